@@ -1,0 +1,28 @@
+"""Poise's solvers and motion tools: numpy in, numpy out, no Blender."""
+
+from . import rotation
+from .errors import CoreError
+from .goals import Goal
+from .limits import EllipticSwing, EulerBox
+from .motion import Motion
+from .pose import Pose, forward, forward_matrices
+from .skeleton import Skeleton
+from .solution import Solution
+from .solvers import Method, PinAndDrag, solve
+
+__all__ = [
+    "CoreError",
+    "EllipticSwing",
+    "EulerBox",
+    "Goal",
+    "Method",
+    "Motion",
+    "PinAndDrag",
+    "Pose",
+    "Skeleton",
+    "Solution",
+    "forward",
+    "forward_matrices",
+    "rotation",
+    "solve",
+]

@@ -1,0 +1,291 @@
+"""Limits of joints: what a bone's own rotation may be.
+
+A group holds the limits of one kind for k bones. It maps the bones' own rotation matrices to coordinates with a lower and
+an upper bound each, and gives the coordinates' gradients with respect to a rotation in the bone's own frame, so that
+solvers treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
+"""
+
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import rotation
+from .errors import CoreError
+from .rotation import Array
+
+_NEAR_SINGULAR: Final = 1e-6  # keeps gradients finite at gimbal lock and at a half-turn swing
+_THIN: Final = 1e-3  # an ellipse with a half-axis under this (sine of half the angle) is two separate ranges
+
+
+class LimitGroup(Protocol):
+    """Limits of one kind. Matrices are own rotations (..., k, 3, 3), coordinates (..., k, C), radians."""
+
+    @property
+    def bones(self) -> NDArray[np.int64]:
+        """(k,) indices of the bones."""
+        ...
+
+    @property
+    def lower(self) -> Array:
+        """(..., k, C) lower bounds, -inf where there is none."""
+        ...
+
+    @property
+    def upper(self) -> Array:
+        """(..., k, C) upper bounds, inf where there is none."""
+        ...
+
+    def coordinates(self, matrices: Array) -> Array:
+        """The bounded quantities (..., k, C)."""
+        ...
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        """d coordinate / d omega, (..., k, C, 3); omega turns the bone in its own frame: R -> R exp(omega)."""
+        ...
+
+    def clamp(self, matrices: Array) -> Array:
+        """Rotations inside the limits, (..., k, 3, 3); those inside already are returned as they are."""
+        ...
+
+    def describe(self, index: int, coordinate: int) -> str:
+        """What a coordinate is called: "X", "swing", "twist"."""
+        ...
+
+    def take(self, kept: NDArray[np.int64]) -> "LimitGroup":
+        """The limits of some of the bones."""
+        ...
+
+    def at_frames(self, frames: NDArray[np.int64]) -> "LimitGroup":
+        """The bounds of some frames, where bounds differ from frame to frame."""
+        ...
+
+
+def excess(group: LimitGroup, coordinates: Array) -> Array:
+    """How far outside, (..., k, C): positive above the upper bound, negative below the lower one, else 0."""
+    return np.maximum(coordinates - group.upper, 0.0) + np.minimum(coordinates - group.lower, 0.0)
+
+
+def _checked(bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.int64], Array, Array]:
+    indices, low, high = np.asarray(bones, int), np.asarray(lower, float), np.asarray(upper, float)
+    if low.shape[-2:] != (len(indices), 3) or high.shape[-2:] != (len(indices), 3):
+        raise CoreError(f"Limits of {len(indices)} bones need bounds of the shape (..., {len(indices)}, 3).")
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise CoreError("A limit is not a number.")
+    if np.any(low > high):
+        raise CoreError("A limit's lower bound is above its upper bound.")
+    return indices, low, high
+
+
+class EulerBox:
+    """A range for each Euler angle x, y, z, in an order of the bone's own: Blender's Limit Rotation in local space.
+
+    orders (k,): "XYZ" ...; lower, upper (..., k, 3) by axis x, y, z, infinite where free.
+    """
+
+    def __init__(self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike) -> None:
+        self.bones, low, high = _checked(bones, lower, upper)
+        self._given = low, high
+        self.orders = tuple(orders)
+        if len(self.orders) != len(self.bones) or not set(self.orders) <= set(rotation.EULER_ORDERS):
+            raise CoreError(f"Euler limits of {len(self.bones)} bones need as many orders such as XYZ.")
+        table = [rotation.axes_and_parity(order) for order in self.orders]
+        self._axes = np.array([row[:3] for row in table], int).reshape(-1, 3)
+        self._parity = np.array([row[3] for row in table], float)
+        i, j, k = self._axes.T
+        base = 9 * np.arange(len(table))
+        # entries of the matrices that the angles are read from, as flat indices
+        self._entries = np.stack([base + 3 * a + b for a, b in ((k, j), (k, k), (k, i), (i, i), (j, i))])
+        signs = np.ones((5, len(table)))
+        signs[[0, 4]], signs[2] = self._parity, -self._parity
+        self._signs = signs
+        # coordinates are in the order of rotation: first, second, third
+        self.lower = np.take_along_axis(low, np.broadcast_to(self._axes, low.shape), axis=-1)
+        self.upper = np.take_along_axis(high, np.broadcast_to(self._axes, high.shape), axis=-1)
+        self._permutation = np.eye(3)[self._axes]  # (k, 3, 3): first, second, third -> x, y, z
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    def coordinates(self, matrices: Array) -> Array:
+        flat = matrices.reshape(*matrices.shape[:-3], -1)
+        sine1, cosine1, sine2, cosine3, sine3 = np.moveaxis(np.take(flat, self._entries, axis=-1) * self._signs, -2, 0)
+        angles = np.stack(
+            [np.arctan2(sine1, cosine1), np.arctan2(sine2, np.hypot(cosine3, sine3)), np.arctan2(sine3, cosine3)], axis=-1
+        )
+        out = excess(self, angles)
+        if not out.any():
+            return angles
+        # of the two triples for one rotation take the one that is less far outside
+        turned = angles + np.array([np.pi, 0.0, np.pi])
+        turned[..., 1] = np.pi - angles[..., 1]
+        turned = rotation.wrap(turned)
+        worse = np.sum(np.abs(excess(self, turned)), axis=-1) >= np.sum(np.abs(out), axis=-1)
+        return np.where(worse[..., None], angles, turned)
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        sine1, cosine1 = np.sin(coordinates[..., 0]) * self._parity, np.cos(coordinates[..., 0])
+        sine2, cosine2 = np.sin(coordinates[..., 1]) * self._parity, np.cos(coordinates[..., 1])
+        cosine2 = np.where(np.abs(cosine2) < _NEAR_SINGULAR, _NEAR_SINGULAR, cosine2)
+        rates = np.zeros((*coordinates.shape, 3))
+        rates[..., 2, 1], rates[..., 2, 2] = sine1 / cosine2, cosine1 / cosine2
+        rates[..., 1, 1], rates[..., 1, 2] = cosine1, -sine1
+        rates[..., 0, :] = sine2[..., None] * rates[..., 2, :]
+        rates[..., 0, 0] = 1.0
+        return rates @ self._permutation
+
+    def clamp(self, matrices: Array) -> Array:
+        angles = self.coordinates(matrices)
+        out = excess(self, angles)
+        outside = np.any(out != 0.0, axis=-1)
+        if not outside.any():
+            return matrices
+        inside = angles - out
+        turns = np.broadcast_to(np.eye(3), matrices.shape)
+        axes = self._permutation
+        for step in range(3):
+            turns = rotation.to_matrix(rotation.exp(inside[..., step, None] * axes[:, step])) @ turns
+        return np.where(outside[..., None, None], turns, matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return "XYZ"[self._axes[index, coordinate]]
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        low, high = self._given
+        return type(self)(self.bones[kept], [self.orders[i] for i in kept], low[..., kept, :], high[..., kept, :])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        if self.lower.ndim == 2:
+            return self
+        low, high = self._given
+        return type(self)(self.bones, self.orders, low[frames], high[frames])
+
+
+class EllipticSwing:
+    """Blender's own IK limits: an ellipse in sin(half swing) over X and Z, quarter by quarter, and a range for the twist about Y.
+
+    lower, upper (..., k, 3) by axis x, y, z with lower <= 0 <= upper for x and z; infinite where free. With only one of x and z
+    bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
+    """
+
+    names: Final = ("X", "Z", "swing", "twist")
+
+    def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.bones, low, high = _checked(bones, lower, upper)
+        self._given = low, high
+        swing_low, swing_high = low[..., [0, 2]], high[..., [0, 2]]
+        if np.any(swing_low > 0.0) or np.any(swing_high < 0.0):
+            raise CoreError("Swing limits must have zero inside.")
+        reach = np.stack([-swing_low, swing_high])
+        bounded = np.isfinite(reach).all(axis=0)
+        sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
+        elliptic = bounded.all(axis=-1) & (sine > _THIN).all(axis=(0, -1))
+        self._sine = np.where(elliptic[..., None], sine, 1.0)  # (2, ..., k, 2): below and above zero, x and z
+        span = np.sqrt(np.prod(np.mean(self._sine, axis=0), axis=-1))
+        self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
+        infinite = np.inf
+        self.lower = np.stack(
+            [
+                np.where(elliptic, -infinite, swing_low[..., 0]),
+                np.where(elliptic, -infinite, swing_low[..., 1]),
+                np.full_like(span, -infinite),
+                low[..., 1],
+            ],
+            axis=-1,
+        )
+        self.upper = np.stack(
+            [
+                np.where(elliptic, infinite, swing_high[..., 0]),
+                np.where(elliptic, infinite, swing_high[..., 1]),
+                np.where(elliptic, self._scale, infinite),
+                high[..., 1],
+            ],
+            axis=-1,
+        )
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    def _swing(self, matrices: Array) -> tuple[Array, Array]:
+        """Vector part x, z of the swing quaternion (..., k, 2) and the cosine of half the swing (..., k)."""
+        cosine = np.sqrt(np.maximum(0.5 * (1.0 + matrices[..., 1, 1]), _NEAR_SINGULAR**2))
+        vector = np.stack([matrices[..., 2, 1], -matrices[..., 0, 1]], axis=-1)
+        return 0.5 * vector / cosine[..., None], cosine
+
+    def _radii(self, swing: Array) -> Array:
+        return np.where(swing < 0.0, self._sine[0], self._sine[1])
+
+    def coordinates(self, matrices: Array) -> Array:
+        swing, _ = self._swing(matrices)
+        single = 2.0 * np.arcsin(np.clip(swing, -1.0, 1.0))
+        radius = self._scale * np.linalg.norm(swing / self._radii(swing), axis=-1)
+        trace = matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2]
+        twist = 2.0 * np.arctan2(matrices[..., 0, 2] - matrices[..., 2, 0], 1.0 + trace)
+        return np.concatenate([single, radius[..., None], twist[..., None]], axis=-1)
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        swing, cosine = self._swing(matrices)
+        zero = np.zeros_like(cosine)
+
+        def column_rate(row: int) -> Array:
+            """d matrices[row, 1] / d omega: the Y column turns with the frame."""
+            return np.stack([matrices[..., row, 2], zero, -matrices[..., row, 0]], axis=-1)
+
+        # swing = (m21, -m01) / (2 cos), cos = sqrt((1 + m11) / 2)
+        vector_rate = np.stack([column_rate(2), -column_rate(0)], axis=-2)
+        cosine_rate = column_rate(1) / (4.0 * cosine[..., None])
+        swing_rate = (0.5 * vector_rate - swing[..., None] * cosine_rate[..., None, :]) / cosine[..., None, None]
+        half_cosine = np.sqrt(np.maximum(1.0 - swing * swing, _NEAR_SINGULAR**2))
+        single = 2.0 * swing_rate / half_cosine[..., None]
+        scaled = swing / self._radii(swing)
+        radius = np.maximum(np.linalg.norm(scaled, axis=-1), _NEAR_SINGULAR)
+        direction = scaled / self._radii(swing) / radius[..., None]
+        ellipse = self._scale[..., None] * np.sum(direction[..., None] * swing_rate, axis=-2)
+        twist = np.stack([matrices[..., 1, 0], zero, matrices[..., 1, 2]], axis=-1) / (2.0 * cosine[..., None] ** 2)
+        twist[..., 1] = 1.0
+        return np.concatenate([single, ellipse[..., None, :], twist[..., None, :]], axis=-2)
+
+    def clamp(self, matrices: Array) -> Array:
+        values = self.coordinates(matrices)
+        out = excess(self, values)
+        outside = np.any(out != 0.0, axis=-1)
+        if not outside.any():
+            return matrices
+        inside = values - out
+        swing, _ = self._swing(matrices)
+        single = np.sin(0.5 * inside[..., :2])
+        shrink = np.where(values[..., 2] > 0.0, inside[..., 2] / np.where(values[..., 2] > 0.0, values[..., 2], 1.0), 1.0)
+        vector = np.where(np.isfinite(self.upper[..., 2:3]), swing * shrink[..., None], single)
+        length2 = np.sum(vector * vector, axis=-1)
+        zero = np.zeros_like(length2)
+        w = np.sqrt(np.maximum(1.0 - length2, 0.0))
+        swing_q = rotation.normalize(np.stack([w, vector[..., 0], zero, vector[..., 1]], axis=-1))
+        twist_q = rotation.exp(inside[..., 3, None] * np.array([0.0, 1.0, 0.0]))
+        return np.where(outside[..., None, None], rotation.to_matrix(rotation.mul(swing_q, twist_q)), matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return self.names[coordinate]
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        low, high = self._given
+        return type(self)(self.bones[kept], low[..., kept, :], high[..., kept, :])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        if self.lower.ndim == 2:
+            return self
+        low, high = self._given
+        return type(self)(self.bones, low[frames], high[frames])
+
+
+def clamp_rotations(groups: tuple[LimitGroup, ...], rotations: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Own rotations (..., J, 4) brought inside all limits, and which bones (..., J) had been outside."""
+    result = np.array(rotations)
+    changed: Any = np.zeros(rotations.shape[:-1], bool)
+    for group in groups:
+        before = rotation.to_matrix(result[..., group.bones, :])
+        outside = np.any(excess(group, group.coordinates(before)) != 0.0, axis=-1)
+        if outside.any():
+            after = rotation.from_matrix(group.clamp(before))
+            result[..., group.bones, :] = np.where(outside[..., None], after, result[..., group.bones, :])
+            changed[..., group.bones] |= outside
+    return result, changed

@@ -1,0 +1,32 @@
+"""A motion: poses with frame numbers and a rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import CoreError
+from .pose import Pose
+from .rotation import Array
+from .skeleton import frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """F poses (batch shape (F,)) at the frame numbers `frames` (F,), increasing, at `fps` frames a second."""
+
+    pose: Pose
+    frames: Array
+    fps: float
+
+    def __post_init__(self) -> None:
+        frames = frozen(self.frames, float)
+        object.__setattr__(self, "frames", frames)
+        if frames.ndim != 1 or self.pose.batch_shape != frames.shape:
+            raise CoreError(f"The motion has {frames.shape} frames, but poses of {self.pose.batch_shape}.")
+        if not np.isfinite(frames).all() or np.any(np.diff(frames) <= 0.0):
+            raise CoreError("The frames of a motion must increase.")
+        if not self.fps > 0.0:
+            raise CoreError(f"A motion needs a positive frame rate, not {self.fps}.")
+
+    def __len__(self) -> int:
+        return len(self.frames)

@@ -1,0 +1,210 @@
+"""Poses and where they put the bones.
+
+The arithmetic of inheritance is Blender's BKE_bone_parent_transform_calc_from_matrices and orthogonalize_m4_stable
+(source/blender/blenkernel/intern/armature.cc, source/blender/blenlib/intern/math_matrix_c.cc).
+"""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from . import rotation
+from .errors import CoreError
+from .rotation import Array
+from .skeleton import Skeleton, frozen
+
+_UNIT: Final = 1e-3  # quaternions further from unit length than this are refused, nearer ones normalised
+_SHEAR_COSINE: Final = 1e-4  # Blender's own threshold for shear between X and Z that is worth correcting
+_FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """One pose or many: rotations (..., J, 4) and translations (..., J, 3) of the bones' own channels.
+
+    A rotation is the unit quaternion of the bone's own rotation whatever its mode; a translation is its location. `scales`
+    (..., J, 3) where a bone is scaled; `driven_matrices` (..., J, 3, 4) in armature space, read for driven bones only.
+    """
+
+    rotations: Array
+    translations: Array
+    scales: Array | None = None
+    driven_matrices: Array | None = None
+
+    def __post_init__(self) -> None:
+        rotations = np.asarray(self.rotations, float)
+        if rotations.ndim < 2 or rotations.shape[-1] != 4:
+            raise CoreError(f"rotations must have the shape (..., J, 4), not {rotations.shape}.")
+        shape = rotations.shape[:-1]
+        length = np.linalg.norm(rotations, axis=-1)
+        if not np.all(np.abs(length - 1.0) < _UNIT):  # false for NaN, too
+            raise CoreError("A rotation of the pose is no unit quaternion.")
+        object.__setattr__(self, "rotations", frozen(rotations / length[..., None]))
+        for name, tail in (("translations", (3,)), ("scales", (3,)), ("driven_matrices", (3, 4))):
+            value = getattr(self, name)
+            if value is None and name != "translations":
+                continue
+            array = np.asarray(value, float)
+            if array.shape != shape + tail:
+                raise CoreError(f"{name} must have the shape {shape + tail}, not {array.shape}.")
+            if not np.isfinite(array).all():
+                raise CoreError(f"{name} of the pose are not finite numbers.")
+            object.__setattr__(self, name, frozen(array))
+
+    @classmethod
+    def rest(cls, skeleton: Skeleton, batch_shape: tuple[int, ...] = ()) -> Self:
+        """The rest pose; driven bones at rest, too."""
+        shape = (*batch_shape, len(skeleton))
+        driven = np.broadcast_to(skeleton.rest_matrices, (*shape, 3, 4)) if np.any(skeleton.driven) else None
+        return cls(np.broadcast_to(rotation.IDENTITY, (*shape, 4)), np.zeros((*shape, 3)), None, driven)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return self.rotations.shape[:-2]
+
+    def __getitem__(self, index: object) -> "Pose":
+        """A part of the batch: `index` goes over the leading axes."""
+        parts = [getattr(self, name) for name in ("rotations", "translations", "scales", "driven_matrices")]
+        return Pose(*(None if part is None else part[index] for part in parts))
+
+
+def stack(poses: list[Pose]) -> Pose:
+    """Poses of one skeleton as one batch; scales are filled in where only some poses have them."""
+    scaled = any(pose.scales is not None for pose in poses)
+    scales = [np.ones_like(pose.translations) if pose.scales is None else pose.scales for pose in poses]
+    driven = [pose.driven_matrices for pose in poses]
+    return Pose(
+        np.stack([pose.rotations for pose in poses]),
+        np.stack([pose.translations for pose in poses]),
+        np.stack(scales) if scaled else None,
+        None if driven[0] is None else np.stack([d for d in driven if d is not None]),
+    )
+
+
+def forward(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array]:
+    """Heads (..., J, 3) in armature space and the orthonormalised frames as unit quaternions (..., J, 4)."""
+    matrices = forward_matrices(skeleton, pose)
+    return matrices[..., 3], frame_rotations(matrices[..., :3])
+
+
+def frame_rotations(matrices: Array) -> Array:
+    """Unit quaternions of bone frames (..., 3, 3): Y kept, then X; scale and shear dropped, mirrored frames turned as Blender's."""
+    flipped = np.where(np.linalg.det(matrices)[..., None, None] < 0.0, -matrices, matrices)
+    y = _normalized(flipped[..., :, 1])
+    x = flipped[..., :, 0]
+    x = _normalized(x - np.sum(x * y, axis=-1, keepdims=True) * y)
+    return rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=-1))
+
+
+def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
+    """Bone frames in armature space, (..., J, 3, 4), scale and shear included: Blender's `PoseBone.matrix`."""
+    own = rotation.to_matrix(pose.rotations)
+    if own.shape[-3] != len(skeleton):
+        raise CoreError(f"The pose has {own.shape[-3]} bones, the skeleton {len(skeleton)}.")
+    scaled = pose.scales is not None
+    if pose.scales is not None:
+        own = own * pose.scales[..., None, :]
+    location = np.where(skeleton.connected[:, None], 0.0, pose.translations)
+    rest = rotation.to_matrix(skeleton.rest_rotations)
+    driven = skeleton.driven
+    if driven.any() and pose.driven_matrices is None:
+        raise CoreError("The skeleton has driven bones, but the pose has no matrices for them.")
+
+    # the rest frame stands in front of everything that the bone itself does
+    turned = rest @ own
+    moved = skeleton.offsets + np.where(
+        skeleton.local_location[:, None], (rest @ location[..., None])[..., 0], location
+    )
+    parents = skeleton.parents
+    # without scale all ways to inherit it are one; a driven bone may bring scale in
+    full = np.array([mode == "FULL" for mode in skeleton.inherit_scale]) | (not scaled and not driven.any())
+    plain = skeleton.inherit_rotation & full & ~driven
+    result = np.empty((*own.shape[:-3], len(skeleton), 3, 4))
+    for depth, level in enumerate(skeleton.levels):
+        if depth == 0:
+            result[..., level, :, :3] = turned[..., level, :, :]
+            result[..., level, :, 3:] = moved[..., level, :, None]
+        else:
+            simple = level[plain[level]]
+            base = result[..., parents[simple], :, :]
+            result[..., simple, :, :3] = base[..., :3] @ turned[..., simple, :, :]
+            result[..., simple, :, 3:] = base[..., :3] @ moved[..., simple, :, None] + base[..., 3:]
+            for bone in level[~plain[level] & ~driven[level]]:
+                base = result[..., parents[bone], :, :]
+                result[..., bone, :, :3] = _inherit(skeleton, int(bone), base[..., :3], rest[bone], own[..., bone, :, :])
+                result[..., bone, :, 3:] = base[..., :3] @ moved[..., bone, :, None] + base[..., 3:]
+        given = level[driven[level]]
+        if len(given):
+            result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
+    return result
+
+
+def _inherit(skeleton: Skeleton, bone: int, parent: Array, rest: Array, own: Array) -> Array:
+    """The 3x3 part of a bone's frame where it does not take its parent's whole matrix."""
+    mode = skeleton.inherit_scale[bone]
+    post_scale = None
+    if skeleton.inherit_rotation[bone]:
+        if mode in ("FULL", "FIX_SHEAR"):
+            base = parent
+        elif mode in ("NONE", "AVERAGE"):
+            base = _orthogonalized(parent, normalize=True)
+        elif mode == "ALIGNED":
+            base = _orthogonalized(parent, normalize=False)
+            post_scale = np.linalg.norm(base, axis=-2)
+            base = base / np.where(post_scale > 0.0, post_scale, 1.0)[..., None, :]
+        else:  # NONE_LEGACY: the columns' lengths go, shear stays
+            base = parent / np.linalg.norm(parent, axis=-2, keepdims=True)
+    else:
+        base = np.broadcast_to(skeleton.rest_matrices[skeleton.parents[bone], :, :3], parent.shape)
+        if mode == "FULL":
+            base = base * np.linalg.norm(parent, axis=-2)[..., None, :]
+        elif mode == "FIX_SHEAR":
+            base = base * _size_without_shear(parent)[..., None, :]
+        elif mode == "ALIGNED":
+            post_scale = _size_without_shear(parent)
+    if mode == "AVERAGE":
+        base = base * np.cbrt(np.abs(np.linalg.det(parent)))[..., None, None]
+    base = base @ rest
+    if mode == "FIX_SHEAR":
+        base = _orthogonalized(base, normalize=False)
+    result = base @ own
+    return result if post_scale is None else result * post_scale[..., None, :]
+
+
+def _size_without_shear(matrices: Array) -> Array:
+    """Column lengths corrected so that their product is the volume (mat4_to_size_fix_shear)."""
+    size = np.linalg.norm(matrices, axis=-2)
+    volume = np.prod(size, axis=-1)
+    ratio = np.abs(np.linalg.det(matrices)) / np.where(volume > 0.0, volume, 1.0)
+    return size * np.where(volume > 0.0, np.cbrt(ratio), 1.0)[..., None]
+
+
+def _normalized(vectors: Array) -> Array:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.where(length > 0.0, length, 1.0)
+
+
+def _orthogonalized(matrices: Array, normalize: bool) -> Array:
+    """Blender's orthogonalize_m4_stable about the Y axis on (..., 3, 3): shear goes, the volume stays (or the scale goes, too)."""
+    y, x, z = matrices[..., :, 1], matrices[..., :, 0], matrices[..., :, 2]
+    square = np.sum(y * y, axis=-1, keepdims=True)
+    safe = np.where(square > 0.0, square, 1.0)
+    x = x - np.sum(x * y, axis=-1, keepdims=True) / safe * y
+    z = z - np.sum(z * y, axis=-1, keepdims=True) / safe * y
+    length_x, length_z = (np.linalg.norm(v, axis=-1, keepdims=True) for v in (x, z))
+    unit_x, unit_z = _normalized(x), _normalized(z)
+    cosine = np.sum(unit_x * unit_z, axis=-1, keepdims=True)
+    sheared = (np.abs(cosine) > _SHEAR_COSINE) & (np.abs(cosine) < 1.0 - _FLOAT32_EPSILON)
+    angle = np.arccos(np.clip(cosine, -1.0, 1.0))
+    target = 0.5 * (angle + 0.5 * np.pi)
+    new_x = np.sin(target) * _normalized(unit_x - cosine * unit_z) + np.cos(target) * unit_z
+    new_z = _normalized(np.cross(np.cross(new_x, unit_z), new_x))
+    if normalize:
+        y = y / np.sqrt(safe)
+        x, z = np.where(sheared, new_x, unit_x), np.where(sheared, new_z, unit_z)
+    else:
+        keep = np.sqrt(np.sin(angle))
+        x = np.where(sheared, new_x * length_x * keep, x)
+        z = np.where(sheared, new_z * length_z * keep, z)
+    return np.stack([x, y, z], axis=-1)

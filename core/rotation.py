@@ -1,0 +1,313 @@
+"""Rotations on arrays: unit quaternions (..., 4) in the order w, x, y, z, acting on column vectors.
+
+Every function broadcasts over leading axes and leaves its input untouched. Angles are radians. Euler orders are Blender's:
+in "XYZ" the rotation about X comes first, so the matrix is Rz @ Ry @ Rx.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+EULER_ORDERS: Final = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+IDENTITY: Final[Array] = np.array([1.0, 0.0, 0.0, 0.0])
+
+_SMALL_ANGLE: Final = 1e-4  # below this series replace sin(a)/a and friends; their error is under 1e-17
+_GIMBAL: Final = 16.0 * float(np.finfo(np.float32).eps)  # Blender's own threshold in mat3_to_eulo
+
+# quaternion product as a bilinear form: (a b)_k = a_i b_j PRODUCT[i, j, k]
+_PRODUCT: Final[Array] = np.zeros((4, 4, 4))
+for _i, _j, _k, _sign in (
+    (0, 0, 0, 1), (1, 1, 0, -1), (2, 2, 0, -1), (3, 3, 0, -1),
+    (0, 1, 1, 1), (1, 0, 1, 1), (2, 3, 1, 1), (3, 2, 1, -1),
+    (0, 2, 2, 1), (2, 0, 2, 1), (3, 1, 2, 1), (1, 3, 2, -1),
+    (0, 3, 3, 1), (3, 0, 3, 1), (1, 2, 3, 1), (2, 1, 3, -1),
+):  # fmt: skip
+    _PRODUCT[_i, _j, _k] = _sign
+_PRODUCT_FLAT: Final[Array] = _PRODUCT.reshape(16, 4)
+
+# rotation matrix as a linear map of the outer product q q^T (unit q)
+_OUTER_TO_MATRIX: Final[Array] = np.zeros((16, 9))
+for _row, _column, _terms in (
+    (0, 0, ((0, 0, 1), (1, 1, 1), (2, 2, -1), (3, 3, -1))),
+    (1, 1, ((0, 0, 1), (1, 1, -1), (2, 2, 1), (3, 3, -1))),
+    (2, 2, ((0, 0, 1), (1, 1, -1), (2, 2, -1), (3, 3, 1))),
+    (0, 1, ((1, 2, 2), (0, 3, -2))), (1, 0, ((1, 2, 2), (0, 3, 2))),
+    (0, 2, ((1, 3, 2), (0, 2, 2))), (2, 0, ((1, 3, 2), (0, 2, -2))),
+    (1, 2, ((2, 3, 2), (0, 1, -2))), (2, 1, ((2, 3, 2), (0, 1, 2))),
+):  # fmt: skip
+    for _p, _q, _factor in _terms:
+        _OUTER_TO_MATRIX[4 * _p + _q, 3 * _row + _column] += _factor
+
+# cross-product matrix as a linear map: skew(v) = (v @ SKEW).reshape(3, 3), skew(v) w = v x w
+_SKEW: Final[Array] = np.zeros((3, 9))
+for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
+    _SKEW[_axis, _entry] = _sign
+
+
+def mul(a: ArrayLike, b: ArrayLike) -> Array:
+    """Hamilton product a b: first b, then a. (..., 4) x (..., 4) -> (..., 4)."""
+    left, right = np.asarray(a, float), np.asarray(b, float)
+    outer = left[..., :, None] * right[..., None, :]
+    return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT_FLAT
+
+
+def inv(q: ArrayLike) -> Array:
+    """Inverse (conjugate) of unit quaternions (..., 4)."""
+    return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def normalize(q: ArrayLike) -> Array:
+    """Unit quaternions (..., 4); a zero quaternion becomes the identity, as in Blender."""
+    array = np.asarray(q, float)
+    length = np.linalg.norm(array, axis=-1, keepdims=True)
+    return np.where(length > 0.0, array / np.where(length > 0.0, length, 1.0), IDENTITY)
+
+
+def rotate(q: ArrayLike, vectors: ArrayLike) -> Array:
+    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    quaternion, vector = np.asarray(q, float), np.asarray(vectors, float)
+    return (to_matrix(quaternion) @ vector[..., None])[..., 0]
+
+
+def positive(q: ArrayLike) -> Array:
+    """The same rotations with w >= 0."""
+    array = np.asarray(q, float)
+    return np.where(array[..., :1] < 0.0, -array, array)
+
+
+def exp(vectors: ArrayLike) -> Array:
+    """Rotation vectors (..., 3), axis times angle, to unit quaternions."""
+    vector = np.asarray(vectors, float)
+    half = 0.5 * np.linalg.norm(vector, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vector], axis=-1)
+
+
+def log(q: ArrayLike) -> Array:
+    """Unit quaternions to rotation vectors (..., 3) of length at most pi."""
+    array = positive(q)
+    sine = np.linalg.norm(array[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, array[..., :1])
+    small = sine < _SMALL_ANGLE
+    factor = np.where(small, 2.0 + sine * sine / 3.0, angle / np.where(small, 1.0, sine))
+    return factor * array[..., 1:]
+
+
+def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
+    """Angle of the rotation from a to b, in [0, pi]; (..., 4) x (..., 4) -> (...)."""
+    difference = mul(inv(a), b)
+    return 2.0 * np.arctan2(np.linalg.norm(difference[..., 1:], axis=-1), np.abs(difference[..., 0]))
+
+
+def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
+    """From a (t = 0) to b (t = 1) along the shorter arc; t (...) may leave [0, 1]."""
+    return mul(a, exp(np.asarray(t, float)[..., None] * log(mul(inv(a), b))))
+
+
+def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
+    """Split q = swing * twist, twist about the unit `axis` (..., 3); both with w >= 0. At a half-turn swing, no twist."""
+    array, direction = np.asarray(q, float), np.asarray(axis, float)
+    along = np.sum(array[..., 1:] * direction, axis=-1, keepdims=True) * direction
+    twist = positive(normalize(np.concatenate([array[..., :1], along], axis=-1)))
+    return positive(mul(array, inv(twist))), twist
+
+
+def to_matrix(q: ArrayLike) -> Array:
+    """Unit quaternions (..., 4) to rotation matrices (..., 3, 3)."""
+    array = np.asarray(q, float)
+    outer = array[..., :, None] * array[..., None, :]
+    return (outer.reshape(*outer.shape[:-2], 16) @ _OUTER_TO_MATRIX).reshape(*array.shape[:-1], 3, 3)
+
+
+def from_matrix(matrices: ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3) to unit quaternions with w >= 0 (Shepperd: the largest of four pivots)."""
+    m = np.asarray(matrices, float)
+    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    four_squares = np.stack([1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z], axis=-1)
+    a, b, c = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    d, e, f = m[..., 1, 0] + m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2]
+    w2, x2, y2, z2 = (four_squares[..., i] for i in range(4))
+    rows = np.stack(
+        [np.stack(r, axis=-1) for r in ((w2, a, b, c), (a, x2, d, e), (b, d, y2, f), (c, e, f, z2))], axis=-2
+    )
+    pivot = np.argmax(four_squares, axis=-1)
+    return positive(normalize(np.take_along_axis(rows, pivot[..., None, None], axis=-2)[..., 0, :]))
+
+
+def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:
+    """Axes (..., 3), of any length, and angles (...) to quaternions; a zero axis is no rotation.
+
+    Blender takes a zero axis for +Y where it evaluates the pose; `bridge` does the same before it comes here.
+    """
+    axis = np.asarray(axes, float)
+    length = np.linalg.norm(axis, axis=-1, keepdims=True)
+    return exp(np.asarray(angles, float)[..., None] * axis / np.where(length > 0.0, length, 1.0))
+
+
+def to_axis_angle(q: ArrayLike) -> tuple[Array, Array]:
+    """Unit axes (..., 3) and angles (...) in [0, pi]; the identity has the axis Y, as in Blender."""
+    vector = log(q)
+    angle = np.linalg.norm(vector, axis=-1)
+    known = angle > 0.0
+    axis = vector / np.where(known, angle, 1.0)[..., None]
+    return np.where(known[..., None], axis, np.array([0.0, 1.0, 0.0])), angle
+
+
+def axes_and_parity(order: str) -> tuple[int, int, int, float]:
+    """First, second and third axis of an Euler order and +1 for XYZ, YZX, ZXY, -1 for the others."""
+    i, j, k = ("XYZ".index(letter) for letter in order)
+    return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
+
+
+def from_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
+    """Euler angles (..., 3), stored as x, y, z whatever the order, to unit quaternions."""
+    half = 0.5 * np.asarray(angles, float)
+    result = np.broadcast_to(IDENTITY, (*half.shape[:-1], 4))
+    for letter in order:
+        axis = "XYZ".index(letter)
+        turn = np.zeros((*half.shape[:-1], 4))
+        turn[..., 0], turn[..., 1 + axis] = np.cos(half[..., axis]), np.sin(half[..., axis])
+        result = mul(turn, result)
+    return result
+
+
+def to_euler(q: ArrayLike, order: str = "XYZ") -> Array:
+    """Unit quaternions to Euler angles x, y, z (..., 3): of the two solutions the one with the smaller sum, as Blender's."""
+    return matrix_to_euler(to_matrix(q), order)
+
+
+def matrix_to_euler(matrices: ArrayLike, order: str = "XYZ") -> Array:
+    """Rotation matrices (..., 3, 3) to Euler angles x, y, z (..., 3), with Blender's choice of the two solutions."""
+    m = np.asarray(matrices, float)
+    i, j, k, parity = axes_and_parity(order)
+    cosine = np.hypot(m[..., i, i], m[..., j, i])
+    regular = cosine > _GIMBAL
+    first = np.where(regular, np.arctan2(m[..., k, j], m[..., k, k]), np.arctan2(-m[..., j, k], m[..., j, j]))
+    third = np.where(regular, np.arctan2(m[..., j, i], m[..., i, i]), 0.0)
+    # the matrix of the reversed parity is the transpose's mirror: all three angles change sign (Shoemake)
+    if parity < 0:
+        first = np.where(regular, np.arctan2(-m[..., k, j], m[..., k, k]), np.arctan2(m[..., j, k], m[..., j, j]))
+        third = np.where(regular, np.arctan2(-m[..., j, i], m[..., i, i]), 0.0)
+    second = np.arctan2(-parity * m[..., k, i], cosine)
+    one = np.empty((*m.shape[:-2], 3))
+    one[..., i], one[..., j], one[..., k] = first, second, third
+    other = other_euler(one, order)
+    smaller = np.sum(np.abs(other), axis=-1) < np.sum(np.abs(one), axis=-1)
+    return np.where((smaller & regular)[..., None], other, one)
+
+
+def other_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
+    """The second triple of Euler angles for the same rotation, wrapped to [-pi, pi]."""
+    result = np.array(angles, float)
+    i, j, k, _ = axes_and_parity(order)
+    result[..., i], result[..., k] = result[..., i] + np.pi, result[..., k] + np.pi
+    result[..., j] = np.pi - result[..., j]
+    return wrap(result)
+
+
+def wrap(angles: ArrayLike) -> Array:
+    """Angles brought to [-pi, pi)."""
+    return (np.asarray(angles, float) + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def near_euler(angles: ArrayLike, reference: ArrayLike, order: str = "XYZ") -> Array:
+    """The Euler triple of the same rotation that is nearest to `reference`: other solution and whole turns included."""
+    target = np.asarray(reference, float)
+    one = target + wrap(np.asarray(angles, float) - target)
+    two = target + wrap(other_euler(angles, order) - target)
+    nearer = np.sum(np.abs(two - target), axis=-1) < np.sum(np.abs(one - target), axis=-1)
+    return np.where(nearer[..., None], two, one)
+
+
+def unwrap_euler(angles: ArrayLike, order: str = "XYZ", start: ArrayLike | None = None) -> Array:
+    """Euler angles over time (F, ..., 3) without jumps; the first frame goes near `start` (..., 3) where one is given."""
+    result = np.array(angles, float)
+    before = None if start is None else np.asarray(start, float)
+    for frame in range(len(result)):
+        if before is not None:
+            result[frame] = near_euler(result[frame], before, order)
+        before = result[frame]
+    return result
+
+
+def unroll(q: ArrayLike, start: ArrayLike | None = None) -> Array:
+    """Quaternions over time (F, ..., 4) with signs that do not flip; the first frame goes with `start` (..., 4)."""
+    array = np.array(q, float)
+    if not len(array):
+        return array
+    before = array[:1] if start is None else np.asarray(start, float)[None]
+    dots = np.sum(array * np.concatenate([before, array[:-1]]), axis=-1, keepdims=True)
+    return array * np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
+
+
+def nearest_rotation(matrices: ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3) nearest to invertible matrices, which may scale, shear or mirror.
+
+    The orthogonal factor of the polar decomposition. Where the matrix mirrors (negative determinant), that of its
+    negative: Blender's reading of a mirrored object (a (-1, 1, 1) scale is a half turn and a scale of -1).
+    """
+    m = np.asarray(matrices, float)
+    u, _, vt = np.linalg.svd(m)
+    rotation = u @ vt
+    return np.where(np.linalg.det(rotation)[..., None, None] < 0.0, -rotation, rotation)
+
+
+def skew(vectors: ArrayLike) -> Array:
+    """Cross-product matrices (..., 3, 3) of vectors (..., 3)."""
+    array = np.asarray(vectors, float)
+    return (array @ _SKEW).reshape(*array.shape[:-1], 3, 3)
+
+
+def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
+    """Rotation matrices of rotation vectors (..., 3) and their right Jacobians, both (..., 3, 3).
+
+    exp(x + dx) = exp(x) exp(Jr(x) dx): the body's angular velocity is Jr(x) times the rate of x.
+    Rodrigues; Jr = I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 [x]^2.
+    """
+    square = np.matmul(vectors[..., None, :], vectors[..., :, None])
+    angle = np.sqrt(square)
+    small = angle < _SMALL_ANGLE
+    safe = np.where(small, 1.0, angle)
+    sine = np.where(small, 1.0 - square / 6.0, np.sin(safe) / safe)
+    half = 0.5 * safe
+    versine = np.where(small, 0.5 - square / 24.0, 0.5 * (np.sin(half) / half) ** 2)
+    rest = np.where(small, 1.0 / 6.0, (1.0 - sine) / (safe * safe))
+    cross = (vectors @ _SKEW).reshape(*vectors.shape[:-1], 3, 3)
+    cross2 = cross @ cross
+    eye = np.eye(3)
+    return eye + sine * cross + versine * cross2, eye - versine * cross + rest * cross2
+
+
+def to_six(q: ArrayLike) -> Array:
+    """The first two columns of the rotation matrix, (..., 6): column one, then column two (Zhou et al. 2019)."""
+    matrix = to_matrix(q)
+    return np.concatenate([matrix[..., :, 0], matrix[..., :, 1]], axis=-1)
+
+
+def from_six(six: ArrayLike) -> Array:
+    """Gram-Schmidt on two columns (..., 6) and back to unit quaternions."""
+    array = np.asarray(six, float)
+    first = array[..., :3] / np.linalg.norm(array[..., :3], axis=-1, keepdims=True)
+    second = array[..., 3:] - np.sum(first * array[..., 3:], axis=-1, keepdims=True) * first
+    second = second / np.linalg.norm(second, axis=-1, keepdims=True)
+    return from_matrix(np.stack([first, second, np.cross(first, second)], axis=-1))
+
+
+def to_order_free(q: ArrayLike) -> Array:
+    """Three angles x, y, z in [-pi, pi) with no axis order: tan(angle / 2) = q_axis / w (CN106502395).
+
+    A half turn (w = 0) gives -pi for every axis with a component and 0 for the others; it cannot be inverted if two
+    components are non-zero.
+    """
+    array = positive(q)
+    return wrap(2.0 * np.arctan2(array[..., 1:], array[..., :1]))
+
+
+def from_order_free(angles: ArrayLike) -> Array:
+    """The inverse of `to_order_free`: q is proportional to (1, tan(x/2), tan(y/2), tan(z/2))."""
+    half = 0.5 * np.asarray(angles, float)
+    cosines = np.cos(half)
+    vector = [np.sin(half[..., i]) * cosines[..., i - 1] * cosines[..., i - 2] for i in range(3)]
+    return positive(normalize(np.stack([np.prod(cosines, axis=-1), *vector], axis=-1)))

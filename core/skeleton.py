@@ -1,0 +1,175 @@
+"""The skeleton: what does not change while a character is posed."""
+
+import difflib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import rotation
+from .errors import CoreError
+from .limits import LimitGroup
+from .rotation import Array
+
+INHERIT_SCALE_MODES: Final = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
+ROTATION_MODES: Final = ("QUATERNION", "AXIS_ANGLE", *rotation.EULER_ORDERS)
+
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_DEFAULT: Any = None  # filled in by __post_init__, so that readers need not ask
+
+HUMAN_DIAGONAL: Final = 2.4  # rest bounding-box diagonal, tails included, of a 1.7 m human between A- and T-pose
+
+
+def frozen(values: ArrayLike, dtype: type | None = None) -> NDArray:
+    """A read-only copy."""
+    array = np.array(values, dtype)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """J bones, parents before children; checked when made, arrays read-only. Anything that numpy takes may be given.
+
+    A frame's origin is its bone's head; +Y points along the bone. `offsets` and `rest_rotations` are in the parent's rest
+    frame (in armature space for a bone without parent). The optional fields are Blender's flags of the same names:
+
+    limits          groups of limits on own rotations (see `limits`)
+    stiffness       (J, 3) 0 free to 1 stiff, about the bone's own axes
+    movable         (J,) the rotation may be changed
+    translatable    (J, 3) the location channels that may be changed
+    rotation_locks  (J, 3) Euler angles that must stay as they are: in the order of `rotation_modes`, XYZ if that is no order
+    connected       (J,) the head sits on the parent's tail, the bone's location is ignored
+    local_location  (J,) location is in the bone's own rest frame; else in the parent's frame
+    inherit_rotation, inherit_scale     what comes from the parent
+    driven          (J,) the pose is decided by something else: `Pose.driven_matrices` has it, children take it as given
+    """
+
+    names: tuple[str, ...]
+    parents: Indices
+    offsets: Array
+    rest_rotations: Array
+    lengths: Array
+    limits: tuple[LimitGroup, ...] = ()
+    stiffness: Array = _DEFAULT
+    movable: Flags = _DEFAULT
+    translatable: Flags = _DEFAULT
+    rotation_locks: Flags = _DEFAULT
+    rotation_modes: tuple[str, ...] = _DEFAULT
+    connected: Flags = _DEFAULT
+    local_location: Flags = _DEFAULT
+    inherit_rotation: Flags = _DEFAULT
+    inherit_scale: tuple[str, ...] = _DEFAULT
+    driven: Flags = _DEFAULT
+    _indices: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        count = len(names)
+        if not count:
+            raise CoreError("The skeleton has no bones.")
+        if len(set(names)) != count:
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise CoreError(f'Two bones have the name "{twice}".')
+        self._set("names", names)
+        self._set("_indices", {name: i for i, name in enumerate(names)})
+        parents = frozen(self.parents, int)
+        self._set("parents", self._shaped("parents", parents, (count,)))
+        late = np.flatnonzero((parents >= np.arange(count)) | (parents < -1))
+        if len(late):
+            raise CoreError(f'Parents must come before their children: "{names[late[0]]}" comes too early.')
+        self._fill("offsets", self.offsets, (count, 3), float)
+        self._fill("lengths", self.lengths, (count,), float)
+        rest = self._shaped("rest_rotations", np.asarray(self.rest_rotations, float), (count, 4))
+        self._set("rest_rotations", frozen(rotation.normalize(rest)))
+        self._fill("stiffness", self.stiffness, (count, 3), float, 0.0)
+        for name, default in (("movable", True), ("connected", False), ("driven", False)):
+            self._fill(name, getattr(self, name), (count,), bool, default)
+        for name in ("local_location", "inherit_rotation"):
+            self._fill(name, getattr(self, name), (count,), bool, True)
+        self._fill("translatable", self.translatable, (count, 3), bool, np.repeat(parents[:, None] < 0, 3, axis=1))
+        self._fill("rotation_locks", self.rotation_locks, (count, 3), bool, False)
+        for name, known, default in (
+            ("inherit_scale", INHERIT_SCALE_MODES, "FULL"),
+            ("rotation_modes", ROTATION_MODES, "QUATERNION"),
+        ):
+            given = getattr(self, name)
+            values = (default,) * count if given is None else tuple(str(v) for v in given)
+            wrong = sorted(set(values) - set(known))
+            if len(values) != count or wrong:
+                raise CoreError(f"{name} needs {count} of {', '.join(known)}.")
+            self._set(name, values)
+        for group in self.limits:
+            if len(group.bones) and (group.bones.min() < 0 or group.bones.max() >= count):
+                raise CoreError("A limit names a bone that the skeleton does not have.")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _fill(
+        self, name: str, value: ArrayLike | None, shape: tuple[int, ...], dtype: type, default: ArrayLike = 0
+    ) -> None:
+        array = np.broadcast_to(default, shape) if value is None else np.asarray(value, dtype)
+        self._set(name, frozen(self._shaped(name, array, shape), dtype))
+
+    def _shaped(self, name: str, array: NDArray, shape: tuple[int, ...]) -> NDArray:
+        if array.shape != shape:
+            raise CoreError(f"{name} must have the shape {shape}, not {array.shape}.")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            bone = tuple(self.names)[int(np.argwhere(~np.isfinite(array))[0][0])]
+            raise CoreError(f'{name} of the bone "{bone}" is not a finite number.')
+        return array
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, bone: str | int) -> int:
+        """The index of a bone; raises CoreError with the nearest name if there is none."""
+        if not isinstance(bone, str):
+            if not 0 <= int(bone) < len(self):
+                raise CoreError(f"No bone number {bone}: the skeleton has {len(self)} bones.")
+            return int(bone)
+        if bone in self._indices:
+            return self._indices[bone]
+        near = difflib.get_close_matches(bone, self.names, 1, 0.6)
+        raise CoreError(f'No bone "{bone}"' + (f'; did you mean "{near[0]}"?' if near else "."))
+
+    def ancestors(self, bone: int) -> list[int]:
+        """The bone and what it hangs on, from the bone to its root."""
+        chain: list[int] = []
+        while bone >= 0:
+            chain.append(bone)
+            bone = int(self.parents[bone])
+        return chain
+
+    @cached_property
+    def levels(self) -> tuple[NDArray, ...]:
+        """Bones by depth: every array holds the bones whose parents are in the array before."""
+        depth = np.zeros(len(self), int)
+        for bone, parent in enumerate(self.parents):
+            depth[bone] = depth[parent] + 1 if parent >= 0 else 0
+        return tuple(np.flatnonzero(depth == level) for level in range(depth.max() + 1))
+
+    @cached_property
+    def rest_matrices(self) -> Array:
+        """Rest frames in armature space, (J, 3, 4)."""
+        local = rotation.to_matrix(self.rest_rotations)
+        result = np.concatenate([local, self.offsets[..., None]], axis=-1)
+        for bone, parent in enumerate(self.parents):
+            if parent >= 0:
+                result[bone, :, 3] = result[parent, :, :3] @ result[bone, :, 3] + result[parent, :, 3]
+                result[bone, :, :3] = result[parent, :, :3] @ result[bone, :, :3]
+        return frozen(result)
+
+    @cached_property
+    def size(self) -> float:
+        """The skeleton's unit of length: 1 for a 1.7 m human in metres. Solvers divide lengths by it."""
+        heads = self.rest_matrices[:, :, 3]
+        tails = heads + self.rest_matrices[:, :, 1] * self.lengths[:, None]
+        points = np.concatenate([heads, tails])
+        diagonal = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+        return diagonal / HUMAN_DIAGONAL if diagonal > 0.0 else 1.0

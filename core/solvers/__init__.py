@@ -1,0 +1,29 @@
+"""Solvers: one file, one idea. A method is a frozen set of numbers with `solve`."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..goals import Goal
+from ..pose import Pose
+from ..skeleton import Skeleton
+from ..solution import Solution
+from .pins import PinAndDrag
+
+
+class Method(Protocol):
+    """How to solve."""
+
+    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> Solution:
+        """The pose that serves the goals; inputs stay as they are."""
+        ...
+
+
+def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[Goal], method: Method | None = None) -> Solution:
+    """Change `pose` (one or many frames) so that it serves the goals; by default with `PinAndDrag()`.
+
+    Batched in, batched out. An unreachable goal is no error, it is in the Solution; malformed input is a CoreError.
+    """
+    return (method or PinAndDrag()).solve(skeleton, pose, goals)
+
+
+__all__ = ["Method", "PinAndDrag", "solve"]

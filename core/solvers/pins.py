@@ -1,0 +1,671 @@
+"""Pins and drag: prioritised goals on any links of the tree (CN1420453; Nakamura and Yamane, TVCG 2003).
+
+One step is the weighted, damped pseudo-inverse and the joint target of the source in one: the maximum of a Gaussian prior
+about the reference pose, x ~ N(0, S), under the linearised goals J dx = e:
+
+    dx = S J^T y - g x,     (J S J^T + d I) y = e + g J x
+
+solved in the dual (rows of goals, never columns of joints). S is diagonal, sd^2 of each joint about its own axes and of each
+root's shift; a stiffness is 1 / sd^2. g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's m, raised where a step made
+things worse: an unreachable goal is approached without overshoot.
+
+Priorities: levels are eliminated one after the other from the Gram matrix J S J^T. The step of a level uses the damped inverse
+with D, the projector onto its null space one with CUT: directions in which the level moves less than sqrt(CUT) per standard
+deviation count as free, continuously. Limits are an active set above all levels: a coordinate at its bound takes its direction
+out of the joint's S, is set to the bound, and the step is solved again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..errors import CoreError
+from ..goals import Goal
+from ..limits import EulerBox, LimitGroup, clamp_rotations, excess
+from ..pose import Pose
+from ..rotation import Array
+from ..skeleton import Skeleton
+from ..solution import Solution
+from .tree import Batch, Kinematics, Tree
+
+Root = Literal["free", "translate", "fixed"]
+
+# Lengths are in units of the skeleton's size, so that these numbers mean metres on a 1.7 m human.
+JOINT_DEVIATION: Final = np.radians(30.0)
+ROOT_TURN_DEVIATION: Final = np.radians(90.0)
+ROOT_SHIFT_DEVIATION: Final = 0.5
+ROTATION_LENGTH: Final = 0.3  # a radian weighs as much as this length
+DAMPING: Final = 1e-6  # D
+CUT: Final = 1e-9
+ERROR_CLAMP: Final = 0.5  # Euclidean norm of one goal's three rows
+STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
+SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest
+POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise
+ROTATION_TOLERANCE: Final = np.radians(0.05)
+FINAL_STEPS: Final = 10  # at most, in each of the phases that serve the goals only
+LM_START: Final = 1e3
+LM_GROWTH: Final = 8.0
+LM_LIMIT: Final = 1e9
+ACTIVE_SET_ROUNDS: Final = 4
+REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
+CHUNK: Final = 256  # frames solved together: temporaries stay in the cache
+STRIDE: Final = 8  # of a coherent batch every so many frames are solved first, the others start between them
+NATURAL, EXACT, TOP_LEVEL = range(3)  # phases: near the reference; only the goals; only the first level, if others are out of reach
+LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
+LIMIT_NEAR: Final = 1e-5  # radians within which an active bound stays active
+RELEASE: Final = 1e-6  # a bound that pulls instead of pushing by more than this is let go
+NEAR_HALF_TURN: Final = -0.99  # cosine of a rotation whose vector needs the longer formula
+LEVEL_WEIGHT: Final = 1e2  # of a level against the next, in the merit that steps are judged by
+
+
+@dataclass(frozen=True)
+class PinAndDrag:
+    """The method for `solve`.
+
+    limits              keep the skeleton's limits
+    root                bones without parent: "free" turn and shift, "translate" shift only, "fixed"
+    reference           the pose that joints stay near, by default the pose given to `solve`
+    coherent            the batch is frames in time: neighbours give each other good starts
+    position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
+    settle              go on after the goals are met until the joints rest, too; a drag that will be continued need not
+    iterations          at most so many steps
+    """
+
+    limits: bool = True
+    root: Root = "free"
+    reference: Pose | None = None
+    coherent: bool = False
+    position_tolerance: float | None = None
+    rotation_tolerance: float = float(ROTATION_TOLERANCE)
+    settle: bool = True
+    iterations: int = 60
+
+    def __post_init__(self) -> None:
+        if self.root not in ("free", "translate", "fixed"):
+            raise CoreError(f'root must be "free", "translate" or "fixed", not "{self.root}".')
+        for name in ("position_tolerance", "rotation_tolerance"):
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise CoreError(f"{name} must be a positive number, not {value}.")
+        if self.iterations < 1:
+            raise CoreError(f"iterations must be at least 1, not {self.iterations}.")
+
+    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> "Problem":
+        """Everything that stays while the targets move: for a drag, tick after tick."""
+        return Problem(self, skeleton, pose, goals)
+
+    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> Solution:
+        return self.prepare(skeleton, pose, goals).solve()
+
+
+class Problem:
+    """A skeleton with goals, ready to be solved again and again while targets move; keeps its state for warm starts.
+
+    Not thread-safe. The batch is flat inside: B frames.
+    """
+
+    def __init__(self, method: PinAndDrag, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> None:
+        if not goals:
+            raise CoreError("There is no goal to solve for.")
+        self.method = method
+        self.skeleton = skeleton
+        self.goals = tuple(goals)
+        self.tree = Tree(skeleton, self.goals, method.root)
+        self.unit = skeleton.size
+        tolerance = method.position_tolerance
+        self.position_tolerance = POSITION_TOLERANCE * self.unit if tolerance is None else tolerance
+
+        reference = pose if method.reference is None else method.reference
+        self.batch_shape = _common_shape([pose.batch_shape, reference.batch_shape, *_goal_shapes(self.goals)])
+        self.start = _flat(pose, self.batch_shape)
+        self.reference = _flat(reference, self.batch_shape)
+        self.count = int(np.prod(self.batch_shape, dtype=int))
+        self._prepare_limits()
+        self._prepare_prior()
+        self._prepare_goals()
+        self.x = self._state_of(self.start)
+        self.links = self.tree.fit(self._pose_at(self.x), self.x)
+
+    # -- what does not change ---------------------------------------------------------------------------------------
+
+    def _prepare_limits(self) -> None:
+        tree, skeleton = self.tree, self.skeleton
+        joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
+        groups: list[LimitGroup] = []
+        locked = np.array([bone for bone in joints if skeleton.rotation_locks[bone].any()], int)
+        if len(locked):  # locked angles stay what they are, limits or not
+            modes = [skeleton.rotation_modes[bone] for bone in locked]
+            orders = [mode if mode in rotation.EULER_ORDERS else "XYZ" for mode in modes]
+            angles = np.stack([rotation.to_euler(self.start.rotations[:, b], o) for b, o in zip(locked, orders)], axis=1)
+            held = skeleton.rotation_locks[locked]
+            groups.append(EulerBox(locked, orders, np.where(held, angles, -np.inf), np.where(held, angles, np.inf)))
+        if self.method.limits:
+            for group in skeleton.limits:
+                kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
+                if len(kept):
+                    groups.append(group.take(kept))
+        self.groups = tuple(groups)
+        if groups and self.method.limits:
+            rotations, _ = clamp_rotations(tuple(groups), self.start.rotations)
+            self.start = replace(self.start, rotations=rotations)
+        self.limit_rows = _LimitRows(self.groups, joints, self.reference.rotations)
+
+    def _prepare_prior(self) -> None:
+        """S as (D,): variances of the joints about their own axes and of the roots' shifts."""
+        tree = self.tree
+        bones = tree.nodes[tree.joints]
+        deviation = np.full((len(bones), 3), JOINT_DEVIATION)
+        deviation[tree.parents[tree.joints] < 0] = ROOT_TURN_DEVIATION
+        deviation *= 1.0 - self.skeleton.stiffness[bones]
+        shifts = ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
+        self.variance = np.concatenate([deviation.ravel(), shifts.ravel()]) ** 2
+
+    def _prepare_goals(self) -> None:
+        tree = self.tree
+        priorities = np.array([self.goals[goal].priority for goal in tree.row_goals])
+        self.order = np.argsort(priorities, kind="stable")  # rows by level
+        ordered = priorities[self.order]
+        edges = np.flatnonzero(np.diff(ordered)) + 1
+        bounds = [0, *edges.tolist(), len(ordered)]
+        self.levels = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:])]
+        rank = np.unique(priorities[::3], return_inverse=True)[1].reshape(-1)
+        self.last_phase = TOP_LEVEL if len(self.levels) > 1 else EXACT
+        self.goal_levels = np.eye(len(self.levels))[rank] / DAMPING  # (G', L): which level a goal's position or rotation is in
+        self.level_weights = LEVEL_WEIGHT ** np.arange(len(self.levels) - 1.0, -1.0, -1.0)
+        self.target_points = np.empty((self.count, len(tree.point_nodes), 3))
+        self.target_ends = np.empty((self.count, len(tree.end_nodes), 3, 3))
+        self.scales = np.empty((self.count, tree.rows))
+        for goal in range(len(self.goals)):
+            self.retarget(goal, self.goals[goal])
+
+    def retarget(self, index: int, goal: Goal) -> None:
+        """Give goal `index` other targets and weights; its bone, point, kinds and priority stay as they were."""
+        tree = self.tree
+        at = np.flatnonzero(tree.position_goals == index)
+        if len(at) and goal.position is not None:
+            self.target_points[:, at[0]] = _flat_array(goal.position, self.batch_shape) / self.unit
+            self.scales[:, 3 * at[0] : 3 * at[0] + 3] = np.sqrt(_flat_array(goal.position_weight, self.batch_shape, 0))[:, None]
+        at = np.flatnonzero(tree.rotation_goals == index)
+        if len(at) and goal.rotation is not None:
+            self.target_ends[:, at[0]] = rotation.to_matrix(_flat_array(goal.rotation, self.batch_shape))
+            start = 3 * (len(tree.point_nodes) + at[0])
+            weight = np.sqrt(_flat_array(goal.rotation_weight, self.batch_shape, 0))
+            self.scales[:, start : start + 3] = ROTATION_LENGTH * weight[:, None]
+        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
+
+    # -- state and pose ---------------------------------------------------------------------------------------------
+
+    def _state_of(self, pose: Pose) -> Array:
+        tree = self.tree
+        bones = tree.nodes[tree.joints]
+        turns = rotation.log(rotation.mul(rotation.inv(self.reference.rotations[:, bones]), pose.rotations[:, bones]))
+        roots = tree.nodes[tree.roots]
+        shifts = (pose.translations[:, roots] - self.reference.translations[:, roots]) / self.unit
+        return np.concatenate([turns.reshape(self.count, -1), shifts.reshape(self.count, -1)], axis=1)
+
+    def _pose_at(self, x: Array) -> Pose:
+        """The flat pose: the reference's channels with x on top; all other channels as at the start."""
+        tree = self.tree
+        turning = 3 * len(tree.joints)
+        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
+        rotations, translations = np.array(self.start.rotations), np.array(self.start.translations)
+        turns = rotation.exp(x[:, :turning].reshape(len(x), -1, 3))
+        rotations[:, bones] = rotation.mul(self.reference.rotations[:, bones], turns)
+        shifts = x[:, turning:].reshape(len(x), -1, 3) * self.unit
+        translations[:, roots] = self.reference.translations[:, roots] + shifts
+        return replace(self.start, rotations=rotations, translations=translations)
+
+    # -- solving ----------------------------------------------------------------------------------------------------
+
+    def solve(self) -> Solution:
+        """Solve from where the last solve ended (at first, from the start pose)."""
+        x = self.x
+        iterations = np.zeros(self.count, int)
+        rigid = self.start.scales is None
+        for _ in range(1 if rigid else REFITS):
+            x, used, active = self._solve_flat(x)
+            iterations += used
+            if rigid:
+                break
+            self.links = self.tree.fit(self._pose_at(x), x)
+            if self._met(self._errors_of(self.links.place(x), slice(None))).all():
+                break
+        self.x = x
+        errors = self._errors_of(self.links.place(x), slice(None))
+        position_error = np.zeros((self.count, len(self.goals)))
+        rotation_error = np.zeros((self.count, len(self.goals)))
+        position_error[:, self.tree.position_goals] = errors.points * self.unit
+        rotation_error[:, self.tree.rotation_goals] = errors.turns
+        solution = Solution(
+            self.skeleton,
+            self.goals,
+            _shaped(self._pose_at(x), self.batch_shape),
+            position_error.reshape(*self.batch_shape, -1),
+            rotation_error.reshape(*self.batch_shape, -1),
+            iterations.reshape(self.batch_shape),
+            np.zeros(self.batch_shape, bool),
+            self.position_tolerance,
+            self.method.rotation_tolerance,
+            self.limit_rows.named(active, self.tree, self.batch_shape),
+        )
+        wanted = self._wanted().reshape(*self.batch_shape, -1)
+        return replace(solution, converged=np.all(solution.met() | ~wanted, axis=-1))
+
+    def _wanted(self) -> NDArray[np.bool_]:
+        """(B, G) goals that are not switched off by a weight of zero."""
+        wanted = np.zeros((self.count, len(self.goals)), bool)
+        for row, goal in enumerate(self.tree.row_goals):
+            wanted[:, goal] |= self.scales[:, row] > 0.0
+        return wanted
+
+    def _solve_flat(self, x: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        if not (self.method.coherent and self.count > 2 * STRIDE):
+            return self._solve_chunks(x, np.arange(self.count))
+        # every STRIDE-th frame from its own start, the others from what lies between
+        knots = np.unique(np.append(np.arange(0, self.count, STRIDE), self.count - 1))
+        x = x.copy()
+        start = x.copy()
+        x[knots], used, active = self._solve_chunks(start, knots)
+        change = x[knots] - start[knots]
+        frames = np.arange(self.count)
+        after = np.clip(np.searchsorted(knots, frames), 1, len(knots) - 1)
+        left, right = knots[after - 1], knots[after]
+        t = ((frames - left) / (right - left))[:, None]
+        x = start + (1.0 - t) * change[after - 1] + t * change[after]
+        iterations = np.zeros(self.count, int)
+        iterations[knots] = used
+        result, used, active = self._solve_chunks(x, frames)
+        return result, iterations + used, active
+
+    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        parts = [self._iterate(x[part], part) for part in np.split(frames, range(CHUNK, len(frames), CHUNK))]
+        return tuple(np.concatenate(p) for p in zip(*parts))  # pyright: ignore[reportReturnType]
+
+    def _errors_of(self, at: Kinematics, frames: NDArray[np.int64] | slice) -> "_Errors":
+        gap = self.target_points[frames] - at.points
+        distance = np.sqrt(np.sum(gap * gap, axis=-1))
+        turn = _rotation_vector(self.target_ends[frames] @ np.swapaxes(at.ends, -1, -2))
+        angle = np.sqrt(np.sum(turn * turn, axis=-1))
+        scales = self.scales[frames]
+        wish = np.concatenate([_clamped(gap, distance), _clamped(turn, angle)], axis=1).reshape(len(gap), -1)
+        lengths = np.concatenate([distance, angle], axis=1)
+        costs = (scales[:, ::3] * lengths) ** 2 @ self.goal_levels
+        on = scales[:, ::3] > 0.0
+        split = distance.shape[1]
+        return _Errors((wish * scales)[:, self.order], distance * on[:, :split], angle * on[:, split:], costs)
+
+    def _iterate(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """Steps for the given frames of the batch until they are met and settled. Returns x, iterations and active limits."""
+        method = self.method
+        links = self.links[frames]
+        x = x.copy()
+        limits = self.limit_rows
+        active = limits.nothing(len(x))
+        iterations = np.zeros(len(x), int)
+        damping = np.zeros(len(x))
+        phase = np.zeros(len(x), int)
+        calm = np.zeros(len(x), int)
+        at = links.place(x)
+        errors = self._errors_of(at, frames)
+        here = self._merit(errors, x, phase)
+        met = self._met(errors)
+        alive = np.arange(len(x)) if method.settle else np.flatnonzero(~met)
+        budget = np.zeros(len(x), int)  # steps left in the phase
+        budget += method.iterations
+        while len(alive):
+            whole = len(alive) == len(x)
+            pick = slice(None) if whole else alive
+            now = at if whole else at[alive]
+            part = links if whole else links[alive]
+            where = frames[alive]
+            rows = errors.rows[pick]
+            if phase.any() and len(self.levels) > 1:
+                rows[phase[pick] == TOP_LEVEL, self.levels[0].stop :] = 0.0
+            jacobian = part.jacobian(now)[:, self.order] * self.scales[where][:, self.order, None]
+            prior = (phase[pick] == NATURAL) / (1.0 + damping[pick])
+            step, active[pick] = self._step(jacobian, rows, x[pick], now, active[pick], damping[pick], prior, where)
+            length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
+            step = step * (STEP_CLAMP / np.maximum(length, STEP_CLAMP))
+            trial = x[pick] + step
+            there = part.place(trial)
+            corrected = limits.clamp(trial, there, where)
+            if corrected is not None:
+                trial = corrected
+                there = part.place(trial)
+            new = self._errors_of(there, where)
+            merit = self._merit(new, trial, phase[pick])
+            better = merit <= here[pick] * (1.0 + LIMIT_SLACK) + LIMIT_SLACK
+            rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < SETTLED
+            raised = np.maximum(LM_START, damping[pick] * LM_GROWTH)
+            lowered = np.where(damping[pick] > LM_START, damping[pick] / LM_GROWTH, 0.0)
+            damping[pick] = np.where(better, lowered, raised)
+            good = alive[better]
+            x[good], here[good] = trial[better], merit[better]
+            if whole and better.all():
+                at, errors = there, new
+            else:
+                at.put(good, there[better])
+                errors.put(good, new[better])
+            iterations[alive] += 1
+            met = self._met(errors)[alive]
+            calm[alive] = np.where(rest, calm[alive] + 1, 0)
+            budget[alive] -= 1
+            stuck = (calm[alive] >= 2) | (damping[alive] > LM_LIMIT) | (budget[alive] <= 0)
+            done = met & (rest | stuck | (not method.settle))
+            done |= stuck & (phase[alive] >= self.last_phase)
+            next_phase = alive[stuck & ~done]
+            if len(next_phase):
+                phase[next_phase] += 1
+                damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, FINAL_STEPS
+                here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase])
+            alive = alive[~done]
+        return x, iterations, active
+
+    def _merit(self, errors: "_Errors", x: Array, phase: NDArray[np.int64]) -> Array:
+        """What a step must not raise, (B,)."""
+        merit = errors.costs @ self.level_weights + (phase == NATURAL) * self._strain(x)
+        return merit if self.last_phase < TOP_LEVEL else np.where(phase == TOP_LEVEL, errors.costs[:, 0], merit)
+
+    def _met(self, errors: "_Errors") -> NDArray[np.bool_]:
+        near = np.all(errors.points <= self.position_tolerance / self.unit, axis=1)
+        return near & np.all(errors.turns <= self.method.rotation_tolerance, axis=1)
+
+    def _strain(self, x: Array) -> Array:
+        """How far x is from the reference in standard deviations, squared, (B,)."""
+        return (x * x) @ (1.0 / np.maximum(self.variance, DAMPING * DAMPING))
+
+    def _step(
+        self, jacobian: Array, rows: Array, x: Array, at: Kinematics, active: NDArray[np.bool_], damping: Array,
+        prior: Array, frames: NDArray[np.int64],
+    ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+        """One step (B, D) and the limits that are active in it."""
+        gain = prior[:, None]
+        levelled = DAMPING * (1.0 + damping)
+        wish = rows + gain * (jacobian @ x[..., None])[..., 0]
+        limits = self.limit_rows
+        if not limits.count:
+            weighted = jacobian * self.variance
+            y = self._dual(weighted @ np.swapaxes(jacobian, -1, -2), wish, levelled)
+            return (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0] - gain * x, active
+        linear = limits.linearize(at, frames)
+        active = linear.begin(active)
+        step = np.empty_like(x)
+        todo = np.arange(len(x))
+        for turn in range(ACTIVE_SET_ROUNDS):
+            everything = len(todo) == len(x)
+            pick = slice(None) if everything else todo
+            jac, own, share = jacobian[pick], x[pick], gain[pick]
+            part = linear if everything else linear[todo]
+            mean, covariance, held = part.condition(self.variance, own, share, active[pick])
+            weighted = jac * self.variance
+            for joint in held.tolist():
+                columns = slice(3 * joint, 3 * joint + 3)
+                weighted[:, :, columns] = jac[:, :, columns] @ covariance[:, joint]
+            y = self._dual(weighted @ np.swapaxes(jac, -1, -2), wish[pick] - (jac @ mean[..., None])[..., 0], levelled[pick])
+            z = mean + (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0]
+            step[pick] = z - share * own
+            if turn == ACTIVE_SET_ROUNDS - 1:
+                break
+            force = (np.swapaxes(jac, -1, -2) @ y[..., None])[..., 0]
+            changed = part.revise(active[pick], step[pick], z, force, self.variance, release=turn < 2)
+            active[pick] = active[pick] ^ changed
+            todo = todo[changed.any(axis=1)]
+            if not len(todo):
+                break
+        return step, active
+
+    def _dual(self, gram: Array, wish: Array, damping: Array) -> Array:
+        """y (B, M) of the dual system, level by level."""
+        size = gram.shape[-1]
+        eye = np.eye(size)
+        if len(self.levels) == 1:
+            return np.linalg.solve(gram + damping[:, None, None] * eye, wish[..., None])[..., 0]
+        y = np.zeros_like(wish)
+        combine = np.broadcast_to(eye, gram.shape).copy()  # rows of the projected Jacobian in terms of the given ones
+        residual = wish.copy()
+        gram = gram.copy()
+        for number, level in enumerate(self.levels):
+            own = gram[:, level, level]
+            here = eye[: own.shape[-1], : own.shape[-1]]
+            z = np.linalg.solve(own + damping[:, None, None] * here, residual[:, level, None])
+            y += (np.swapaxes(combine[:, level], -1, -2) @ z)[..., 0]
+            if number == len(self.levels) - 1:
+                break
+            rest = slice(level.stop, size)
+            across = gram[:, level, rest]
+            residual[:, rest] -= (np.swapaxes(across, -1, -2) @ z)[..., 0]
+            project = np.swapaxes(np.linalg.solve(own + CUT * here, across), -1, -2)
+            gram[:, rest, rest] -= project @ across
+            combine[:, rest] -= project @ combine[:, level]
+        return y
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors(Batch):
+    """What the goals still want of B frames."""
+
+    rows: Array  # (B, M) clamped, weighted, in the order of the levels
+    points: Array  # (B, P) distances in units of size
+    turns: Array  # (B, Q) angles in radians
+    costs: Array  # (B, L) weighted squares of the unclamped errors, by level
+
+
+class _LimitRows:
+    """All limit coordinates of a problem as rows of single joints: K rows, each bounded below and above."""
+
+    def __init__(self, groups: tuple[LimitGroup, ...], joints: dict[int, int], reference: Array) -> None:
+        self.groups = groups
+        self.members = [np.array([joints[bone] for bone in group.bones.tolist()], int) for group in groups]
+        self.base = [rotation.to_matrix(reference[:, group.bones]) for group in groups]
+        sizes = [group.lower.shape[-1] for group in groups]
+        joint = [np.repeat(member, size) for member, size in zip(self.members, sizes)]
+        self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
+        self.count = len(self.joint)
+        # slot: rows of one joint come one after the other, rows of one slot belong to different joints
+        seen: dict[int, int] = {}
+        slot = np.zeros(self.count, int)
+        for row, owner in enumerate(self.joint.tolist()):
+            slot[row] = seen.get(owner, 0)
+            seen[owner] = slot[row] + 1
+        self.slots = [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
+
+    def nothing(self, frames: int) -> NDArray[np.bool_]:
+        """No active row; (B, K)."""
+        return np.zeros((frames, self.count), bool)
+
+    def _own(self, at: Kinematics, frames: NDArray[np.int64], number: int) -> Array:
+        return self.base[number][frames] @ at.turns[:, self.members[number]]
+
+    def _group(self, number: int, frames: NDArray[np.int64]) -> LimitGroup:
+        return self.groups[number].at_frames(frames)
+
+    def clamp(self, x: Array, at: Kinematics, frames: NDArray[np.int64]) -> Array | None:
+        """x with the joints that are outside their limits brought in, or None if there are none."""
+        result: Array | None = None
+        for number, member in enumerate(self.members):
+            group = self._group(number, frames)
+            own = self._own(at, frames, number)
+            outside = np.any(np.abs(excess(group, group.coordinates(own))) > LIMIT_SLACK, axis=-1)
+            if not outside.any():
+                continue
+            inside = np.swapaxes(self.base[number][frames], -1, -2) @ group.clamp(own)
+            vectors = rotation.log(rotation.from_matrix(inside))
+            result = x.copy() if result is None else result
+            turns = result[:, : 3 * at.turns.shape[1]].reshape(len(x), -1, 3)
+            turns[:, member] = np.where(outside[..., None], vectors, turns[:, member])
+        return result
+
+    def linearize(self, at: Kinematics, frames: NDArray[np.int64]) -> "_LinearLimits":
+        below: list[Array] = []
+        above: list[Array] = []
+        slopes: list[Array] = []
+        for number, member in enumerate(self.members):
+            group = self._group(number, frames)
+            own = self._own(at, frames, number)
+            values = group.coordinates(own)
+            slope = group.gradients(own, values) @ at.rates[:, member]
+            below.append((group.lower - values).reshape(len(values), -1))
+            above.append((group.upper - values).reshape(len(values), -1))
+            slopes.append(slope.reshape(len(values), -1, 3))
+        return _LinearLimits(self, np.concatenate(below, 1), np.concatenate(above, 1), np.concatenate(slopes, 1))
+
+    def named(
+        self, active: NDArray[np.bool_], tree: Tree, batch_shape: tuple[int, ...]
+    ) -> tuple[tuple[int, str, NDArray[np.bool_]], ...]:
+        """Active rows as (bone, axis, frames), locked channels apart."""
+        result: list[tuple[int, str, NDArray[np.bool_]]] = []
+        row = 0
+        for group in self.groups:
+            fixed = np.broadcast_to(group.lower == group.upper, (len(active), *group.lower.shape[-2:]))
+            for index, bone in enumerate(group.bones.tolist()):
+                for coordinate in range(group.lower.shape[-1]):
+                    hit = active[:, row] & ~fixed[:, index, coordinate]
+                    if hit.any():
+                        result.append((bone, group.describe(index, coordinate), hit.reshape(batch_shape)))
+                    row += 1
+        return tuple(result)
+
+
+@dataclass(frozen=True, eq=False)
+class _LinearLimits:
+    """Limit rows at one x: below <= slope . dx <= above."""
+
+    rows: _LimitRows
+    below: Array  # (B, K) at most 0 inside
+    above: Array  # (B, K) at least 0 inside
+    slopes: Array  # (B, K, 3)
+
+    def __getitem__(self, index: NDArray[np.int64]) -> "_LinearLimits":
+        return _LinearLimits(self.rows, self.below[index], self.above[index], self.slopes[index])
+
+    def begin(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows that were active and still are at a bound, rows that are outside, and locked ones."""
+        near = (self.above < LIMIT_NEAR) | (self.below > -LIMIT_NEAR)
+        outside = (self.above < -LIMIT_SLACK) | (self.below > LIMIT_SLACK)
+        return (active & near) | outside | (self.above - self.below < LIMIT_SLACK)
+
+    def _goal(self) -> Array:
+        """The way to the nearer bound, (B, K)."""
+        return np.where(np.abs(self.above) < np.abs(self.below), self.above, self.below)
+
+    def condition(
+        self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
+    ) -> tuple[Array, Array, NDArray[np.int64]]:
+        """The prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3) of the held joints (h,)."""
+        count = len(x)
+        held = np.unique(self.rows.joint[active.any(axis=0)])
+        mean = np.zeros_like(x)
+        joints = int(self.rows.joint.max(initial=-1)) + 1
+        covariance = np.zeros((count, joints, 3, 3))
+        covariance[:, :, [0, 1, 2], [0, 1, 2]] = variance[: 3 * joints].reshape(joints, 3)
+        centre = mean[:, : 3 * joints].reshape(count, joints, 3)
+        turns = x[:, : 3 * joints].reshape(count, joints, 3)
+        goal = self._goal()
+        for slot in self.rows.slots:
+            slot = slot[active[:, slot].any(axis=0)]
+            if not len(slot):
+                continue
+            owner, slope, on = self.rows.joint[slot], self.slopes[:, slot], active[:, slot]
+            spread = (covariance[:, owner] @ slope[..., None])[..., 0]
+            size = np.sum(slope * spread, axis=-1)
+            usable = on & (size > DAMPING * DAMPING)
+            size = np.where(usable, size, 1.0)
+            wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1) * gain
+            gap = np.where(usable, wanted - np.sum(slope * centre[:, owner], axis=-1), 0.0)
+            centre[:, owner] += spread * (gap / size)[..., None]
+            drop = spread[..., :, None] * spread[..., None, :] / size[..., None, None]
+            covariance[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
+        mean[:, : 3 * joints] = centre.reshape(count, -1)
+        return mean, covariance, held
+
+    def revise(
+        self, active: NDArray[np.bool_], step: Array, z: Array, force: Array, variance: Array, release: bool
+    ) -> NDArray[np.bool_]:
+        """Rows to switch: those that the step would cross, and those that it would leave of its own accord."""
+        owner = self.rows.joint
+        joints = int(owner.max()) + 1
+        moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
+        crossed = ~active & ((moved > self.above + LIMIT_SLACK) | (moved < self.below - LIMIT_SLACK))
+        if not release or not active.any():
+            return crossed
+        # what the bounds push with, by joint: S^-1 z - J^T y = sum of slopes times multipliers
+        safe = np.maximum(variance[: 3 * joints], DAMPING * DAMPING)
+        push = (z[:, : 3 * joints] / safe - force[:, : 3 * joints]).reshape(len(z), joints, 3)
+        multipliers = np.zeros_like(self.below)
+        slots = self.rows.slots
+        rows = np.full((joints, len(slots)), -1)
+        for number, slot in enumerate(slots):
+            rows[owner[slot], number] = slot
+        held = np.unique(owner[active.any(axis=0)])
+        mine = rows[held]  # (h, slots)
+        on = active[:, mine] & (mine >= 0)
+        slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (B, h, slots, 3)
+        normal = slope @ np.swapaxes(slope, -1, -2) + DAMPING * np.eye(len(slots))
+        value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
+        valid = mine >= 0
+        multipliers[:, mine[valid]] = value[:, valid]
+        upper = np.abs(self.above) < np.abs(self.below)
+        free = active & (self.above - self.below > LIMIT_SLACK)
+        leaving = np.where(upper, multipliers > RELEASE, multipliers < -RELEASE)
+        return crossed | (free & leaving)
+
+
+def _rotation_vector(matrices: Array) -> Array:
+    """Rotation matrices (..., 3, 3) to rotation vectors (..., 3)."""
+    vector = 0.5 * np.stack(
+        [
+            matrices[..., 2, 1] - matrices[..., 1, 2],
+            matrices[..., 0, 2] - matrices[..., 2, 0],
+            matrices[..., 1, 0] - matrices[..., 0, 1],
+        ],
+        axis=-1,
+    )
+    cosine = 0.5 * (matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2] - 1.0)
+    if cosine.size and cosine.min() < NEAR_HALF_TURN:
+        return rotation.log(rotation.from_matrix(matrices))
+    sine = np.sqrt(np.sum(vector * vector, axis=-1))
+    safe = np.maximum(sine, DAMPING)
+    return vector * (np.where(sine < DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
+
+
+def _clamped(vectors: Array, lengths: Array) -> Array:
+    return vectors * (ERROR_CLAMP / np.maximum(lengths, ERROR_CLAMP))[..., None]
+
+
+def _goal_shapes(goals: Sequence[Goal]) -> list[tuple[int, ...]]:
+    shapes: list[tuple[int, ...]] = []
+    for goal in goals:
+        shapes += [np.shape(part)[:-1] for part in (goal.position, goal.rotation) if part is not None]
+        shapes += [np.shape(goal.position_weight), np.shape(goal.rotation_weight)]
+    return shapes
+
+
+def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
+
+
+def _flat_array(values: Array | float, batch_shape: tuple[int, ...], tail: int = 1) -> Array:
+    """(*batch_shape, ...) -> (B, ...), broadcast."""
+    array = np.asarray(values, float)
+    rest = array.shape[array.ndim - tail :]
+    return np.broadcast_to(array, (*batch_shape, *rest)).reshape(-1, *rest)
+
+
+def _parts(pose: Pose) -> list[Array | None]:
+    return [pose.rotations, pose.translations, pose.scales, pose.driven_matrices]
+
+
+def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
+    tails = (2, 2, 2, 3)
+    return Pose(*(None if p is None else _flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails)))  # type: ignore
+
+
+def _shaped(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
+    return Pose(*(None if p is None else p.reshape(*batch_shape, *p.shape[1:]) for p in _parts(pose)))  # type: ignore
