@@ -109,11 +109,12 @@ class EulerBox:
 
     def coordinates(self, matrices: Array) -> Array:
         flat = matrices.reshape(*matrices.shape[:-3], -1)
-        sine1, cosine1, sine2, cosine3, sine3 = np.moveaxis(np.take(flat, self._entries, axis=-1) * self._signs, -2, 0)
-        angles = np.stack(
-            [np.arctan2(sine1, cosine1), np.arctan2(sine2, np.hypot(cosine3, sine3)), np.arctan2(sine3, cosine3)], axis=-1
-        )
-        out = excess(self, angles)
+        entries = flat.take(self._entries, axis=-1) * self._signs  # (..., 5, k): sines in the even rows
+        cosines = entries[..., 1:4, :].copy()
+        cosines[..., 1, :] = np.hypot(entries[..., 3, :], entries[..., 4, :])
+        angles = np.swapaxes(np.arctan2(entries[..., ::2, :], cosines), -1, -2)
+        inside = np.minimum(np.maximum(angles, self.lower), self.upper)
+        out = angles - inside
         if not out.any():
             return angles
         # of the two triples for one rotation take the one that is less far outside

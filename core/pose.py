@@ -53,6 +53,16 @@ class Pose:
             object.__setattr__(self, name, frozen(array))
 
     @classmethod
+    def trusted(cls, rotations: Array, translations: Array, scales: Array | None, driven_matrices: Array | None) -> Self:
+        """A pose of arrays that need no check and that nobody else will change: what solvers return."""
+        pose = object.__new__(cls)
+        for name, value in zip(cls.__dataclass_fields__, (rotations, translations, scales, driven_matrices)):
+            if value is not None:
+                value.setflags(write=False)
+            object.__setattr__(pose, name, value)
+        return pose
+
+    @classmethod
     def rest(cls, skeleton: Skeleton, batch_shape: tuple[int, ...] = ()) -> Self:
         """The rest pose; driven bones at rest, too."""
         shape = (*batch_shape, len(skeleton))

@@ -46,6 +46,17 @@ _SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
     _SKEW[_axis, _entry] = _sign
 
+# exp_and_jacobian: features 1, x, y, z, xx, xy, xz, yy, yz, zz; their weights; and the entries of the matrix they make
+_ONES: Final[Array] = np.ones(3)
+_FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
+_SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
+_SPREAD: Final[Array] = np.repeat(np.eye(3), [1, 3, 6], axis=1)
+_ASSEMBLE: Final[Array] = np.zeros((10, 9))
+_ASSEMBLE[0, ::4] = 1.0
+_ASSEMBLE[1:4] = _SKEW
+for _feature, (_p, _q) in enumerate(zip(_FIRST, _SECOND, strict=True), start=4):
+    _ASSEMBLE[_feature, [3 * _p + _q, 3 * _q + _p]] = 1.0
+
 
 def mul(a: ArrayLike, b: ArrayLike) -> Array:
     """Hamilton product a b: first b, then a. (..., 4) x (..., 4) -> (..., 4)."""
@@ -264,20 +275,33 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     """Rotation matrices of rotation vectors (..., 3) and their right Jacobians, both (..., 3, 3).
 
     exp(x + dx) = exp(x) exp(Jr(x) dx): the body's angular velocity is Jr(x) times the rate of x.
-    Rodrigues; Jr = I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 [x]^2.
+    Rodrigues, with [x]^2 = x x^T - a^2 I: exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T,
+    Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
-    square = np.matmul(vectors[..., None, :], vectors[..., :, None])
-    angle = np.sqrt(square)
-    small = angle < _SMALL_ANGLE
-    safe = np.where(small, 1.0, angle)
-    sine = np.where(small, 1.0 - square / 6.0, np.sin(safe) / safe)
-    half = 0.5 * safe
-    versine = np.where(small, 0.5 - square / 24.0, 0.5 * (np.sin(half) / half) ** 2)
-    rest = np.where(small, 1.0 / 6.0, (1.0 - sine) / (safe * safe))
-    cross = (vectors @ _SKEW).reshape(*vectors.shape[:-1], 3, 3)
-    cross2 = cross @ cross
-    eye = np.eye(3)
-    return eye + sine * cross + versine * cross2, eye - versine * cross + rest * cross2
+    x = vectors.reshape(-1, 3)
+    square = (x * x) @ _ONES
+    angle2 = np.maximum(square, _SMALL_ANGLE**2)  # below, the coefficients do not change any more
+    angle = np.sqrt(angle2)
+    sine = np.sin(angle) / angle
+    versine = (1.0 - np.cos(angle)) / angle2
+    rest = (1.0 - sine) / angle2
+    # both matrices are linear in 1, x and x x^T: one product with a constant is cheaper than many small array operations
+    weights = np.empty((len(x), 2, 3))
+    weights[:, 0, 0] = 1.0 - versine * square
+    weights[:, 0, 1] = sine
+    weights[:, 0, 2] = versine
+    weights[:, 1, 0] = 1.0 - rest * square
+    weights[:, 1, 1] = -versine
+    weights[:, 1, 2] = rest
+    features = np.empty((len(x), 1, 10))
+    features[:, 0, 0] = 1.0
+    features[:, 0, 1:4] = x
+    np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 0, 4:])
+    spread = (weights.reshape(-1, 3) @ _SPREAD).reshape(-1, 2, 10)
+    spread *= features
+    both = (spread.reshape(-1, 10) @ _ASSEMBLE).reshape(-1, 2, 9)
+    shape = (*vectors.shape[:-1], 3, 3)
+    return both[:, 0].reshape(shape), both[:, 1].reshape(shape)
 
 
 def to_six(q: ArrayLike) -> Array:

@@ -21,7 +21,7 @@ class Solution:
 
     position_error (..., G) in armature units, rotation_error (..., G) in radians, 0 where the goal does not ask;
     iterations (...), converged (...): every goal within tolerance;
-    limits_hit: the limits (bone, axis) that held the pose back, with the frames (...) where they did.
+    limit_names: every limit as (bone, axis), and limits_active (..., K) which of them held the pose back.
     """
 
     skeleton: Skeleton
@@ -33,7 +33,8 @@ class Solution:
     converged: NDArray[np.bool_]
     position_tolerance: float
     rotation_tolerance: float
-    limits_hit: tuple[tuple[int, str, NDArray[np.bool_]], ...] = ()
+    limit_names: tuple[tuple[int, str], ...] = ()
+    limits_active: NDArray[np.bool_] | None = None
 
     def met(self) -> NDArray[np.bool_]:
         """(..., G) which goals are within tolerance."""
@@ -65,10 +66,13 @@ class Solution:
     def _reasons(self, index: int, frame: int) -> list[str]:
         """What keeps goal `index` from being met in one frame."""
         chain = set(self.skeleton.ancestors(self.skeleton.index(self.goals[index].bone)))
+        active = np.zeros(len(self.limit_names), bool)
+        if self.limits_active is not None:
+            active = self.limits_active.reshape(-1, len(self.limit_names))[frame]
         hit = [
             f"{self.skeleton.names[bone]} at its {axis} limit"
-            for bone, axis, frames in self.limits_hit
-            if bone in chain and frames.reshape(-1)[frame]
+            for (bone, axis), on in zip(self.limit_names, active, strict=True)
+            if on and bone in chain
         ]
         reasons = hit[:_MANY] + ([f"{len(hit) - _MANY} more limits"] if len(hit) > _MANY else [])
         return reasons + self._stretched(index, frame)

@@ -17,7 +17,7 @@ out of the joint's S, is set to the bound, and the step is solved again.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,37 +30,11 @@ from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solution import Solution
+from . import numbers
+from .frame import FrameSolver
 from .tree import Batch, Kinematics, Tree
 
 Root = Literal["free", "translate", "fixed"]
-
-# Lengths are in units of the skeleton's size, so that these numbers mean metres on a 1.7 m human.
-JOINT_DEVIATION: Final = np.radians(30.0)
-ROOT_TURN_DEVIATION: Final = np.radians(90.0)
-ROOT_SHIFT_DEVIATION: Final = 0.5
-ROTATION_LENGTH: Final = 0.3  # a radian weighs as much as this length
-DAMPING: Final = 1e-6  # D
-CUT: Final = 1e-9
-ERROR_CLAMP: Final = 0.5  # Euclidean norm of one goal's three rows
-STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
-SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest
-POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise
-ROTATION_TOLERANCE: Final = np.radians(0.05)
-FINAL_STEPS: Final = 10  # at most, in each of the phases that serve the goals only
-LM_START: Final = 1e3
-LM_GROWTH: Final = 8.0
-LM_LIMIT: Final = 1e9
-ACTIVE_SET_ROUNDS: Final = 4
-REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
-CHUNK: Final = 256  # frames solved together: temporaries stay in the cache
-STRIDE: Final = 8  # of a coherent batch every so many frames are solved first, the others start between them
-NATURAL, EXACT, TOP_LEVEL = range(3)  # phases: near the reference; only the goals; only the first level, if others are out of reach
-LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
-LIMIT_NEAR: Final = 1e-5  # radians within which an active bound stays active
-RELEASE: Final = 1e-6  # a bound that pulls instead of pushing by more than this is let go
-NEAR_HALF_TURN: Final = -0.99  # cosine of a rotation whose vector needs the longer formula
-LEVEL_WEIGHT: Final = 1e2  # of a level against the next, in the merit that steps are judged by
-
 
 @dataclass(frozen=True)
 class PinAndDrag:
@@ -80,7 +54,7 @@ class PinAndDrag:
     reference: Pose | None = None
     coherent: bool = False
     position_tolerance: float | None = None
-    rotation_tolerance: float = float(ROTATION_TOLERANCE)
+    rotation_tolerance: float = float(numbers.ROTATION_TOLERANCE)
     settle: bool = True
     iterations: int = 60
 
@@ -117,7 +91,7 @@ class Problem:
         self.tree = Tree(skeleton, self.goals, method.root)
         self.unit = skeleton.size
         tolerance = method.position_tolerance
-        self.position_tolerance = POSITION_TOLERANCE * self.unit if tolerance is None else tolerance
+        self.position_tolerance = numbers.POSITION_TOLERANCE * self.unit if tolerance is None else tolerance
 
         reference = pose if method.reference is None else method.reference
         self.batch_shape = _common_shape([pose.batch_shape, reference.batch_shape, *_goal_shapes(self.goals)])
@@ -129,6 +103,8 @@ class Problem:
         self._prepare_goals()
         self.x = self._state_of(self.start)
         self.links = self.tree.fit(self._pose_at(self.x), self.x)
+        self._vector = self.x[0]
+        self.frame = FrameSolver(self) if self.count == 1 and not len(self.tree.breaks) else None
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
@@ -158,10 +134,10 @@ class Problem:
         """S as (D,): variances of the joints about their own axes and of the roots' shifts."""
         tree = self.tree
         bones = tree.nodes[tree.joints]
-        deviation = np.full((len(bones), 3), JOINT_DEVIATION)
-        deviation[tree.parents[tree.joints] < 0] = ROOT_TURN_DEVIATION
+        deviation = np.full((len(bones), 3), numbers.JOINT_DEVIATION)
+        deviation[tree.parents[tree.joints] < 0] = numbers.ROOT_TURN_DEVIATION
         deviation *= 1.0 - self.skeleton.stiffness[bones]
-        shifts = ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
+        shifts = numbers.ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
         self.variance = np.concatenate([deviation.ravel(), shifts.ravel()]) ** 2
 
     def _prepare_goals(self) -> None:
@@ -173,9 +149,9 @@ class Problem:
         bounds = [0, *edges.tolist(), len(ordered)]
         self.levels = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:])]
         rank = np.unique(priorities[::3], return_inverse=True)[1].reshape(-1)
-        self.last_phase = TOP_LEVEL if len(self.levels) > 1 else EXACT
-        self.goal_levels = np.eye(len(self.levels))[rank] / DAMPING  # (G', L): which level a goal's position or rotation is in
-        self.level_weights = LEVEL_WEIGHT ** np.arange(len(self.levels) - 1.0, -1.0, -1.0)
+        self.last_phase = numbers.TOP_LEVEL if len(self.levels) > 1 else numbers.EXACT
+        self.goal_levels = np.eye(len(self.levels))[rank] / numbers.DAMPING  # (G', L): which level a goal's position or rotation is in
+        self.level_weights = numbers.LEVEL_WEIGHT ** np.arange(len(self.levels) - 1.0, -1.0, -1.0)
         self.target_points = np.empty((self.count, len(tree.point_nodes), 3))
         self.target_ends = np.empty((self.count, len(tree.end_nodes), 3, 3))
         self.scales = np.empty((self.count, tree.rows))
@@ -194,7 +170,7 @@ class Problem:
             self.target_ends[:, at[0]] = rotation.to_matrix(_flat_array(goal.rotation, self.batch_shape))
             start = 3 * (len(tree.point_nodes) + at[0])
             weight = np.sqrt(_flat_array(goal.rotation_weight, self.batch_shape, 0))
-            self.scales[:, start : start + 3] = ROTATION_LENGTH * weight[:, None]
+            self.scales[:, start : start + 3] = numbers.ROTATION_LENGTH * weight[:, None]
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
 
     # -- state and pose ---------------------------------------------------------------------------------------------
@@ -217,56 +193,63 @@ class Problem:
         rotations[:, bones] = rotation.mul(self.reference.rotations[:, bones], turns)
         shifts = x[:, turning:].reshape(len(x), -1, 3) * self.unit
         translations[:, roots] = self.reference.translations[:, roots] + shifts
-        return replace(self.start, rotations=rotations, translations=translations)
+        return Pose.trusted(rotations, translations, self.start.scales, self.start.driven_matrices)
 
     # -- solving ----------------------------------------------------------------------------------------------------
 
     def solve(self) -> Solution:
         """Solve from where the last solve ended (at first, from the start pose)."""
         x = self.x
+        if self.frame is not None:
+            self.frame.retarget()
         iterations = np.zeros(self.count, int)
         rigid = self.start.scales is None
-        for _ in range(1 if rigid else REFITS):
+        for _ in range(1 if rigid else numbers.REFITS):
             x, used, active = self._solve_flat(x)
             iterations += used
             if rigid:
                 break
             self.links = self.tree.fit(self._pose_at(x), x)
+            if self.frame is not None:
+                self.frame.refit()
             if self._met(self._errors_of(self.links.place(x), slice(None))).all():
                 break
         self.x = x
-        errors = self._errors_of(self.links.place(x), slice(None))
+        if self.frame is not None:
+            points, turns = self.frame.errors()
+        else:
+            errors = self._errors_of(self.links.place(x), slice(None))
+            points, turns = errors.points, errors.turns
+        shape, tree = self.batch_shape, self.tree
         position_error = np.zeros((self.count, len(self.goals)))
         rotation_error = np.zeros((self.count, len(self.goals)))
-        position_error[:, self.tree.position_goals] = errors.points * self.unit
-        rotation_error[:, self.tree.rotation_goals] = errors.turns
-        solution = Solution(
+        position_error[:, tree.position_goals] = points * self.unit
+        rotation_error[:, tree.rotation_goals] = turns
+        met = (points * self.unit <= self.position_tolerance).all(axis=1)
+        met &= (turns <= self.method.rotation_tolerance).all(axis=1)
+        return Solution(
             self.skeleton,
             self.goals,
-            _shaped(self._pose_at(x), self.batch_shape),
-            position_error.reshape(*self.batch_shape, -1),
-            rotation_error.reshape(*self.batch_shape, -1),
-            iterations.reshape(self.batch_shape),
-            np.zeros(self.batch_shape, bool),
+            _shaped(self._pose_at(x), shape),
+            position_error.reshape(*shape, -1),
+            rotation_error.reshape(*shape, -1),
+            iterations.reshape(shape),
+            met.reshape(shape),
             self.position_tolerance,
             self.method.rotation_tolerance,
-            self.limit_rows.named(active, self.tree, self.batch_shape),
+            self.limit_rows.names,
+            active[:, self.limit_rows.real].reshape(*shape, -1),
         )
-        wanted = self._wanted().reshape(*self.batch_shape, -1)
-        return replace(solution, converged=np.all(solution.met() | ~wanted, axis=-1))
-
-    def _wanted(self) -> NDArray[np.bool_]:
-        """(B, G) goals that are not switched off by a weight of zero."""
-        wanted = np.zeros((self.count, len(self.goals)), bool)
-        for row, goal in enumerate(self.tree.row_goals):
-            wanted[:, goal] |= self.scales[:, row] > 0.0
-        return wanted
 
     def _solve_flat(self, x: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        if not (self.method.coherent and self.count > 2 * STRIDE):
+        if self.frame is not None:
+            vector, used, active = self.frame.iterate(self._vector if x is self.x else x[0])
+            self._vector = vector
+            return vector[None], np.array([used]), active[None]
+        if not (self.method.coherent and self.count > 2 * numbers.STRIDE):
             return self._solve_chunks(x, np.arange(self.count))
-        # every STRIDE-th frame from its own start, the others from what lies between
-        knots = np.unique(np.append(np.arange(0, self.count, STRIDE), self.count - 1))
+        # every numbers.STRIDE-th frame from its own start, the others from what lies between
+        knots = np.unique(np.append(np.arange(0, self.count, numbers.STRIDE), self.count - 1))
         x = x.copy()
         start = x.copy()
         x[knots], used, active = self._solve_chunks(start, knots)
@@ -282,7 +265,7 @@ class Problem:
         return result, iterations + used, active
 
     def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        parts = [self._iterate(x[part], part) for part in np.split(frames, range(CHUNK, len(frames), CHUNK))]
+        parts = [self._iterate(x[part], part) for part in np.split(frames, range(numbers.CHUNK, len(frames), numbers.CHUNK))]
         return tuple(np.concatenate(p) for p in zip(*parts))  # pyright: ignore[reportReturnType]
 
     def _errors_of(self, at: Kinematics, frames: NDArray[np.int64] | slice) -> "_Errors":
@@ -324,12 +307,12 @@ class Problem:
             where = frames[alive]
             rows = errors.rows[pick]
             if phase.any() and len(self.levels) > 1:
-                rows[phase[pick] == TOP_LEVEL, self.levels[0].stop :] = 0.0
+                rows[phase[pick] == numbers.TOP_LEVEL, self.levels[0].stop :] = 0.0
             jacobian = part.jacobian(now)[:, self.order] * self.scales[where][:, self.order, None]
-            prior = (phase[pick] == NATURAL) / (1.0 + damping[pick])
+            prior = (phase[pick] == numbers.NATURAL) / (1.0 + damping[pick])
             step, active[pick] = self._step(jacobian, rows, x[pick], now, active[pick], damping[pick], prior, where)
             length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
-            step = step * (STEP_CLAMP / np.maximum(length, STEP_CLAMP))
+            step = step * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
             trial = x[pick] + step
             there = part.place(trial)
             corrected = limits.clamp(trial, there, where)
@@ -338,10 +321,10 @@ class Problem:
                 there = part.place(trial)
             new = self._errors_of(there, where)
             merit = self._merit(new, trial, phase[pick])
-            better = merit <= here[pick] * (1.0 + LIMIT_SLACK) + LIMIT_SLACK
-            rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < SETTLED
-            raised = np.maximum(LM_START, damping[pick] * LM_GROWTH)
-            lowered = np.where(damping[pick] > LM_START, damping[pick] / LM_GROWTH, 0.0)
+            better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
+            rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < numbers.SETTLED
+            raised = np.maximum(numbers.LM_START, damping[pick] * numbers.LM_GROWTH)
+            lowered = np.where(damping[pick] > numbers.LM_START, damping[pick] / numbers.LM_GROWTH, 0.0)
             damping[pick] = np.where(better, lowered, raised)
             good = alive[better]
             x[good], here[good] = trial[better], merit[better]
@@ -354,21 +337,21 @@ class Problem:
             met = self._met(errors)[alive]
             calm[alive] = np.where(rest, calm[alive] + 1, 0)
             budget[alive] -= 1
-            stuck = (calm[alive] >= 2) | (damping[alive] > LM_LIMIT) | (budget[alive] <= 0)
+            stuck = (calm[alive] >= 2) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
             done = met & (rest | stuck | (not method.settle))
             done |= stuck & (phase[alive] >= self.last_phase)
             next_phase = alive[stuck & ~done]
             if len(next_phase):
                 phase[next_phase] += 1
-                damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, FINAL_STEPS
+                damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, numbers.FINAL_STEPS
                 here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase])
             alive = alive[~done]
         return x, iterations, active
 
     def _merit(self, errors: "_Errors", x: Array, phase: NDArray[np.int64]) -> Array:
         """What a step must not raise, (B,)."""
-        merit = errors.costs @ self.level_weights + (phase == NATURAL) * self._strain(x)
-        return merit if self.last_phase < TOP_LEVEL else np.where(phase == TOP_LEVEL, errors.costs[:, 0], merit)
+        merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * self._strain(x)
+        return merit if self.last_phase < numbers.TOP_LEVEL else np.where(phase == numbers.TOP_LEVEL, errors.costs[:, 0], merit)
 
     def _met(self, errors: "_Errors") -> NDArray[np.bool_]:
         near = np.all(errors.points <= self.position_tolerance / self.unit, axis=1)
@@ -376,7 +359,7 @@ class Problem:
 
     def _strain(self, x: Array) -> Array:
         """How far x is from the reference in standard deviations, squared, (B,)."""
-        return (x * x) @ (1.0 / np.maximum(self.variance, DAMPING * DAMPING))
+        return (x * x) @ (1.0 / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING))
 
     def _step(
         self, jacobian: Array, rows: Array, x: Array, at: Kinematics, active: NDArray[np.bool_], damping: Array,
@@ -384,18 +367,18 @@ class Problem:
     ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
         """One step (B, D) and the limits that are active in it."""
         gain = prior[:, None]
-        levelled = DAMPING * (1.0 + damping)
+        levelled = numbers.DAMPING * (1.0 + damping)
         wish = rows + gain * (jacobian @ x[..., None])[..., 0]
         limits = self.limit_rows
         if not limits.count:
             weighted = jacobian * self.variance
-            y = self._dual(weighted @ np.swapaxes(jacobian, -1, -2), wish, levelled)
+            y = self.dual(weighted @ np.swapaxes(jacobian, -1, -2), wish, levelled)
             return (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0] - gain * x, active
         linear = limits.linearize(at, frames)
         active = linear.begin(active)
         step = np.empty_like(x)
         todo = np.arange(len(x))
-        for turn in range(ACTIVE_SET_ROUNDS):
+        for turn in range(numbers.ACTIVE_SET_ROUNDS):
             everything = len(todo) == len(x)
             pick = slice(None) if everything else todo
             jac, own, share = jacobian[pick], x[pick], gain[pick]
@@ -405,10 +388,10 @@ class Problem:
             for joint in held.tolist():
                 columns = slice(3 * joint, 3 * joint + 3)
                 weighted[:, :, columns] = jac[:, :, columns] @ covariance[:, joint]
-            y = self._dual(weighted @ np.swapaxes(jac, -1, -2), wish[pick] - (jac @ mean[..., None])[..., 0], levelled[pick])
+            y = self.dual(weighted @ np.swapaxes(jac, -1, -2), wish[pick] - (jac @ mean[..., None])[..., 0], levelled[pick])
             z = mean + (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0]
             step[pick] = z - share * own
-            if turn == ACTIVE_SET_ROUNDS - 1:
+            if turn == numbers.ACTIVE_SET_ROUNDS - 1:
                 break
             force = (np.swapaxes(jac, -1, -2) @ y[..., None])[..., 0]
             changed = part.revise(active[pick], step[pick], z, force, self.variance, release=turn < 2)
@@ -418,7 +401,7 @@ class Problem:
                 break
         return step, active
 
-    def _dual(self, gram: Array, wish: Array, damping: Array) -> Array:
+    def dual(self, gram: Array, wish: Array, damping: Array) -> Array:
         """y (B, M) of the dual system, level by level."""
         size = gram.shape[-1]
         eye = np.eye(size)
@@ -438,7 +421,7 @@ class Problem:
             rest = slice(level.stop, size)
             across = gram[:, level, rest]
             residual[:, rest] -= (np.swapaxes(across, -1, -2) @ z)[..., 0]
-            project = np.swapaxes(np.linalg.solve(own + CUT * here, across), -1, -2)
+            project = np.swapaxes(np.linalg.solve(own + numbers.CUT * here, across), -1, -2)
             gram[:, rest, rest] -= project @ across
             combine[:, rest] -= project @ combine[:, level]
         return y
@@ -471,6 +454,12 @@ class _LimitRows:
         for row, owner in enumerate(self.joint.tolist()):
             slot[row] = seen.get(owner, 0)
             seen[owner] = slot[row] + 1
+        fixed = [np.broadcast_to(group.lower == group.upper, base.shape[:2] + (size,)).all(axis=0).ravel()
+                 for group, base, size in zip(groups, self.base, sizes)]
+        self.real = ~np.concatenate(fixed) if fixed else np.zeros(0, bool)  # limits, not locked channels
+        names = [(bone, group.describe(i, c)) for group, size in zip(groups, sizes)
+                 for i, bone in enumerate(group.bones.tolist()) for c in range(size)]
+        self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
         self.slots = [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
 
     def nothing(self, frames: int) -> NDArray[np.bool_]:
@@ -489,7 +478,7 @@ class _LimitRows:
         for number, member in enumerate(self.members):
             group = self._group(number, frames)
             own = self._own(at, frames, number)
-            outside = np.any(np.abs(excess(group, group.coordinates(own))) > LIMIT_SLACK, axis=-1)
+            outside = np.any(np.abs(excess(group, group.coordinates(own))) > numbers.LIMIT_SLACK, axis=-1)
             if not outside.any():
                 continue
             inside = np.swapaxes(self.base[number][frames], -1, -2) @ group.clamp(own)
@@ -513,22 +502,6 @@ class _LimitRows:
             slopes.append(slope.reshape(len(values), -1, 3))
         return _LinearLimits(self, np.concatenate(below, 1), np.concatenate(above, 1), np.concatenate(slopes, 1))
 
-    def named(
-        self, active: NDArray[np.bool_], tree: Tree, batch_shape: tuple[int, ...]
-    ) -> tuple[tuple[int, str, NDArray[np.bool_]], ...]:
-        """Active rows as (bone, axis, frames), locked channels apart."""
-        result: list[tuple[int, str, NDArray[np.bool_]]] = []
-        row = 0
-        for group in self.groups:
-            fixed = np.broadcast_to(group.lower == group.upper, (len(active), *group.lower.shape[-2:]))
-            for index, bone in enumerate(group.bones.tolist()):
-                for coordinate in range(group.lower.shape[-1]):
-                    hit = active[:, row] & ~fixed[:, index, coordinate]
-                    if hit.any():
-                        result.append((bone, group.describe(index, coordinate), hit.reshape(batch_shape)))
-                    row += 1
-        return tuple(result)
-
 
 @dataclass(frozen=True, eq=False)
 class _LinearLimits:
@@ -544,9 +517,9 @@ class _LinearLimits:
 
     def begin(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Rows that were active and still are at a bound, rows that are outside, and locked ones."""
-        near = (self.above < LIMIT_NEAR) | (self.below > -LIMIT_NEAR)
-        outside = (self.above < -LIMIT_SLACK) | (self.below > LIMIT_SLACK)
-        return (active & near) | outside | (self.above - self.below < LIMIT_SLACK)
+        near = (self.above < numbers.LIMIT_NEAR) | (self.below > -numbers.LIMIT_NEAR)
+        outside = (self.above < -numbers.LIMIT_SLACK) | (self.below > numbers.LIMIT_SLACK)
+        return (active & near) | outside | (self.above - self.below < numbers.LIMIT_SLACK)
 
     def _goal(self) -> Array:
         """The way to the nearer bound, (B, K)."""
@@ -572,7 +545,7 @@ class _LinearLimits:
             owner, slope, on = self.rows.joint[slot], self.slopes[:, slot], active[:, slot]
             spread = (covariance[:, owner] @ slope[..., None])[..., 0]
             size = np.sum(slope * spread, axis=-1)
-            usable = on & (size > DAMPING * DAMPING)
+            usable = on & (size > numbers.DAMPING * numbers.DAMPING)
             size = np.where(usable, size, 1.0)
             wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1) * gain
             gap = np.where(usable, wanted - np.sum(slope * centre[:, owner], axis=-1), 0.0)
@@ -589,11 +562,11 @@ class _LinearLimits:
         owner = self.rows.joint
         joints = int(owner.max()) + 1
         moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
-        crossed = ~active & ((moved > self.above + LIMIT_SLACK) | (moved < self.below - LIMIT_SLACK))
+        crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
         if not release or not active.any():
             return crossed
         # what the bounds push with, by joint: S^-1 z - J^T y = sum of slopes times multipliers
-        safe = np.maximum(variance[: 3 * joints], DAMPING * DAMPING)
+        safe = np.maximum(variance[: 3 * joints], numbers.DAMPING * numbers.DAMPING)
         push = (z[:, : 3 * joints] / safe - force[:, : 3 * joints]).reshape(len(z), joints, 3)
         multipliers = np.zeros_like(self.below)
         slots = self.rows.slots
@@ -604,13 +577,13 @@ class _LinearLimits:
         mine = rows[held]  # (h, slots)
         on = active[:, mine] & (mine >= 0)
         slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (B, h, slots, 3)
-        normal = slope @ np.swapaxes(slope, -1, -2) + DAMPING * np.eye(len(slots))
+        normal = slope @ np.swapaxes(slope, -1, -2) + numbers.DAMPING * np.eye(len(slots))
         value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
         valid = mine >= 0
         multipliers[:, mine[valid]] = value[:, valid]
         upper = np.abs(self.above) < np.abs(self.below)
-        free = active & (self.above - self.below > LIMIT_SLACK)
-        leaving = np.where(upper, multipliers > RELEASE, multipliers < -RELEASE)
+        free = active & (self.above - self.below > numbers.LIMIT_SLACK)
+        leaving = np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
         return crossed | (free & leaving)
 
 
@@ -625,15 +598,15 @@ def _rotation_vector(matrices: Array) -> Array:
         axis=-1,
     )
     cosine = 0.5 * (matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2] - 1.0)
-    if cosine.size and cosine.min() < NEAR_HALF_TURN:
+    if cosine.size and cosine.min() < numbers.NEAR_HALF_TURN:
         return rotation.log(rotation.from_matrix(matrices))
     sine = np.sqrt(np.sum(vector * vector, axis=-1))
-    safe = np.maximum(sine, DAMPING)
-    return vector * (np.where(sine < DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
+    safe = np.maximum(sine, numbers.DAMPING)
+    return vector * (np.where(sine < numbers.DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
 
 
 def _clamped(vectors: Array, lengths: Array) -> Array:
-    return vectors * (ERROR_CLAMP / np.maximum(lengths, ERROR_CLAMP))[..., None]
+    return vectors * (numbers.ERROR_CLAMP / np.maximum(lengths, numbers.ERROR_CLAMP))[..., None]
 
 
 def _goal_shapes(goals: Sequence[Goal]) -> list[tuple[int, ...]]:
@@ -668,4 +641,5 @@ def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
 
 
 def _shaped(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    return Pose(*(None if p is None else p.reshape(*batch_shape, *p.shape[1:]) for p in _parts(pose)))  # type: ignore
+    parts = (None if p is None else p.reshape(*batch_shape, *p.shape[1:]) for p in _parts(pose))
+    return Pose.trusted(*parts)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,388 @@
+"""One frame of `pins` under the mouse: the same steps in as few numpy calls as possible.
+
+With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not change
+from tick to tick is folded into constants here: forward kinematics by pointer jumping (log2 of the depth products instead of one
+per level), levers and row order in one constant matrix, limits as rows that cost something only where one is active.
+`pins.Problem` is the reference; tests compare the two.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..rotation import Array
+from . import numbers
+
+if TYPE_CHECKING:
+    from .pins import Problem
+
+_ONES: Final = np.ones(3)
+_ORDINARY_TRACE: Final = 2.9  # of an error rotation whose vector is its skew part, to 2 %: about 18 degrees
+_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps; the last step brings it in
+_ROUNDS: Final = 3  # of the active set in one step
+
+
+class _Placed:
+    """Forward kinematics at one x."""
+
+    __slots__ = ("costs", "ends", "frames", "lengths2", "own", "points", "rates", "rows", "turns", "values", "x")
+
+    x: Array
+    turns: Array  # (R, 3, 3)
+    rates: Array  # (R, 3, 3)
+    frames: Array  # (N + 1, 4, 4), the last one the identity
+    points: Array  # (P, 3)
+    ends: Array  # (Q, 3, 3)
+    rows: Array  # (M,) clamped, weighted errors in level order
+    lengths2: Array  # (G',) squared distances and angles
+    costs: Array  # (L,)
+    own: list[Array]  # own rotations of the limited bones, by group
+    values: Array  # (K,) limit coordinates
+
+
+class FrameSolver:
+    """`Problem` of one frame, compiled."""
+
+    def __init__(self, problem: "Problem") -> None:
+        self.problem = problem
+        tree = problem.tree
+        self.joints = tree.joints
+        self.nodes = len(tree.nodes)
+        self.turning = 3 * len(tree.joints)
+        self.points = len(tree.point_nodes)
+        self.ends = len(tree.end_nodes)
+        # a slice, where it will do, is half the price of an index array
+        self.joint_places = _places(tree.joints)
+        self.root_places = _places(tree.roots)
+        self.point_nodes, self.end_nodes = tree.point_nodes, tree.end_nodes
+        parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
+        self.jumps: list[NDArray[np.int64]] = []
+        while (parents != self.nodes).any():
+            self.jumps.append(parents)
+            parents = parents[parents]
+        # W = constant + points @ lever: rows [-[r], I] of points and [I, 0] of ends, in level order, 6 columns
+        rows, order = tree.rows, problem.order
+        constant = np.zeros((rows, 6))
+        constant[: 3 * self.points, 3:] = np.tile(np.eye(3), (self.points, 1))
+        constant[3 * self.points :, :3] = np.tile(np.eye(3), (self.ends, 1))
+        lever = np.zeros((3 * self.points, rows, 6))
+        for axis in range(3):
+            block = -rotation.skew(np.eye(3)[axis])
+            for point in range(self.points):
+                lever[3 * point + axis, 3 * point : 3 * point + 3, :3] = block
+        self.constant = constant[order]
+        self.lever = lever[:, order].reshape(3 * self.points, -1)
+        self.mask = np.concatenate([tree.point_mask, tree.end_mask])[order]
+        self.order = order
+        variance = problem.variance
+        self.variance = variance
+        self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
+        first = problem.levels[0].stop
+        self.first = first
+        self.diagonal = slice(None, None, rows + 1)
+        self.first_diagonal = slice(None, None, first + 1)
+        # entries of an error rotation that make its skew part
+        base = 9 * np.arange(self.ends)[:, None]
+        self.plus, self.minus, self.trace = base + [7, 2, 3], base + [5, 6, 1], base + [0, 4, 8]
+        groups = problem.limit_rows
+        self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
+        self.members = groups.members
+        self.member_places = [_places(member) for member in groups.members]
+        self.owner = groups.joint.tolist()
+        self.base = [base[0] for base in groups.base]
+        self.lower = np.concatenate([g.lower.ravel() for g in self.groups]) if self.groups else np.zeros(0)
+        self.upper = np.concatenate([g.upper.ravel() for g in self.groups]) if self.groups else np.zeros(0)
+        self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
+        self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
+        self.active: dict[int, float] = dict.fromkeys(self.locked, 0.0)  # row -> the bound it is held at
+        for row in self.locked:
+            self.active[row] = float(self.lower[row])
+        self.gain = 1.0 if problem.method.settle else numbers.DRAG_GAIN
+        self.refit()
+        self.retarget()
+
+    def refit(self) -> None:
+        """Take the problem's links as they are now."""
+        links = self.problem.links
+        self.at: _Placed | None = None
+        self.turn, self.slide = links.turn[0], links.slide[0]
+        self.turn_joints = self.turn[self.joints]
+        local = np.zeros((self.nodes + 1, 4, 4))
+        local[:, 3, 3] = 1.0
+        local[:-1, :3, :3] = self.turn
+        local[-1] = np.eye(4)
+        local[:-1, :3, 3] = links.shift[0]
+        self.local = local
+        self.arms = np.concatenate([links.arms[0], np.ones((self.points, 1))], axis=1)[..., None]
+        self.end_frames = links.ends[0]
+        spatial = np.zeros((6, len(self.joints) + len(self.slide), 3))
+        spatial[3:, len(self.joints) :] = self.slide.transpose(1, 0, 2)
+        self.spatial = spatial
+
+    def retarget(self) -> None:
+        """Take the problem's targets and weights as they are now."""
+        problem = self.problem
+        self.target_points = problem.target_points[0]
+        self.target_ends = problem.target_ends[0]
+        scales = problem.scales[0]
+        self.scales = scales[self.order]
+        self.weighted_mask = self.mask * self.scales[:, None]
+        self.goal_costs = problem.goal_levels * (scales[::3] ** 2)[:, None]
+        on = scales[::3] > 0.0
+        self.on = on
+        tolerance = np.repeat(
+            [problem.position_tolerance / problem.unit, problem.method.rotation_tolerance], [self.points, self.ends]
+        )
+        self.tolerance2 = np.where(on, tolerance**2, np.inf)
+
+    def place(self, x: Array) -> _Placed:
+        """Forward kinematics, errors and limit coordinates at x (D,)."""
+        at = _Placed()
+        at.x = x
+        turns, at.rates = rotation.exp_and_jacobian(x[: self.turning].reshape(-1, 3))
+        at.turns = turns
+        frames = self.local.copy()
+        frames[self.joint_places, :3, :3] = self.turn_joints @ turns
+        if len(self.slide):
+            frames[self.root_places, :3, 3:] += self.slide @ x[self.turning :].reshape(-1, 3, 1)
+        for jump in self.jumps:
+            frames = frames.take(jump, axis=0) @ frames
+        at.frames = frames
+        at.points = (frames.take(self.point_nodes, axis=0) @ self.arms)[:, :3, 0]
+        at.ends = frames.take(self.end_nodes, axis=0)[:, :3, :3] @ self.end_frames
+        if self.groups:
+            at.own = [base @ turns[member] for base, member in zip(self.base, self.member_places)]
+            values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own)]
+            at.values = values[0] if len(values) == 1 else np.concatenate(values)
+        self.compare(at)
+        return at
+
+    def compare(self, at: _Placed) -> None:
+        """Fill in the errors against the targets."""
+        rows = np.empty((self.points + self.ends, 3))
+        np.subtract(self.target_points, at.points, out=rows[: self.points])
+        if self.ends:
+            error = self.target_ends @ at.ends.transpose(0, 2, 1)
+            flat = error.ravel()
+            if (flat.take(self.trace) @ _ONES).min() > _ORDINARY_TRACE:
+                rows[self.points :] = 0.5 * (flat.take(self.plus) - flat.take(self.minus))
+            else:
+                rows[self.points :] = rotation.log(rotation.from_matrix(error))
+        lengths2 = (rows * rows) @ _ONES
+        at.lengths2 = lengths2
+        if lengths2.max() > numbers.ERROR_CLAMP**2:
+            rows *= (numbers.ERROR_CLAMP / np.maximum(np.sqrt(lengths2), numbers.ERROR_CLAMP))[:, None]
+        at.rows = rows.ravel().take(self.order) * self.scales
+        at.costs = lengths2 @ self.goal_costs
+
+    def errors(self) -> tuple[Array, Array]:
+        """Distances (1, P) in units of size and angles (1, Q) where the last solve ended."""
+        assert self.at is not None
+        lengths = np.where(self.on, np.sqrt(self.at.lengths2), 0.0)[None]
+        return lengths[:, : self.points], lengths[:, self.points :]
+
+    def jacobian(self, at: _Placed) -> Array:
+        """Weighted rows (M, D) in level order."""
+        spatial, joints = self.spatial, len(self.joints)
+        frames = at.frames[self.joint_places]
+        axes = frames[:, :3, :3] @ at.rates
+        spatial[:3, :joints] = axes.transpose(1, 0, 2)
+        spatial[3:, :joints] = (rotation.skew(frames[:, :3, 3]) @ axes).transpose(1, 0, 2)
+        levers = self.constant + (at.points.ravel() @ self.lever).reshape(-1, 6)
+        return (levers @ spatial.reshape(6, -1)) * self.weighted_mask
+
+    def _slopes(self, at: _Placed) -> Array:
+        """Limit gradients (K, 3) with respect to x of their joints."""
+        parts: list[Array] = []
+        start = 0
+        for group, own, member in zip(self.groups, at.own, self.members):
+            shape = group.lower.shape
+            values = at.values[start : start + shape[0] * shape[1]].reshape(shape)
+            parts.append((group.gradients(own, values) @ at.rates[member]).reshape(-1, 3))
+            start += shape[0] * shape[1]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _condition(self, at: _Placed, slopes: Array, gain: float) -> tuple[Array, dict[int, Array]]:
+        """Mean of z and the covariances of the held joints under the active rows, as `pins._LinearLimits.condition`."""
+        mean = np.zeros(len(at.x))
+        held: dict[int, Array] = {}
+        for row, bound in self.active.items():
+            joint = self.owner[row]
+            columns = slice(3 * joint, 3 * joint + 3)
+            covariance = held.get(joint)
+            if covariance is None:
+                covariance = np.diag(self.variance[columns])
+            slope = slopes[row]
+            spread = covariance @ slope
+            size = float(slope @ spread)
+            if size > numbers.DAMPING**2:
+                wanted = bound - float(at.values[row]) + gain * float(slope @ at.x[columns])
+                mean[columns] += spread * ((wanted - float(slope @ mean[columns])) / size)
+                covariance = covariance - np.outer(spread, spread / size)
+            held[joint] = covariance
+        return mean, held
+
+    def _release(self, z: Array, force: Array, slopes: Array) -> None:
+        """Let go of bounds that would hold a joint back from going inside."""
+        rows_of: dict[int, list[int]] = {}
+        for row in self.active:
+            rows_of.setdefault(self.owner[row], []).append(row)
+        for joint, rows in rows_of.items():
+            columns = slice(3 * joint, 3 * joint + 3)
+            push = z[columns] * self.stiff[columns] - force[columns]
+            if len(rows) == 1:
+                slope = slopes[rows[0]]
+                multipliers = [float(slope @ push) / max(float(slope @ slope), numbers.DAMPING)]
+            else:
+                several = slopes[rows]
+                normal = several @ several.T + numbers.DAMPING * np.eye(len(rows))
+                multipliers = np.linalg.solve(normal, several @ push).tolist()
+            for row, multiplier in zip(rows, multipliers):
+                if row in self.locked:
+                    continue
+                upper = self.active[row] == self.upper[row]
+                if (multiplier if upper else -multiplier) > numbers.RELEASE:
+                    del self.active[row]
+
+    def _dual(self, gram: Array, wish: Array, damping: float) -> Array:
+        """As `Problem._dual`, for one or two levels in two calls of LAPACK."""
+        first, size = self.first, len(wish)
+        if first == size:
+            gram.ravel()[self.diagonal] += damping
+            return np.linalg.solve(gram, wish)
+        if len(self.problem.levels) > 2:
+            return self.problem.dual(gram[None], wish[None], np.array([damping]))[0]
+        both = np.empty((2, first, first))
+        both[:] = gram[:first, :first]
+        both[0].ravel()[self.first_diagonal] += damping
+        both[1].ravel()[self.first_diagonal] += numbers.CUT
+        right = np.empty((first, 1 + size - first))
+        right[:, 0] = wish[:first]
+        right[:, 1:] = gram[:first, first:]
+        solved = np.linalg.solve(both, right)
+        y1, project = solved[0, :, 0], solved[1, :, 1:]
+        across = right[:, 1:].T
+        rest = gram[first:, first:] - across @ project
+        rest.ravel()[slice(None, None, size - first + 1)] += damping
+        y2 = np.linalg.solve(rest, wish[first:] - across @ y1)
+        y = np.empty(size)
+        y[:first] = y1 - project @ y2
+        y[first:] = y2
+        return y
+
+    def _merit(self, at: _Placed, phase: int) -> float:
+        if phase == numbers.TOP_LEVEL:
+            return float(at.costs[0])
+        merit = float(at.costs @ self.problem.level_weights)
+        return merit + float((at.x * at.x) @ self.stiff) if phase == numbers.NATURAL else merit
+
+    def _met(self, at: _Placed) -> bool:
+        return bool((at.lengths2 <= self.tolerance2).all())
+
+    def _activate(self, at: _Placed) -> bool:
+        """Put rows that `at` has crossed into the active set; whether there were any."""
+        if not self.groups:
+            return False
+        low, high = at.values < self.floor, at.values > self.ceiling
+        crossed = low | high
+        if not crossed.any():
+            return False
+        new = [row for row in np.flatnonzero(crossed).tolist() if row not in self.active]
+        for row in new:
+            self.active[row] = float(self.lower[row] if low[row] else self.upper[row])
+        return bool(new)
+
+    def _step(self, at: _Placed, damping: float, phase: int) -> _Placed:
+        """Where one step leads."""
+        gain = self.gain / (1.0 + damping) if phase == numbers.NATURAL else 0.0
+        levelled = numbers.DAMPING * (1.0 + damping)
+        rows = at.rows
+        if phase == numbers.TOP_LEVEL:
+            rows = rows.copy()
+            rows[self.first :] = 0.0
+        jacobian = self.jacobian(at)
+        wish = rows + gain * (jacobian @ at.x) if gain else rows
+        slopes: Array | None = None
+        there = at
+        for _ in range(_ROUNDS):
+            weighted = jacobian * self.variance
+            if self.active:
+                slopes = self._slopes(at) if slopes is None else slopes
+                mean, held = self._condition(at, slopes, gain)
+                for joint, covariance in held.items():
+                    columns = slice(3 * joint, 3 * joint + 3)
+                    weighted[:, columns] = jacobian[:, columns] @ covariance
+                y = self._dual(weighted @ jacobian.T, wish - jacobian @ mean, levelled)
+                z = mean + y @ weighted
+            else:
+                y = self._dual(weighted @ jacobian.T, wish, levelled)
+                z = y @ weighted
+            step = z - gain * at.x
+            length2 = float(step @ step)
+            if length2 > numbers.STEP_CLAMP**2:
+                step *= numbers.STEP_CLAMP / np.sqrt(length2)
+            there = self.place(at.x + step)
+            if not self._activate(there):
+                if slopes is not None:
+                    self._release(z, y @ jacobian, slopes)
+                break
+        return self._inside(there, _DRIFT)
+
+    def _inside(self, at: _Placed, slack: float) -> _Placed:
+        """The same with joints brought in that are outside their limits by more than `slack`."""
+        if not self.groups or not ((at.values < self.lower - slack) | (at.values > self.upper + slack)).any():
+            return at
+        x = at.x.copy()
+        vectors = x[: self.turning].reshape(-1, 3)
+        for group, base, own, member in zip(self.groups, self.base, at.own, self.members):
+            clamped = group.clamp(own)
+            moved = np.any(clamped != own, axis=(-1, -2))
+            if moved.any():
+                inside = rotation.log(rotation.from_matrix(np.swapaxes(base, -1, -2) @ clamped))
+                vectors[member[moved]] = inside[moved]
+        return self.place(x)
+
+    def iterate(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
+        """x, the number of steps and the active limit rows: steps until the goals are met (and, if the method settles, the joints rest)."""
+        method, last_phase = self.problem.method, self.problem.last_phase
+        if self.at is not None and self.at.x is x:  # where the last solve ended
+            at = self.at
+            self.compare(at)
+        else:
+            at = self.place(x)
+        phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, method.iterations
+        here = self._merit(at, phase)
+        met = self._met(at)
+        while method.settle or not met:
+            there = self._step(at, damping, phase)
+            merit = self._merit(there, phase)
+            iterations += 1
+            budget -= 1
+            change = float(np.abs(there.x - at.x).max(initial=0.0))
+            if merit <= here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK:
+                at, here = there, merit
+                met = self._met(at)
+                damping = damping / numbers.LM_GROWTH if damping > numbers.LM_START else 0.0
+            else:
+                damping = max(numbers.LM_START, damping * numbers.LM_GROWTH)
+            calm = calm + 1 if change < numbers.SETTLED else 0
+            stuck = calm >= 2 or damping > numbers.LM_LIMIT or budget <= 0
+            if met and (calm or stuck or not method.settle):
+                break
+            if stuck:
+                if phase >= last_phase:
+                    break
+                phase, damping, calm, budget = phase + 1, 0.0, 0, numbers.FINAL_STEPS
+                here = self._merit(at, phase)
+        active = np.zeros(len(self.lower), bool)
+        active[list(self.active)] = True
+        self.at = self._inside(at, numbers.LIMIT_SLACK)
+        return self.at.x, iterations, active
+
+
+def _places(indices: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices

@@ -1,0 +1,33 @@
+"""The numbers of the pins solver, in one place for its batch and its single-frame form."""
+
+from typing import Final
+
+import numpy as np
+
+# Lengths are in units of the skeleton's size, so that these numbers mean metres on a 1.7 m human.
+JOINT_DEVIATION: Final = np.radians(30.0)
+ROOT_TURN_DEVIATION: Final = np.radians(90.0)
+ROOT_SHIFT_DEVIATION: Final = 0.5
+ROTATION_LENGTH: Final = 0.3  # a radian weighs as much as this length
+DAMPING: Final = 1e-6  # D
+CUT: Final = 1e-9
+ERROR_CLAMP: Final = 0.5  # Euclidean norm of one goal's three rows
+DRAG_GAIN: Final = 0.1  # share of the way to the reference in one step of a drag: more costs a second step in every tick
+STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
+SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest
+POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise
+ROTATION_TOLERANCE: Final = np.radians(0.05)
+FINAL_STEPS: Final = 10  # at most, in each of the phases that serve the goals only
+LM_START: Final = 1e3
+LM_GROWTH: Final = 8.0
+LM_LIMIT: Final = 1e9
+ACTIVE_SET_ROUNDS: Final = 4
+REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
+CHUNK: Final = 256  # frames solved together: temporaries stay in the cache
+STRIDE: Final = 8  # of a coherent batch every so many frames are solved first, the others start between them
+NATURAL, EXACT, TOP_LEVEL = range(3)  # phases: near the reference; only the goals; only the first level, if others are out of reach
+LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
+LIMIT_NEAR: Final = 1e-5  # radians within which an active bound stays active
+RELEASE: Final = 1e-6  # a bound that pulls instead of pushing by more than this is let go
+NEAR_HALF_TURN: Final = -0.99  # cosine of a rotation whose vector needs the longer formula
+LEVEL_WEIGHT: Final = 1e2  # of a level against the next, in the merit that steps are judged by
