@@ -15,6 +15,7 @@ from .errors import CoreError
 from .rotation import Array
 
 _NEAR_SINGULAR: Final = 1e-6  # keeps gradients finite at gimbal lock and at a half-turn swing
+_SLACK: Final = 1e-6  # radians outside that are no reason to look for the other triple of angles
 _THIN: Final = 1e-3  # an ellipse with a half-axis under this (sine of half the angle) is two separate ranges
 
 
@@ -115,7 +116,7 @@ class EulerBox:
         angles = np.swapaxes(np.arctan2(entries[..., ::2, :], cosines), -1, -2)
         inside = np.minimum(np.maximum(angles, self.lower), self.upper)
         out = angles - inside
-        if not out.any():
+        if not (np.abs(out) > _SLACK).any():
             return angles
         # of the two triples for one rotation take the one that is less far outside
         turned = angles + np.array([np.pi, 0.0, np.pi])
@@ -125,14 +126,19 @@ class EulerBox:
         return np.where(worse[..., None], angles, turned)
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
-        sine1, cosine1 = np.sin(coordinates[..., 0]) * self._parity, np.cos(coordinates[..., 0])
-        sine2, cosine2 = np.sin(coordinates[..., 1]) * self._parity, np.cos(coordinates[..., 1])
+        # omega in the axes (first, second, third) to rates of the three angles
+        first_two = coordinates[..., :2]
+        sines, cosines = np.sin(first_two) * self._parity[:, None], np.cos(first_two)
+        sine1, cosine1, sine2, cosine2 = sines[..., 0], cosines[..., 0], sines[..., 1], cosines[..., 1]
         cosine2 = np.where(np.abs(cosine2) < _NEAR_SINGULAR, _NEAR_SINGULAR, cosine2)
         rates = np.zeros((*coordinates.shape, 3))
-        rates[..., 2, 1], rates[..., 2, 2] = sine1 / cosine2, cosine1 / cosine2
-        rates[..., 1, 1], rates[..., 1, 2] = cosine1, -sine1
-        rates[..., 0, :] = sine2[..., None] * rates[..., 2, :]
         rates[..., 0, 0] = 1.0
+        rates[..., 1, 1] = cosine1
+        rates[..., 1, 2] = -sine1
+        rates[..., 2, 1] = third_second = sine1 / cosine2
+        rates[..., 2, 2] = third_third = cosine1 / cosine2
+        rates[..., 0, 1] = sine2 * third_second
+        rates[..., 0, 2] = sine2 * third_third
         return rates @ self._permutation
 
     def clamp(self, matrices: Array) -> Array:

@@ -92,8 +92,12 @@ def positive(q: ArrayLike) -> Array:
 def exp(vectors: ArrayLike) -> Array:
     """Rotation vectors (..., 3), axis times angle, to unit quaternions."""
     vector = np.asarray(vectors, float)
-    half = 0.5 * np.linalg.norm(vector, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * vector], axis=-1)
+    half = 0.5 * np.sqrt((vector * vector) @ _ONES)
+    result = np.empty((*vector.shape[:-1], 4))
+    result[..., 0] = np.cos(half)
+    half = np.maximum(half, _SMALL_ANGLE**2)
+    np.multiply(vector, (0.5 * np.sin(half) / half)[..., None], out=result[..., 1:])
+    return result
 
 
 def log(q: ArrayLike) -> Array:
@@ -286,22 +290,22 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     versine = (1.0 - np.cos(angle)) / angle2
     rest = (1.0 - sine) / angle2
     # both matrices are linear in 1, x and x x^T: one product with a constant is cheaper than many small array operations
-    weights = np.empty((len(x), 2, 3))
-    weights[:, 0, 0] = 1.0 - versine * square
-    weights[:, 0, 1] = sine
-    weights[:, 0, 2] = versine
-    weights[:, 1, 0] = 1.0 - rest * square
-    weights[:, 1, 1] = -versine
-    weights[:, 1, 2] = rest
-    features = np.empty((len(x), 1, 10))
-    features[:, 0, 0] = 1.0
-    features[:, 0, 1:4] = x
-    np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 0, 4:])
-    spread = (weights.reshape(-1, 3) @ _SPREAD).reshape(-1, 2, 10)
+    weights = np.empty((2, len(x), 3))
+    weights[0, :, 0] = 1.0 - versine * square
+    weights[0, :, 1] = sine
+    weights[0, :, 2] = versine
+    weights[1, :, 0] = 1.0 - rest * square
+    np.negative(versine, out=weights[1, :, 1])
+    weights[1, :, 2] = rest
+    features = np.empty((len(x), 10))
+    features[:, 0] = 1.0
+    features[:, 1:4] = x
+    np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
+    spread = (weights.reshape(-1, 3) @ _SPREAD).reshape(2, -1, 10)
     spread *= features
-    both = (spread.reshape(-1, 10) @ _ASSEMBLE).reshape(-1, 2, 9)
+    both = spread.reshape(-1, 10) @ _ASSEMBLE
     shape = (*vectors.shape[:-1], 3, 3)
-    return both[:, 0].reshape(shape), both[:, 1].reshape(shape)
+    return both[: len(x)].reshape(shape), both[len(x) :].reshape(shape)
 
 
 def to_six(q: ArrayLike) -> Array:

@@ -58,9 +58,10 @@ class FrameSolver:
         self.root_places = _places(tree.roots)
         self.point_nodes, self.end_nodes = tree.point_nodes, tree.end_nodes
         parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
-        self.jumps: list[NDArray[np.int64]] = []
+        self.jumps: list[tuple[int, NDArray[np.int64]]] = []
         while (parents != self.nodes).any():
-            self.jumps.append(parents)
+            first = int(np.argmax(parents != self.nodes))  # nodes are in the order of their depth
+            self.jumps.append((first, parents[first:]))
             parents = parents[parents]
         # W = constant + points @ lever: rows [-[r], I] of points and [I, 0] of ends, in level order, 6 columns
         rows, order = tree.rows, problem.order
@@ -79,10 +80,12 @@ class FrameSolver:
         variance = problem.variance
         self.variance = variance
         self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
-        first = problem.levels[0].stop
-        self.first = first
+        self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
+        self.first = problem.levels[0].stop
         self.diagonal = slice(None, None, rows + 1)
-        self.first_diagonal = slice(None, None, first + 1)
+        goals = np.eye(len(problem.goals))
+        self.goal_positions = np.concatenate([goals[tree.position_goals] * problem.unit, 0.0 * goals[tree.rotation_goals]])
+        self.goal_rotations = np.concatenate([0.0 * goals[tree.position_goals], goals[tree.rotation_goals]])
         # entries of an error rotation that make its skew part
         base = 9 * np.arange(self.ends)[:, None]
         self.plus, self.minus, self.trace = base + [7, 2, 3], base + [5, 6, 1], base + [0, 4, 8]
@@ -147,8 +150,8 @@ class FrameSolver:
         frames[self.joint_places, :3, :3] = self.turn_joints @ turns
         if len(self.slide):
             frames[self.root_places, :3, 3:] += self.slide @ x[self.turning :].reshape(-1, 3, 1)
-        for jump in self.jumps:
-            frames = frames.take(jump, axis=0) @ frames
+        for first, jump in self.jumps:
+            frames[first:] = frames.take(jump, axis=0) @ frames[first:]
         at.frames = frames
         at.points = (frames.take(self.point_nodes, axis=0) @ self.arms)[:, :3, 0]
         at.ends = frames.take(self.end_nodes, axis=0)[:, :3, :3] @ self.end_frames
@@ -178,10 +181,15 @@ class FrameSolver:
         at.costs = lengths2 @ self.goal_costs
 
     def errors(self) -> tuple[Array, Array]:
-        """Distances (1, P) in units of size and angles (1, Q) where the last solve ended."""
+        """Position error in armature units and rotation error, (G,) each, where the last solve ended."""
         assert self.at is not None
-        lengths = np.where(self.on, np.sqrt(self.at.lengths2), 0.0)[None]
-        return lengths[:, : self.points], lengths[:, self.points :]
+        lengths = np.sqrt(self.at.lengths2) * self.on
+        return lengths @ self.goal_positions, lengths @ self.goal_rotations
+
+    def met(self) -> bool:
+        """Whether all goals were within tolerance where the last solve ended."""
+        assert self.at is not None
+        return self._met(self.at)
 
     def jacobian(self, at: _Placed) -> Array:
         """Weighted rows (M, D) in level order."""
@@ -205,24 +213,37 @@ class FrameSolver:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _condition(self, at: _Placed, slopes: Array, gain: float) -> tuple[Array, dict[int, Array]]:
-        """Mean of z and the covariances of the held joints under the active rows, as `pins._LinearLimits.condition`."""
+        """Mean of z and the covariances of the held joints under the active rows, as `pins._LinearLimits.condition`.
+
+        In plain numbers: a joint has three, and a row or two of them.
+        """
         mean = np.zeros(len(at.x))
-        held: dict[int, Array] = {}
+        held: dict[int, list[list[float]]] = {}
+        centres: dict[int, list[float]] = {}
         for row, bound in self.active.items():
             joint = self.owner[row]
-            columns = slice(3 * joint, 3 * joint + 3)
-            covariance = held.get(joint)
-            if covariance is None:
-                covariance = np.diag(self.variance[columns])
-            slope = slopes[row]
-            spread = covariance @ slope
-            size = float(slope @ spread)
-            if size > numbers.DAMPING**2:
-                wanted = bound - float(at.values[row]) + gain * float(slope @ at.x[columns])
-                mean[columns] += spread * ((wanted - float(slope @ mean[columns])) / size)
-                covariance = covariance - np.outer(spread, spread / size)
-            held[joint] = covariance
-        return mean, held
+            if joint not in held:
+                a, b, c = self.joint_variances[joint]
+                held[joint] = [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
+                centres[joint] = [0.0, 0.0, 0.0]
+            covariance, centre = held[joint], centres[joint]
+            slope: list[float] = slopes[row].tolist()
+            spread = [c[0] * slope[0] + c[1] * slope[1] + c[2] * slope[2] for c in covariance]
+            size = slope[0] * spread[0] + slope[1] * spread[1] + slope[2] * spread[2]
+            if size <= numbers.DAMPING**2:
+                continue
+            wanted = bound - float(at.values[row])
+            if gain:
+                x = at.x[3 * joint : 3 * joint + 3].tolist()
+                wanted += gain * (slope[0] * x[0] + slope[1] * x[1] + slope[2] * x[2])
+            wanted -= slope[0] * centre[0] + slope[1] * centre[1] + slope[2] * centre[2]
+            for i in range(3):
+                centre[i] += spread[i] * wanted / size
+                for j in range(3):
+                    covariance[i][j] -= spread[i] * spread[j] / size
+        for joint, centre in centres.items():
+            mean[3 * joint : 3 * joint + 3] = centre
+        return mean, {joint: np.array(covariance) for joint, covariance in held.items()}
 
     def _release(self, z: Array, force: Array, slopes: Array) -> None:
         """Let go of bounds that would hold a joint back from going inside."""
@@ -247,30 +268,12 @@ class FrameSolver:
                     del self.active[row]
 
     def _dual(self, gram: Array, wish: Array, damping: float) -> Array:
-        """As `Problem._dual`, for one or two levels in two calls of LAPACK."""
-        first, size = self.first, len(wish)
-        if first == size:
-            gram.ravel()[self.diagonal] += damping
-            return np.linalg.solve(gram, wish)
-        if len(self.problem.levels) > 2:
+        """As `Problem.dual`."""
+        shares = self.problem.damping_shares
+        if shares is None:
             return self.problem.dual(gram[None], wish[None], np.array([damping]))[0]
-        both = np.empty((2, first, first))
-        both[:] = gram[:first, :first]
-        both[0].ravel()[self.first_diagonal] += damping
-        both[1].ravel()[self.first_diagonal] += numbers.CUT
-        right = np.empty((first, 1 + size - first))
-        right[:, 0] = wish[:first]
-        right[:, 1:] = gram[:first, first:]
-        solved = np.linalg.solve(both, right)
-        y1, project = solved[0, :, 0], solved[1, :, 1:]
-        across = right[:, 1:].T
-        rest = gram[first:, first:] - across @ project
-        rest.ravel()[slice(None, None, size - first + 1)] += damping
-        y2 = np.linalg.solve(rest, wish[first:] - across @ y1)
-        y = np.empty(size)
-        y[:first] = y1 - project @ y2
-        y[first:] = y2
-        return y
+        gram.ravel()[self.diagonal] += damping * shares
+        return np.linalg.solve(gram, wish)
 
     def _merit(self, at: _Placed, phase: int) -> float:
         if phase == numbers.TOP_LEVEL:

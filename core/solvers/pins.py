@@ -9,9 +9,10 @@ solved in the dual (rows of goals, never columns of joints). S is diagonal, sd^2
 root's shift; a stiffness is 1 / sd^2. g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's m, raised where a step made
 things worse: an unreachable goal is approached without overshoot.
 
-Priorities: levels are eliminated one after the other from the Gram matrix J S J^T. The step of a level uses the damped inverse
-with D, the projector onto its null space one with CUT: directions in which the level moves less than sqrt(CUT) per standard
-deviation count as free, continuously. Limits are an active set above all levels: a coordinate at its bound takes its direction
+Priorities: two levels are one system in which the first has 1e-4 of the second's damping: what a lower level out of reach can
+push a higher one is that share of its own clamped error, 0.05 mm, and the last steps take it back. More levels are eliminated
+one after the other from the Gram matrix; the step of a level uses the damped inverse with D, the projector onto its null
+space one with CUT: directions in which the level moves less than sqrt(CUT) per standard deviation count as free, continuously. Limits are an active set above all levels: a coordinate at its bound takes its direction
 out of the joint's S, is set to the bound, and the step is solved again.
 """
 
@@ -27,7 +28,7 @@ from ..errors import CoreError
 from ..goals import Goal
 from ..limits import EulerBox, LimitGroup, clamp_rotations, excess
 from ..pose import Pose
-from ..rotation import Array
+from ..rotation import Array, to_matrix
 from ..skeleton import Skeleton
 from ..solution import Solution
 from . import numbers
@@ -98,13 +99,15 @@ class Problem:
         self.start = _flat(pose, self.batch_shape)
         self.reference = _flat(reference, self.batch_shape)
         self.count = int(np.prod(self.batch_shape, dtype=int))
+        self.frame: FrameSolver | None = None
         self._prepare_limits()
         self._prepare_prior()
         self._prepare_goals()
         self.x = self._state_of(self.start)
         self.links = self.tree.fit(self._pose_at(self.x), self.x)
         self._vector = self.x[0]
-        self.frame = FrameSolver(self) if self.count == 1 and not len(self.tree.breaks) else None
+        if self.count == 1 and not len(self.tree.breaks):
+            self.frame = FrameSolver(self)
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
@@ -149,50 +152,68 @@ class Problem:
         bounds = [0, *edges.tolist(), len(ordered)]
         self.levels = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:])]
         rank = np.unique(priorities[::3], return_inverse=True)[1].reshape(-1)
+        shares = [numbers.LEVEL_DAMPING ** (len(self.levels) - 1.0 - level) for level in range(len(self.levels))]
+        self.damping_shares = np.repeat(shares, np.diff(bounds)) if len(self.levels) <= 2 else None
         self.last_phase = numbers.TOP_LEVEL if len(self.levels) > 1 else numbers.EXACT
         self.goal_levels = np.eye(len(self.levels))[rank] / numbers.DAMPING  # (G', L): which level a goal's position or rotation is in
         self.level_weights = numbers.LEVEL_WEIGHT ** np.arange(len(self.levels) - 1.0, -1.0, -1.0)
         self.target_points = np.empty((self.count, len(tree.point_nodes), 3))
         self.target_ends = np.empty((self.count, len(tree.end_nodes), 3, 3))
         self.scales = np.empty((self.count, tree.rows))
+        self._point_of = {int(goal): place for place, goal in enumerate(tree.position_goals)}
+        self._end_of = {int(goal): place for place, goal in enumerate(tree.rotation_goals)}
         for goal in range(len(self.goals)):
             self.retarget(goal, self.goals[goal])
 
     def retarget(self, index: int, goal: Goal) -> None:
         """Give goal `index` other targets and weights; its bone, point, kinds and priority stay as they were."""
-        tree = self.tree
-        at = np.flatnonzero(tree.position_goals == index)
-        if len(at) and goal.position is not None:
-            self.target_points[:, at[0]] = _flat_array(goal.position, self.batch_shape) / self.unit
-            self.scales[:, 3 * at[0] : 3 * at[0] + 3] = np.sqrt(_flat_array(goal.position_weight, self.batch_shape, 0))[:, None]
-        at = np.flatnonzero(tree.rotation_goals == index)
-        if len(at) and goal.rotation is not None:
-            self.target_ends[:, at[0]] = rotation.to_matrix(_flat_array(goal.rotation, self.batch_shape))
-            start = 3 * (len(tree.point_nodes) + at[0])
-            weight = np.sqrt(_flat_array(goal.rotation_weight, self.batch_shape, 0))
+        shape = self.batch_shape
+        if index in self._point_of and goal.position is not None:
+            place = self._point_of[index]
+            self.target_points[:, place] = _flat_array(goal.position, shape) / self.unit
+            self.scales[:, 3 * place : 3 * place + 3] = np.sqrt(_flat_array(goal.position_weight, shape, 0))[:, None]
+        if index in self._end_of and goal.rotation is not None:
+            place = self._end_of[index]
+            self.target_ends[:, place] = to_matrix(_flat_array(goal.rotation, shape))
+            start = 3 * (len(self._point_of) + place)
+            weight = np.sqrt(_flat_array(goal.rotation_weight, shape, 0))
             self.scales[:, start : start + 3] = numbers.ROTATION_LENGTH * weight[:, None]
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
+        if self.frame is not None:
+            self.frame.retarget()
+
+    def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
+        """Give goal `index` other targets and nothing else: a tick of a drag. `solution.goals` keep the first targets."""
+        for target in (position, rotation):
+            if target is not None and not np.isfinite(target).all():
+                raise CoreError(f'The target of "{self.goals[index].bone}" is not a finite number.')
+        if position is not None:
+            self.target_points[:, self._point_of[index]] = position / self.unit
+        if rotation is not None:
+            self.target_ends[:, self._end_of[index]] = to_matrix(rotation)
 
     # -- state and pose ---------------------------------------------------------------------------------------------
 
     def _state_of(self, pose: Pose) -> Array:
-        tree = self.tree
-        bones = tree.nodes[tree.joints]
-        turns = rotation.log(rotation.mul(rotation.inv(self.reference.rotations[:, bones]), pose.rotations[:, bones]))
-        roots = tree.nodes[tree.roots]
-        shifts = (pose.translations[:, roots] - self.reference.translations[:, roots]) / self.unit
+        self._joint_bones, self._root_bones = self.tree.nodes[self.tree.joints], self.tree.nodes[self.tree.roots]
+        self._joint_references = self.reference.rotations[:, self._joint_bones]
+        self._root_references = self.reference.translations[:, self._root_bones]
+        turns = rotation.log(rotation.mul(rotation.inv(self._joint_references), pose.rotations[:, self._joint_bones]))
+        shifts = (pose.translations[:, self._root_bones] - self._root_references) / self.unit
         return np.concatenate([turns.reshape(self.count, -1), shifts.reshape(self.count, -1)], axis=1)
 
     def _pose_at(self, x: Array) -> Pose:
         """The flat pose: the reference's channels with x on top; all other channels as at the start."""
-        tree = self.tree
-        turning = 3 * len(tree.joints)
-        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
-        rotations, translations = np.array(self.start.rotations), np.array(self.start.translations)
-        turns = rotation.exp(x[:, :turning].reshape(len(x), -1, 3))
-        rotations[:, bones] = rotation.mul(self.reference.rotations[:, bones], turns)
-        shifts = x[:, turning:].reshape(len(x), -1, 3) * self.unit
-        translations[:, roots] = self.reference.translations[:, roots] + shifts
+        turning = 3 * len(self.tree.joints)
+        rotations = self.start.rotations.copy()
+        rotations[:, self._joint_bones] = rotation.mul(
+            self._joint_references, rotation.exp(x[:, :turning].reshape(len(x), -1, 3))
+        )
+        translations = self.start.translations
+        if x.shape[1] > turning:
+            translations = translations.copy()
+            shifts = x[:, turning:].reshape(len(x), -1, 3) * self.unit
+            translations[:, self._root_bones] = self._root_references + shifts
         return Pose.trusted(rotations, translations, self.start.scales, self.start.driven_matrices)
 
     # -- solving ----------------------------------------------------------------------------------------------------
@@ -200,8 +221,6 @@ class Problem:
     def solve(self) -> Solution:
         """Solve from where the last solve ended (at first, from the start pose)."""
         x = self.x
-        if self.frame is not None:
-            self.frame.retarget()
         iterations = np.zeros(self.count, int)
         rigid = self.start.scales is None
         for _ in range(1 if rigid else numbers.REFITS):
@@ -215,30 +234,34 @@ class Problem:
             if self._met(self._errors_of(self.links.place(x), slice(None))).all():
                 break
         self.x = x
+        active = active[:, self.limit_rows.real]
         if self.frame is not None:
-            points, turns = self.frame.errors()
+            position_error, rotation_error = (error[None] for error in self.frame.errors())
+            met = np.array([self.frame.met()])
         else:
             errors = self._errors_of(self.links.place(x), slice(None))
-            points, turns = errors.points, errors.turns
-        shape, tree = self.batch_shape, self.tree
-        position_error = np.zeros((self.count, len(self.goals)))
-        rotation_error = np.zeros((self.count, len(self.goals)))
-        position_error[:, tree.position_goals] = points * self.unit
-        rotation_error[:, tree.rotation_goals] = turns
-        met = (points * self.unit <= self.position_tolerance).all(axis=1)
-        met &= (turns <= self.method.rotation_tolerance).all(axis=1)
+            position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
+            position_error[:, self.tree.position_goals] = errors.points * self.unit
+            rotation_error[:, self.tree.rotation_goals] = errors.turns
+            met = self._met(errors)
+        shape = self.batch_shape
+        pose = self._pose_at(x)
+        if len(shape) != 1:
+            pose = _shaped(pose, shape)
+            arrays = (position_error, rotation_error, iterations, met, active)
+            position_error, rotation_error, iterations, met, active = (a.reshape(shape + a.shape[1:]) for a in arrays)
         return Solution(
             self.skeleton,
             self.goals,
-            _shaped(self._pose_at(x), shape),
-            position_error.reshape(*shape, -1),
-            rotation_error.reshape(*shape, -1),
-            iterations.reshape(shape),
-            met.reshape(shape),
+            pose,
+            position_error,
+            rotation_error,
+            iterations,
+            met,
             self.position_tolerance,
             self.method.rotation_tolerance,
             self.limit_rows.names,
-            active[:, self.limit_rows.real].reshape(*shape, -1),
+            active,
         )
 
     def _solve_flat(self, x: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
@@ -405,8 +428,9 @@ class Problem:
         """y (B, M) of the dual system, level by level."""
         size = gram.shape[-1]
         eye = np.eye(size)
-        if len(self.levels) == 1:
-            return np.linalg.solve(gram + damping[:, None, None] * eye, wish[..., None])[..., 0]
+        if self.damping_shares is not None:
+            damped = gram + damping[:, None, None] * (self.damping_shares * eye)
+            return np.linalg.solve(damped, wish[..., None])[..., 0]
         y = np.zeros_like(wish)
         combine = np.broadcast_to(eye, gram.shape).copy()  # rows of the projected Jacobian in terms of the given ones
         residual = wish.copy()
@@ -641,5 +665,5 @@ def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
 
 
 def _shaped(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    parts = (None if p is None else p.reshape(*batch_shape, *p.shape[1:]) for p in _parts(pose))
+    parts = (None if p is None else p.reshape(batch_shape + p.shape[1:]) for p in _parts(pose))
     return Pose.trusted(*parts)  # pyright: ignore[reportArgumentType]
