@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array
 from . import numbers
+from .tree import as_slice
 
 if TYPE_CHECKING:
     from .pins import Problem
 
 _ONES: Final = np.ones(3)
 _ORDINARY_TRACE: Final = 2.9  # of an error rotation whose vector is its skew part, to 2 %: about 18 degrees
-_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps; the last step brings it in
 _ROUNDS: Final = 3  # of the active set in one step
 
 
@@ -54,8 +54,8 @@ class FrameSolver:
         self.points = len(tree.point_nodes)
         self.ends = len(tree.end_nodes)
         # a slice, where it will do, is half the price of an index array
-        self.joint_places = _places(tree.joints)
-        self.root_places = _places(tree.roots)
+        self.joint_places = tree.joint_places
+        self.root_places = as_slice(tree.roots)
         self.point_nodes, self.end_nodes = tree.point_nodes, tree.end_nodes
         parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
         self.jumps: list[tuple[int, NDArray[np.int64]]] = []
@@ -92,11 +92,10 @@ class FrameSolver:
         groups = problem.limit_rows
         self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
         self.members = groups.members
-        self.member_places = [_places(member) for member in groups.members]
+        self.member_places = [as_slice(member) for member in groups.members]
         self.owner = groups.joint.tolist()
-        self.base = [base[0] for base in groups.base]
-        self.lower = np.concatenate([g.lower.ravel() for g in self.groups]) if self.groups else np.zeros(0)
-        self.upper = np.concatenate([g.upper.ravel() for g in self.groups]) if self.groups else np.zeros(0)
+        self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
+        self.lower, self.upper = groups.lower[0], groups.upper[0]
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
         self.active: dict[int, float] = dict.fromkeys(self.locked, 0.0)  # row -> the bound it is held at
@@ -331,7 +330,7 @@ class FrameSolver:
                 if slopes is not None:
                     self._release(z, y @ jacobian, slopes)
                 break
-        return self._inside(there, _DRIFT)
+        return self._inside(there, numbers.LIMIT_DRIFT)
 
     def _inside(self, at: _Placed, slack: float) -> _Placed:
         """The same with joints brought in that are outside their limits by more than `slack`."""
@@ -384,8 +383,3 @@ class FrameSolver:
         self.at = self._inside(at, numbers.LIMIT_SLACK)
         return self.at.x, iterations, active
 
-
-def _places(indices: NDArray[np.int64]) -> NDArray[np.int64] | slice:
-    if len(indices) and (np.diff(indices) == 1).all():
-        return slice(int(indices[0]), int(indices[-1]) + 1)
-    return indices

@@ -16,7 +16,7 @@ space one with CUT: directions in which the level moves less than sqrt(CUT) per 
 out of the joint's S, is set to the bound, and the step is solved again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..goals import Goal
-from ..limits import EulerBox, LimitGroup, clamp_rotations, excess
+from ..limits import EulerBox, LimitGroup, clamp_rotations
 from ..pose import Pose
 from ..rotation import Array, to_matrix
 from ..skeleton import Skeleton
@@ -269,27 +269,43 @@ class Problem:
             vector, used, active = self.frame.iterate(self._vector if x is self.x else x[0])
             self._vector = vector
             return vector[None], np.array([used]), active[None]
-        if not (self.method.coherent and self.count > 2 * numbers.STRIDE):
-            return self._solve_chunks(x, np.arange(self.count))
-        # every numbers.STRIDE-th frame from its own start, the others from what lies between
-        knots = np.unique(np.append(np.arange(0, self.count, numbers.STRIDE), self.count - 1))
-        x = x.copy()
-        start = x.copy()
-        x[knots], used, active = self._solve_chunks(start, knots)
-        change = x[knots] - start[knots]
         frames = np.arange(self.count)
-        after = np.clip(np.searchsorted(knots, frames), 1, len(knots) - 1)
-        left, right = knots[after - 1], knots[after]
-        t = ((frames - left) / (right - left))[:, None]
-        x = start + (1.0 - t) * change[after - 1] + t * change[after]
-        iterations = np.zeros(self.count, int)
-        iterations[knots] = used
-        result, used, active = self._solve_chunks(x, frames)
-        return result, iterations + used, active
+        if not (self.method.coherent and self.count > 2):
+            return self._solve_chunks(x, frames)
+        # coarse to fine: a few frames from their own start, the others from what was found on either side of them
+        start, x = x, x.copy()
+        iterations, active = np.zeros(self.count, int), self.limit_rows.nothing(self.count)
+        solved = np.zeros(0, int)
+        for stride in numbers.STRIDES:
+            if stride > 1 and stride >= self.count:
+                continue
+            knots = np.union1d(frames[::stride], frames[-1:])
+            new = np.setdiff1d(knots, solved)
+            if len(solved):
+                change = x[solved] - start[solved]
+                after = np.searchsorted(solved, new)
+                before = after - 1
+                t = ((new - solved[before]) / (solved[after] - solved[before]))[:, None]
+                x[new] = start[new] + (1.0 - t) * change[before] + t * change[after]
+            x[new], iterations[new], active[new] = self._solve_chunks(x, new)
+            solved = knots
+        return x, iterations, active
 
     def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        parts = [self._iterate(x[part], part) for part in np.split(frames, range(numbers.CHUNK, len(frames), numbers.CHUNK))]
-        return tuple(np.concatenate(p) for p in zip(*parts))  # pyright: ignore[reportReturnType]
+        """Solve the given frames from x (all frames); x, iterations and active limits of those frames.
+
+        A step costs nearly the same for ten frames as for two hundred, so the stragglers of all chunks go on together.
+        """
+        result, active = x[frames], self.limit_rows.nothing(len(frames))
+        iterations, done = np.zeros(len(frames), int), np.zeros(len(frames), bool)
+        sweeps = (numbers.SWEEP, None) if len(frames) > numbers.CHUNK else (None,)
+        for steps in sweeps:
+            left = np.flatnonzero(~done)
+            for part in np.split(left, range(numbers.CHUNK, len(left), numbers.CHUNK)):
+                if len(part):
+                    result[part], used, active[part], done[part] = self._iterate(result[part], frames[part], steps)
+                    iterations[part] += used
+        return result, iterations, active
 
     def _errors_of(self, at: Kinematics, frames: NDArray[np.int64] | slice) -> "_Errors":
         gap = self.target_points[frames] - at.points
@@ -304,8 +320,13 @@ class Problem:
         split = distance.shape[1]
         return _Errors((wish * scales)[:, self.order], distance * on[:, :split], angle * on[:, split:], costs)
 
-    def _iterate(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """Steps for the given frames of the batch until they are met and settled. Returns x, iterations and active limits."""
+    def _iterate(
+        self, x: Array, frames: NDArray[np.int64], most: int | None = None
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """At `most` so many steps for the given frames of the batch, until they are met and settled.
+
+        Returns x, iterations, active limits and which frames are done.
+        """
         method = self.method
         links = self.links[frames]
         x = x.copy()
@@ -316,13 +337,14 @@ class Problem:
         phase = np.zeros(len(x), int)
         calm = np.zeros(len(x), int)
         at = links.place(x)
+        measured = limits.measure(at, frames)
         errors = self._errors_of(at, frames)
         here = self._merit(errors, x, phase)
         met = self._met(errors)
         alive = np.arange(len(x)) if method.settle else np.flatnonzero(~met)
         budget = np.zeros(len(x), int)  # steps left in the phase
         budget += method.iterations
-        while len(alive):
+        while len(alive) and (most is None or iterations.max() < most):
             whole = len(alive) == len(x)
             pick = slice(None) if whole else alive
             now = at if whole else at[alive]
@@ -333,15 +355,17 @@ class Problem:
                 rows[phase[pick] == numbers.TOP_LEVEL, self.levels[0].stop :] = 0.0
             jacobian = part.jacobian(now)[:, self.order] * self.scales[where][:, self.order, None]
             prior = (phase[pick] == numbers.NATURAL) / (1.0 + damping[pick])
-            step, active[pick] = self._step(jacobian, rows, x[pick], now, active[pick], damping[pick], prior, where)
+            linear = limits.linearize(now, measured if whole else measured[alive], where)
+            step, active[pick] = self._step(jacobian, rows, x[pick], linear, active[pick], damping[pick], prior)
             length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
             step = step * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
             trial = x[pick] + step
             there = part.place(trial)
-            corrected = limits.clamp(trial, there, where)
-            if corrected is not None:
-                trial = corrected
-                there = part.place(trial)
+            reached = limits.measure(there, where)
+            for drifted in limits.outside(reached, where, numbers.LIMIT_DRIFT):
+                trial[drifted] = limits.clamp(trial[drifted], reached[drifted], where[drifted])
+                there.put(drifted, part[drifted].place(trial[drifted]))
+                reached.put(drifted, limits.measure(there[drifted], where[drifted]))
             new = self._errors_of(there, where)
             merit = self._merit(new, trial, phase[pick])
             better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
@@ -352,9 +376,10 @@ class Problem:
             good = alive[better]
             x[good], here[good] = trial[better], merit[better]
             if whole and better.all():
-                at, errors = there, new
+                at, errors, measured = there, new, reached
             else:
                 at.put(good, there[better])
+                measured.put(good, reached[better])
                 errors.put(good, new[better])
             iterations[alive] += 1
             met = self._met(errors)[alive]
@@ -369,7 +394,11 @@ class Problem:
                 damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, numbers.FINAL_STEPS
                 here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase])
             alive = alive[~done]
-        return x, iterations, active
+        for drifted in limits.outside(measured, frames, numbers.LIMIT_SLACK):
+            x[drifted] = limits.clamp(x[drifted], measured[drifted], frames[drifted])
+        done = np.ones(len(x), bool)
+        done[alive] = False
+        return x, iterations, active, done
 
     def _merit(self, errors: "_Errors", x: Array, phase: NDArray[np.int64]) -> Array:
         """What a step must not raise, (B,)."""
@@ -385,19 +414,17 @@ class Problem:
         return (x * x) @ (1.0 / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING))
 
     def _step(
-        self, jacobian: Array, rows: Array, x: Array, at: Kinematics, active: NDArray[np.bool_], damping: Array,
-        prior: Array, frames: NDArray[np.int64],
+        self, jacobian: Array, rows: Array, x: Array, linear: "_LinearLimits", active: NDArray[np.bool_], damping: Array,
+        prior: Array,
     ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
         """One step (B, D) and the limits that are active in it."""
         gain = prior[:, None]
         levelled = numbers.DAMPING * (1.0 + damping)
         wish = rows + gain * (jacobian @ x[..., None])[..., 0]
-        limits = self.limit_rows
-        if not limits.count:
+        if not self.limit_rows.count:
             weighted = jacobian * self.variance
             y = self.dual(weighted @ np.swapaxes(jacobian, -1, -2), wish, levelled)
             return (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0] - gain * x, active
-        linear = limits.linearize(at, frames)
         active = linear.begin(active)
         step = np.empty_like(x)
         todo = np.arange(len(x))
@@ -467,7 +494,14 @@ class _LimitRows:
     def __init__(self, groups: tuple[LimitGroup, ...], joints: dict[int, int], reference: Array) -> None:
         self.groups = groups
         self.members = [np.array([joints[bone] for bone in group.bones.tolist()], int) for group in groups]
-        self.base = [rotation.to_matrix(reference[:, group.bones]) for group in groups]
+        self.member = np.concatenate(self.members) if groups else np.zeros(0, int)
+        bones = np.concatenate([group.bones for group in groups]) if groups else np.zeros(0, int)
+        self.base = to_matrix(reference[:, bones])
+        frames = len(reference)
+        bounds = [[np.broadcast_to(b, (frames, *b.shape[-2:])).reshape(frames, -1) for b in (g.lower, g.upper)] for g in groups]
+        empty = np.zeros((frames, 0))
+        self.lower = np.concatenate([low for low, _ in bounds] or [empty], axis=1)
+        self.upper = np.concatenate([high for _, high in bounds] or [empty], axis=1)
         sizes = [group.lower.shape[-1] for group in groups]
         joint = [np.repeat(member, size) for member, size in zip(self.members, sizes)]
         self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
@@ -478,9 +512,7 @@ class _LimitRows:
         for row, owner in enumerate(self.joint.tolist()):
             slot[row] = seen.get(owner, 0)
             seen[owner] = slot[row] + 1
-        fixed = [np.broadcast_to(group.lower == group.upper, base.shape[:2] + (size,)).all(axis=0).ravel()
-                 for group, base, size in zip(groups, self.base, sizes)]
-        self.real = ~np.concatenate(fixed) if fixed else np.zeros(0, bool)  # limits, not locked channels
+        self.real = ~(self.lower == self.upper).all(axis=0)  # limits, not locked channels
         names = [(bone, group.describe(i, c)) for group, size in zip(groups, sizes)
                  for i, bone in enumerate(group.bones.tolist()) for c in range(size)]
         self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
@@ -490,41 +522,56 @@ class _LimitRows:
         """No active row; (B, K)."""
         return np.zeros((frames, self.count), bool)
 
-    def _own(self, at: Kinematics, frames: NDArray[np.int64], number: int) -> Array:
-        return self.base[number][frames] @ at.turns[:, self.members[number]]
+    def _parts(self, frames: NDArray[np.int64]) -> Iterator[tuple[LimitGroup, NDArray[np.int64], slice, slice]]:
+        """Each group with the bounds of these frames, its joints, its places among the own rotations and its rows."""
+        place = row = 0
+        for group, member in zip(self.groups, self.members, strict=True):
+            size = group.lower.shape[-1] * len(member)
+            yield group.at_frames(frames), member, slice(place, place + len(member)), slice(row, row + size)
+            place, row = place + len(member), row + size
 
-    def _group(self, number: int, frames: NDArray[np.int64]) -> LimitGroup:
-        return self.groups[number].at_frames(frames)
+    def measure(self, at: Kinematics, frames: NDArray[np.int64]) -> "_Measured":
+        own = self.base[frames] @ at.turns[:, self.member]
+        values = np.empty((len(own), self.count))
+        for group, _, places, rows in self._parts(frames):
+            values[:, rows] = group.coordinates(own[:, places]).reshape(len(own), -1)
+        return _Measured(own, values)
 
-    def clamp(self, x: Array, at: Kinematics, frames: NDArray[np.int64]) -> Array | None:
-        """x with the joints that are outside their limits brought in, or None if there are none."""
-        result: Array | None = None
-        for number, member in enumerate(self.members):
-            group = self._group(number, frames)
-            own = self._own(at, frames, number)
-            outside = np.any(np.abs(excess(group, group.coordinates(own))) > numbers.LIMIT_SLACK, axis=-1)
-            if not outside.any():
-                continue
-            inside = np.swapaxes(self.base[number][frames], -1, -2) @ group.clamp(own)
-            vectors = rotation.log(rotation.from_matrix(inside))
-            result = x.copy() if result is None else result
-            turns = result[:, : 3 * at.turns.shape[1]].reshape(len(x), -1, 3)
-            turns[:, member] = np.where(outside[..., None], vectors, turns[:, member])
+    def outside(self, measured: "_Measured", frames: NDArray[np.int64], slack: float) -> list[NDArray[np.int64]]:
+        """Frames in which some coordinate is out of its bounds by more than `slack`, as a list of one array, or of none."""
+        beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
+        found = np.flatnonzero(beyond.any(axis=1)) if self.count else np.zeros(0, int)
+        return [found] if len(found) else []
+
+    def clamp(self, x: Array, measured: "_Measured", frames: NDArray[np.int64]) -> Array:
+        """x with the joints that are outside their limits brought in."""
+        result = x.copy()
+        for group, member, places, _ in self._parts(frames):
+            own = measured.own[:, places]
+            inside = group.clamp(own)
+            moved = np.any(inside != own, axis=(-1, -2))
+            if moved.any():
+                vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ inside))
+                columns = (3 * member[:, None] + np.arange(3)).ravel()
+                kept = result[:, columns].reshape(vectors.shape)
+                result[:, columns] = np.where(moved[..., None], vectors, kept).reshape(len(x), -1)
         return result
 
-    def linearize(self, at: Kinematics, frames: NDArray[np.int64]) -> "_LinearLimits":
-        below: list[Array] = []
-        above: list[Array] = []
-        slopes: list[Array] = []
-        for number, member in enumerate(self.members):
-            group = self._group(number, frames)
-            own = self._own(at, frames, number)
-            values = group.coordinates(own)
-            slope = group.gradients(own, values) @ at.rates[:, member]
-            below.append((group.lower - values).reshape(len(values), -1))
-            above.append((group.upper - values).reshape(len(values), -1))
-            slopes.append(slope.reshape(len(values), -1, 3))
-        return _LinearLimits(self, np.concatenate(below, 1), np.concatenate(above, 1), np.concatenate(slopes, 1))
+    def linearize(self, at: Kinematics, measured: "_Measured", frames: NDArray[np.int64]) -> "_LinearLimits":
+        slopes = np.empty((len(measured.values), self.count, 3))
+        for group, member, places, rows in self._parts(frames):
+            values = measured.values[:, rows].reshape(len(slopes), len(member), -1)
+            slope = group.gradients(measured.own[:, places], values) @ at.rates[:, member]
+            slopes[:, rows] = slope.reshape(len(slopes), -1, 3)
+        return _LinearLimits(self, self.lower[frames] - measured.values, self.upper[frames] - measured.values, slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured(Batch):
+    """Limits at one x."""
+
+    own: Array  # (B, L, 3, 3) own rotations of the limited joints, group after group
+    values: Array  # (B, K) coordinates
 
 
 @dataclass(frozen=True, eq=False)
