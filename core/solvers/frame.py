@@ -63,20 +63,9 @@ class FrameSolver:
             first = int(np.argmax(parents != self.nodes))  # nodes are in the order of their depth
             self.jumps.append((first, parents[first:]))
             parents = parents[parents]
-        # W = constant + points @ lever: rows [-[r], I] of points and [I, 0] of ends, in level order, 6 columns
-        rows, order = tree.rows, problem.order
-        constant = np.zeros((rows, 6))
-        constant[: 3 * self.points, 3:] = np.tile(np.eye(3), (self.points, 1))
-        constant[3 * self.points :, :3] = np.tile(np.eye(3), (self.ends, 1))
-        lever = np.zeros((3 * self.points, rows, 6))
-        for axis in range(3):
-            block = -rotation.skew(np.eye(3)[axis])
-            for point in range(self.points):
-                lever[3 * point + axis, 3 * point : 3 * point + 3, :3] = block
-        self.constant = constant[order]
-        self.lever = lever[:, order].reshape(3 * self.points, -1)
-        self.mask = np.concatenate([tree.point_mask, tree.end_mask])[order]
-        self.order = order
+        rows = tree.rows
+        self.order, self.mask = tree.order, tree.mask
+        self.constant, self.lever = tree.lever_constant, tree.lever_slope
         variance = problem.variance
         self.variance = variance
         self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)

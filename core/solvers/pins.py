@@ -145,13 +145,11 @@ class Problem:
 
     def _prepare_goals(self) -> None:
         tree = self.tree
-        priorities = np.array([self.goals[goal].priority for goal in tree.row_goals])
-        self.order = np.argsort(priorities, kind="stable")  # rows by level
-        ordered = priorities[self.order]
-        edges = np.flatnonzero(np.diff(ordered)) + 1
-        bounds = [0, *edges.tolist(), len(ordered)]
+        edges = np.flatnonzero(np.diff(tree.priorities)) + 1
+        bounds = [0, *edges.tolist(), tree.rows]
         self.levels = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:])]
-        rank = np.unique(priorities[::3], return_inverse=True)[1].reshape(-1)
+        priorities = np.array([self.goals[goal].priority for goal in tree.row_goals[::3]])
+        rank = np.unique(priorities, return_inverse=True)[1].reshape(-1)
         shares = [numbers.LEVEL_DAMPING ** (len(self.levels) - 1.0 - level) for level in range(len(self.levels))]
         self.damping_shares = np.repeat(shares, np.diff(bounds)) if len(self.levels) <= 2 else None
         self.last_phase = numbers.TOP_LEVEL if len(self.levels) > 1 else numbers.EXACT
@@ -318,7 +316,7 @@ class Problem:
         costs = (scales[:, ::3] * lengths) ** 2 @ self.goal_levels
         on = scales[:, ::3] > 0.0
         split = distance.shape[1]
-        return _Errors((wish * scales)[:, self.order], distance * on[:, :split], angle * on[:, split:], costs)
+        return _Errors((wish * scales)[:, self.tree.order], distance * on[:, :split], angle * on[:, split:], costs)
 
     def _iterate(
         self, x: Array, frames: NDArray[np.int64], most: int | None = None
@@ -353,7 +351,7 @@ class Problem:
             rows = errors.rows[pick]
             if phase.any() and len(self.levels) > 1:
                 rows[phase[pick] == numbers.TOP_LEVEL, self.levels[0].stop :] = 0.0
-            jacobian = part.jacobian(now)[:, self.order] * self.scales[where][:, self.order, None]
+            jacobian = part.jacobian(now, self.scales[where][:, self.tree.order])
             prior = (phase[pick] == numbers.NATURAL) / (1.0 + damping[pick])
             linear = limits.linearize(now, measured if whole else measured[alive], where)
             step, active[pick] = self._step(jacobian, rows, x[pick], linear, active[pick], damping[pick], prior)
@@ -422,7 +420,7 @@ class Problem:
         levelled = numbers.DAMPING * (1.0 + damping)
         wish = rows + gain * (jacobian @ x[..., None])[..., 0]
         if not self.limit_rows.count:
-            weighted = jacobian * self.variance
+            weighted = self._weighted(jacobian)
             y = self.dual(weighted @ np.swapaxes(jacobian, -1, -2), wish, levelled)
             return (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0] - gain * x, active
         active = linear.begin(active)
@@ -434,7 +432,7 @@ class Problem:
             jac, own, share = jacobian[pick], x[pick], gain[pick]
             part = linear if everything else linear[todo]
             mean, covariance, held = part.condition(self.variance, own, share, active[pick])
-            weighted = jac * self.variance
+            weighted = self._weighted(jac)
             for joint in held.tolist():
                 columns = slice(3 * joint, 3 * joint + 3)
                 weighted[:, :, columns] = jac[:, :, columns] @ covariance[:, joint]
@@ -450,6 +448,9 @@ class Problem:
             if not len(todo):
                 break
         return step, active
+
+    def _weighted(self, jacobian: Array) -> Array:
+        return np.multiply(jacobian, self.variance, out=self.tree.workspace("weighted", *jacobian.shape))
 
     def dual(self, gram: Array, wish: Array, damping: Array) -> Array:
         """y (B, M) of the dual system, level by level."""

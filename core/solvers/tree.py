@@ -88,7 +88,19 @@ class Tree:
         places = np.array([self._place[bone] for bone in self.goal_bones], int)
         self.point_nodes = places[self.position_goals]
         self.end_nodes = places[self.rotation_goals]
+        priorities = np.array([goals[goal].priority for goal in self.row_goals])
+        self.order = np.argsort(priorities, kind="stable")
+        self.priorities = priorities[self.order]
+        self._workspace: dict[str, Array] = {}
         self._find_rows()
+
+    def workspace(self, name: str, *shape: int) -> Array:
+        """An array to overwrite, the same memory each time: fresh large arrays cost more in page faults than in arithmetic."""
+        size = int(np.prod(shape))
+        buffer = self._workspace.get(name)
+        if buffer is None or buffer.size < size:
+            buffer = self._workspace[name] = np.empty(size)
+        return buffer[:size].reshape(shape)
 
     def _find_nodes(self) -> NDArray[np.int64]:
         needed: set[int] = set()
@@ -122,7 +134,7 @@ class Tree:
     def _find_rows(self) -> None:
         """Which column moves which row, and with which lever.
 
-        Rows: three for each position goal, then three for each rotation goal. A bone that does not inherit rotation is
+        Rows: three for each position goal and three for each rotation goal, by priority (`order`). A bone that does not inherit rotation is
         carried along by its head: for joints above it the lever ends there (`levers`: further points, each with rows of its own
         that are folded into the goal's).
         """
@@ -156,12 +168,24 @@ class Tree:
                 if link in blocked:
                     break
             end_masks.append((np.isin(columns, links) & turning).astype(float))
-        self.levers = np.array(levers, int)
-        self._lever_goals = np.array(lever_goals, int)
         empty = np.zeros((0, self.degrees))
-        self.point_mask = np.repeat(np.array(masks) if masks else empty, 3, axis=0)
-        self.lever_mask = np.repeat(np.array(lever_masks) if lever_masks else empty, 3, axis=0)
-        self.end_mask = np.repeat(np.array(end_masks) if end_masks else empty, 3, axis=0)
+        mask = np.concatenate([np.repeat(np.array(m) if m else empty, 3, axis=0) for m in (masks, end_masks)])
+        self.mask = mask[self.order]
+        self.levers = np.array(levers, int)
+        place_of_row = np.argsort(self.order)
+        self.lever_rows = [place_of_row[3 * goal : 3 * goal + 3] for goal in lever_goals]
+        self.lever_masks = lever_masks
+        # levers (M, 6) of the spatial columns: [-[r], I] for a point r, [I, 0] for an end; linear in the points (P, 3)
+        points, ends = len(self.point_nodes), len(self.end_nodes)
+        constant = np.zeros((self.rows, 6))
+        constant[: 3 * points, 3:] = np.tile(np.eye(3), (points, 1))
+        constant[3 * points :, :3] = np.tile(np.eye(3), (ends, 1))
+        slope = np.zeros((3 * points, self.rows, 6))
+        for point in range(points):
+            for axis in range(3):
+                slope[3 * point + axis, 3 * point : 3 * point + 3, :3] = -rotation.skew(np.eye(3)[axis])
+        self.lever_constant = constant[self.order]
+        self.lever_slope = slope[:, self.order].reshape(3 * points, -1)
 
     @property
     def rows(self) -> int:
@@ -169,7 +193,7 @@ class Tree:
 
     @cached_property
     def row_goals(self) -> NDArray[np.int64]:
-        """The goal of every row, (M,)."""
+        """The goal of every row before they are put in order, (M,)."""
         return np.concatenate([np.repeat(self.position_goals, 3), np.repeat(self.rotation_goals, 3)])
 
     def fit(self, pose: Pose, x: Array) -> "Links":
@@ -256,35 +280,27 @@ class Links(Batch):
         ends = frames[:, tree.end_nodes, :3, :3] @ self.ends
         return Kinematics(frames, turns, rates, points, ends)
 
-    def jacobian(self, at: Kinematics) -> Array:
-        """(B, M, D): rows of the position goals (units of size), then of the rotation goals (radians), in armature space.
+    def jacobian(self, at: Kinematics, scales: Array) -> Array:
+        """(B, M, D): rows by priority, times `scales` (B, M); positions in units of size, rotations in radians, armature space.
 
         With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A, B = [p] A.
+        The result is overwritten by the next call.
         """
         tree = self.tree
-        count = len(at.points)
+        count, joints = len(at.points), len(tree.joints)
         axes = at.frames[:, tree.joint_places, :3, :3] @ at.rates  # (B, R, 3, 3)
         moments = rotation.skew(at.frames[:, tree.joint_places][..., :3, 3]) @ axes
-        spatial = np.zeros((count, 6, tree.degrees))
-        turning = 3 * len(tree.joints)
-        spatial[:, :3, :turning] = axes.transpose(0, 2, 1, 3).reshape(count, 3, turning)
-        spatial[:, 3:, :turning] = moments.transpose(0, 2, 1, 3).reshape(count, 3, turning)
-        spatial[:, 3:, turning:] = self.slide.transpose(0, 2, 1, 3).reshape(count, 3, -1)
-        result = np.empty((count, tree.rows, tree.degrees))
-        split = 3 * at.points.shape[1]
-        result[:, :split] = _levered(at.points, spatial) * tree.point_mask
-        if len(tree.levers):
-            further = _levered(at.frames[:, tree.levers][..., :3, 3], spatial) * tree.lever_mask
-            for order, goal in enumerate(tree._lever_goals.tolist()):  # pyright: ignore[reportPrivateUsage]
-                result[:, 3 * goal : 3 * goal + 3] += further[:, 3 * order : 3 * order + 3]
-        result[:, split:] = np.tile(spatial[:, :3], (1, at.ends.shape[1], 1)) * tree.end_mask
+        spatial = tree.workspace("spatial", count, 6, joints + len(tree.roots), 3)
+        spatial[:, :3, :joints] = axes.transpose(0, 2, 1, 3)
+        spatial[:, :3, joints:] = 0.0
+        spatial[:, 3:, :joints] = moments.transpose(0, 2, 1, 3)
+        spatial[:, 3:, joints:] = self.slide.transpose(0, 2, 1, 3)
+        spatial = spatial.reshape(count, 6, tree.degrees)
+        levers = (at.points.reshape(count, -1) @ tree.lever_slope).reshape(count, tree.rows, 6) + tree.lever_constant
+        levers *= scales[..., None]
+        result = np.matmul(levers, spatial, out=tree.workspace("jacobian", count, tree.rows, tree.degrees))
+        result *= tree.mask
+        for lever, rows, mask in zip(tree.levers, tree.lever_rows, tree.lever_masks, strict=True):
+            arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), np.broadcast_to(np.eye(3), (count, 3, 3))], axis=-1)
+            result[:, rows] += scales[:, rows, None] * (arm @ spatial) * mask
         return result
-
-
-def _levered(points: Array, spatial: Array) -> Array:
-    """Rates of points (B, P, 3) under the spatial columns (B, 6, D), (B, 3 P, D)."""
-    count, number = points.shape[:2]
-    lever = np.empty((count, 3 * number, 6))
-    lever[:, :, :3] = -rotation.skew(points).reshape(count, -1, 3)
-    lever[:, :, 3:] = np.tile(np.eye(3), (number, 1))
-    return lever @ spatial
