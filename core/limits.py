@@ -5,6 +5,7 @@ an upper bound each, and gives the coordinates' gradients with respect to a rota
 solvers treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
 """
 
+import math
 from typing import Any, Final, Protocol, Self
 
 import numpy as np
@@ -43,6 +44,10 @@ class LimitGroup(Protocol):
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
         """d coordinate / d omega, (..., k, C, 3); omega turns the bone in its own frame: R -> R exp(omega)."""
+        ...
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        """One row of `gradients`, (3,), of unbatched matrices: a single frame needs few of them."""
         ...
 
     def clamp(self, matrices: Array) -> Array:
@@ -140,6 +145,23 @@ class EulerBox:
         rates[..., 0, 1] = sine2 * third_second
         rates[..., 0, 2] = sine2 * third_third
         return rates @ self._permutation
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        i, j, k = self._axes[index]
+        first, second, _ = coordinates[index].tolist()
+        parity = float(self._parity[index])
+        sine, cosine = math.sin(first) * parity, math.cos(first)
+        rate = np.zeros(3)
+        if coordinate == 1:
+            rate[j], rate[k] = cosine, -sine
+            return rate
+        divisor = math.cos(second)
+        divisor = divisor if abs(divisor) > _NEAR_SINGULAR else _NEAR_SINGULAR
+        share = 1.0
+        if coordinate == 0:
+            rate[i], share = 1.0, math.sin(second) * parity
+        rate[j], rate[k] = share * sine / divisor, share * cosine / divisor
+        return rate
 
     def clamp(self, matrices: Array) -> Array:
         angles = self.coordinates(matrices)
@@ -251,6 +273,9 @@ class EllipticSwing:
         twist = np.stack([matrices[..., 1, 0], zero, matrices[..., 1, 2]], axis=-1) / (2.0 * cosine[..., None] ** 2)
         twist[..., 1] = 1.0
         return np.concatenate([single, ellipse[..., None, :], twist[..., None, :]], axis=-2)
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        return self.gradients(matrices, coordinates)[index, coordinate]
 
     def clamp(self, matrices: Array) -> Array:
         values = self.coordinates(matrices)

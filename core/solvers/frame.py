@@ -55,7 +55,7 @@ class FrameSolver:
         self.ends = len(tree.end_nodes)
         # a slice, where it will do, is half the price of an index array
         self.joint_places = tree.joint_places
-        self.root_places = as_slice(tree.roots)
+        self.roots = tree.roots.tolist()
         self.point_nodes, self.end_nodes = tree.point_nodes, tree.end_nodes
         parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
         self.jumps: list[tuple[int, NDArray[np.int64]]] = []
@@ -85,6 +85,12 @@ class FrameSolver:
         self.owner = groups.joint.tolist()
         self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
         self.lower, self.upper = groups.lower[0], groups.upper[0]
+        self.row_of = [  # group, bone in it and coordinate of a row
+            (number, index, coordinate)
+            for number, group in enumerate(self.groups)
+            for index, coordinate in np.ndindex(group.lower.shape)
+        ]
+        self.starts = np.cumsum([0, *(group.lower.size for group in self.groups)]).tolist()
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
         self.active: dict[int, float] = dict.fromkeys(self.locked, 0.0)  # row -> the bound it is held at
@@ -136,8 +142,9 @@ class FrameSolver:
         at.turns = turns
         frames = self.local.copy()
         frames[self.joint_places, :3, :3] = self.turn_joints @ turns
-        if len(self.slide):
-            frames[self.root_places, :3, 3:] += self.slide @ x[self.turning :].reshape(-1, 3, 1)
+        for order, root in enumerate(self.roots):
+            start = self.turning + 3 * order
+            frames[root, :3, 3] += self.slide[order] @ x[start : start + 3]
         for first, jump in self.jumps:
             frames[first:] = frames.take(jump, axis=0) @ frames[first:]
         at.frames = frames
@@ -189,18 +196,18 @@ class FrameSolver:
         levers = self.constant + (at.points.ravel() @ self.lever).reshape(-1, 6)
         return (levers @ spatial.reshape(6, -1)) * self.weighted_mask
 
-    def _slopes(self, at: _Placed) -> Array:
-        """Limit gradients (K, 3) with respect to x of their joints."""
-        parts: list[Array] = []
-        start = 0
-        for group, own, member in zip(self.groups, at.own, self.members):
-            shape = group.lower.shape
+    def _slopes(self, at: _Placed) -> dict[int, Array]:
+        """Gradients (3,) of the active limit rows with respect to x of their joints."""
+        slopes: dict[int, Array] = {}
+        for row in self.active:
+            number, index, coordinate = self.row_of[row]
+            start, shape = self.starts[number], self.groups[number].lower.shape
             values = at.values[start : start + shape[0] * shape[1]].reshape(shape)
-            parts.append((group.gradients(own, values) @ at.rates[member]).reshape(-1, 3))
-            start += shape[0] * shape[1]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            gradient = self.groups[number].gradient(at.own[number], values, index, coordinate)
+            slopes[row] = gradient @ at.rates[self.owner[row]]
+        return slopes
 
-    def _condition(self, at: _Placed, slopes: Array, gain: float) -> tuple[Array, dict[int, Array]]:
+    def _condition(self, at: _Placed, slopes: dict[int, Array], gain: float) -> tuple[Array, dict[int, Array]]:
         """Mean of z and the covariances of the held joints under the active rows, as `pins._LinearLimits.condition`.
 
         In plain numbers: a joint has three, and a row or two of them.
@@ -233,7 +240,7 @@ class FrameSolver:
             mean[3 * joint : 3 * joint + 3] = centre
         return mean, {joint: np.array(covariance) for joint, covariance in held.items()}
 
-    def _release(self, z: Array, force: Array, slopes: Array) -> None:
+    def _release(self, z: Array, force: Array, slopes: dict[int, Array]) -> None:
         """Let go of bounds that would hold a joint back from going inside."""
         rows_of: dict[int, list[int]] = {}
         for row in self.active:
@@ -245,7 +252,7 @@ class FrameSolver:
                 slope = slopes[rows[0]]
                 multipliers = [float(slope @ push) / max(float(slope @ slope), numbers.DAMPING)]
             else:
-                several = slopes[rows]
+                several = np.array([slopes[row] for row in rows])
                 normal = several @ several.T + numbers.DAMPING * np.eye(len(rows))
                 multipliers = np.linalg.solve(normal, several @ push).tolist()
             for row, multiplier in zip(rows, multipliers):
@@ -295,12 +302,12 @@ class FrameSolver:
             rows[self.first :] = 0.0
         jacobian = self.jacobian(at)
         wish = rows + gain * (jacobian @ at.x) if gain else rows
-        slopes: Array | None = None
+        slopes: dict[int, Array] = {}
         there = at
         for _ in range(_ROUNDS):
             weighted = jacobian * self.variance
             if self.active:
-                slopes = self._slopes(at) if slopes is None else slopes
+                slopes = self._slopes(at)
                 mean, held = self._condition(at, slopes, gain)
                 for joint, covariance in held.items():
                     columns = slice(3 * joint, 3 * joint + 3)
@@ -316,7 +323,7 @@ class FrameSolver:
                 step *= numbers.STEP_CLAMP / np.sqrt(length2)
             there = self.place(at.x + step)
             if not self._activate(there):
-                if slopes is not None:
+                if slopes:
                     self._release(z, y @ jacobian, slopes)
                 break
         return self._inside(there, numbers.LIMIT_DRIFT)

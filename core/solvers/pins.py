@@ -218,6 +218,8 @@ class Problem:
 
     def solve(self) -> Solution:
         """Solve from where the last solve ended (at first, from the start pose)."""
+        if self.frame is not None and self.start.scales is None:
+            return self._solve_frame(self.frame)
         x = self.x
         iterations = np.zeros(self.count, int)
         rigid = self.start.scales is None
@@ -233,34 +235,37 @@ class Problem:
                 break
         self.x = x
         active = active[:, self.limit_rows.real]
-        if self.frame is not None:
-            position_error, rotation_error = (error[None] for error in self.frame.errors())
-            met = np.array([self.frame.met()])
-        else:
-            errors = self._errors_of(self.links.place(x), slice(None))
-            position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
-            position_error[:, self.tree.position_goals] = errors.points * self.unit
-            rotation_error[:, self.tree.rotation_goals] = errors.turns
-            met = self._met(errors)
+        errors = self._errors_of(self.links.place(x), slice(None))
+        position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
+        position_error[:, self.tree.position_goals] = errors.points * self.unit
+        rotation_error[:, self.tree.rotation_goals] = errors.turns
+        arrays = (position_error, rotation_error, iterations, self._met(errors), active)
         shape = self.batch_shape
-        pose = self._pose_at(x)
-        if len(shape) != 1:
+        return self._solution(_shaped(self._pose_at(x), shape), *(a.reshape(shape + a.shape[1:]) for a in arrays))
+
+    def _solve_frame(self, frame: FrameSolver) -> Solution:
+        """`solve` of a rigid skeleton in one frame."""
+        x, used, active = frame.iterate(self._vector)
+        self._vector = x
+        self.x = x[None]
+        shape = self.batch_shape
+        pose = self._pose_at(self.x)
+        if shape != (1,):
             pose = _shaped(pose, shape)
-            arrays = (position_error, rotation_error, iterations, met, active)
-            position_error, rotation_error, iterations, met, active = (a.reshape(shape + a.shape[1:]) for a in arrays)
-        return Solution(
-            self.skeleton,
-            self.goals,
-            pose,
-            position_error,
-            rotation_error,
-            iterations,
-            met,
-            self.position_tolerance,
-            self.method.rotation_tolerance,
-            self.limit_rows.names,
-            active,
-        )
+        position_error, rotation_error = frame.errors()
+        arrays = (position_error, rotation_error, np.array(used), np.array(frame.met()), active[self.limit_rows.real])
+        if shape:
+            arrays = (a.reshape(shape + a.shape) for a in arrays)
+        return self._solution(pose, *arrays)
+
+    def _solution(
+        self, pose: Pose, position_error: Array, rotation_error: Array, iterations: NDArray[np.int64],
+        converged: NDArray[np.bool_], active: NDArray[np.bool_],
+    ) -> Solution:  # fmt: skip
+        names = self.limit_rows.names
+        tolerances = self.position_tolerance, self.method.rotation_tolerance
+        given = self.skeleton, self.goals
+        return Solution(*given, pose, position_error, rotation_error, iterations, converged, *tolerances, names, active)
 
     def _solve_flat(self, x: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         if self.frame is not None:

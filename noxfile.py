@@ -1,0 +1,107 @@
+"""Every environment and check of Poise, the same on Linux, macOS and Windows: `python -m nox -s SESSION -- ARGUMENTS`.
+
+A session whose Python is missing is skipped and says so; with CI=true it fails.
+The two environments with Blender are made once, under .nox/, and shared by the sessions: bpy is a big download.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import nox
+
+# Python of each Blender -> what stands for that Blender outside of it. Newest first.
+BLENDERS = {
+    "3.13": ["bpy==5.2.*", "numpy==2.*"],
+    "3.11": ["bpy==4.5.*", "numpy==1.26.*"],
+}
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+nox.needs_version = ">=2026.4"
+nox.options.sessions = ["lint", "tests"]
+nox.options.default_venv_backend = "virtualenv"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = os.environ.get("CI") == "true"
+
+_done: set[str] = set()
+
+
+def group(name: str) -> list[str]:
+    """One of the dependency groups of pyproject.toml."""
+    return list(nox.project.dependency_groups(PYPROJECT, name))
+
+
+def once(session: nox.Session) -> None:
+    """Skip this session if it ran with a newer Python just now."""
+    name = session.name.rpartition("-")[0]
+    if name in _done:
+        session.skip("done with the newest Python that is here")
+    _done.add(name)
+
+
+def blender(session: nox.Session) -> str:
+    """The Python of the shared environment with this session's Blender, made at its first use."""
+    requirements = [*BLENDERS[str(session.python)], *group("test")]
+    home = Path(".nox", f"blender-{session.python}").resolve()
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    made_with = home / "requirements.txt"
+    if not made_with.is_file() or made_with.read_text().splitlines() != requirements:
+        session.run("python", "-m", "venv", "--clear", "--without-pip", str(home))
+        session.run("python", "-m", "pip", "--python", str(python), "install", "--quiet", *requirements)
+        made_with.write_text("\n".join(requirements) + "\n")
+    return str(python)
+
+
+@nox.session(python=list(BLENDERS))
+def lint(session: nox.Session) -> None:
+    """ruff and pyright."""
+    once(session)
+    session.install(*group("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("pyright")
+
+
+@nox.session(python=list(BLENDERS))
+def tests(session: nox.Session) -> None:
+    """The tests, in both Blenders; arguments go to pytest."""
+    quick = ["tests", "--ignore=tests/package", "--ignore=tests/window"]
+    session.run(blender(session), "-m", "pytest", *(session.posargs or quick), external=True)
+
+
+@nox.session(python=list(BLENDERS))
+def package(session: nox.Session) -> None:
+    """Build dist/poise-VERSION.zip, check it, install it and run it, in both Blenders."""
+    session.run(blender(session), "-m", "pytest", "tests/package", *session.posargs, external=True)
+
+
+@nox.session(python=list(BLENDERS))
+def window(session: nox.Session) -> None:
+    """Mouse and keyboard in a real Blender window; POISE_BLENDER names the program."""
+    once(session)
+    session.run(blender(session), "-m", "pytest", "tests/window", *session.posargs, external=True)
+
+
+@nox.session(python=list(BLENDERS))
+def demo(session: nox.Session) -> None:
+    """Make build/demo.blend with its report and picture."""
+    once(session)
+    session.run(blender(session), "docs/examples/demo.py", *session.posargs, external=True)
+
+
+@nox.session(python=list(BLENDERS))
+def poise(session: nox.Session) -> None:
+    """Run a verb without Blender's program: `nox -s poise -- info --blend rig.blend --json`."""
+    once(session)
+    python, standalone = blender(session), str(Path("standalone.py").resolve())
+    with session.chdir(session.invoked_from):
+        session.run(python, standalone, *session.posargs, external=True)
+
+
+@nox.session(python=list(BLENDERS))
+def benchmarks(session: nox.Session) -> None:
+    """Measure Poise; with --peers beside pink and mink, from PyPI."""
+    once(session)
+    numpy = [requirement for requirement in BLENDERS[str(session.python)] if requirement.startswith("numpy")]
+    session.install(*numpy, *(group("peers") if "--peers" in session.posargs else []))
+    session.run("python", "-m", "benchmarks", *session.posargs)

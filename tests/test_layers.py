@@ -1,0 +1,107 @@
+"""The one way through Poise, read from the imports: core calls nobody, bridge calls core, operators see both ends."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Part of the extension -> the parts it may import, itself apart.
+PARTS = {
+    "__init__": {"registration"},
+    "registration": {"commands", "keymaps", "operators", "panels", "preferences", "properties"},
+    "operators": {"bridge", "core", "overlay", "preferences", "properties"},
+    "commands": {"bridge", "core", "properties"},
+    "panels": {"bridge", "preferences", "properties"},
+    "keymaps": set[str](),
+    "preferences": set[str](),
+    "properties": set[str](),
+    "overlay": {"core"},
+    "bridge": {"core"},
+    "core": set[str](),
+}
+# What comes with Blender; core and the root, which tools import without Blender, have to do without.
+BLENDER = {"blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils"}
+
+
+def imports(source: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """(line, absolute dotted name) of each import in the source of `module`, e.g. ("bridge", "armature").
+
+    Parts of Poise are named from its root: `from ..core import pose` in bridge/armature.py is "poise.core".
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.lineno, node.module or ""
+        elif isinstance(node, ast.ImportFrom):
+            above = ("poise", *module)[: len(module) + 1 - node.level]
+            names = [node.module] if node.module else [name.name for name in node.names]
+            yield from ((node.lineno, ".".join((*above, name))) for name in names)
+
+
+def violations(source: str, module: tuple[str, ...]) -> list[str]:
+    """What the source of one module imports against the rules, as `line N: NAME`."""
+    part = module[0]
+    own = {f"poise.{other}" for other in {part} | PARTS[part]}
+    foreign = set(sys.stdlib_module_names) | {"numpy"} | (set() if part in {"core", "__init__"} else BLENDER)
+
+    def allowed(name: str) -> bool:
+        head, _, rest = name.partition(".")
+        return f"poise.{rest.partition('.')[0]}" in own if head == "poise" else head in foreign
+
+    return [f"line {line}: {name}" for line, name in imports(source, module) if not allowed(name)]
+
+
+def modules() -> list[tuple[str, ...]]:
+    """The modules that ship, as their path from the root without `.py`."""
+    files = [ROOT / f"{part}.py" for part in PARTS] + [file for part in PARTS for file in (ROOT / part).rglob("*.py")]
+    return sorted(file.relative_to(ROOT).with_suffix("").parts for file in files if file.is_file())
+
+
+@pytest.mark.parametrize("module", modules(), ids="/".join)
+def test_imports_go_one_way(module: tuple[str, ...]) -> None:
+    source = ROOT.joinpath(*module).with_suffix(".py").read_text(encoding="utf-8")
+    assert violations(source, module) == []
+
+
+def test_every_folder_that_ships_has_its_rule() -> None:
+    packages = {file.parent.name for file in ROOT.glob("*/__init__.py")}
+    assert packages - {"benchmarks"} <= PARTS.keys()
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("core/pose", "import bpy"),
+        ("core/pose", "def late():\n    from mathutils import Vector"),
+        ("core/pose", "import scipy.linalg"),
+        ("core/solvers/pins", "from ...bridge import armature"),
+        ("core/solvers/__init__", "from ... import bridge"),
+        ("bridge/armature", "from ..operators.pin import POISE_OT_pin"),
+        ("bridge/armature", "from core import Skeleton"),  # works in the tests, fails in the installed extension
+        ("panels/pins", "from ..core.solvers import solve"),
+        ("commands/__init__", "from ..operators import pin"),
+        ("__init__", "import bpy"),
+    ],
+)
+def test_a_forbidden_import_is_found(module: str, source: str) -> None:
+    assert len(violations(source, tuple(module.split("/")))) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("core/solvers/pins", "import numpy as np\nfrom ..pose import Pose\nfrom . import limb\nimport math"),
+        ("core/__init__", "from .pose import Pose"),
+        ("bridge/armature", "import bpy\nfrom ..core import Skeleton\nfrom .keys import write"),
+        ("operators/pin", "from .. import bridge\nfrom ..overlay import draw\nfrom ..core.solvers import pins"),
+        ("registration", "from . import operators, panels"),
+        ("__init__", "def register():\n    from . import registration"),
+    ],
+)
+def test_an_allowed_import_is_let_through(module: str, source: str) -> None:
+    assert violations(source, tuple(module.split("/"))) == []
