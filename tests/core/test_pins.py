@@ -1,0 +1,423 @@
+"""What the pins solver promises, on figures and on random trees."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import CoreError, EllipticSwing, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
+from core.limits import excess
+from core.solvers.tree import Tree
+from tests.core.figures import FIGURE, random_pose, skeleton_of
+
+MILLIMETRE = 1e-3
+
+
+def pins(skeleton: Skeleton, pose: Pose, *names: str, priority: int = 0, turned: bool = True) -> list[Goal]:
+    """Hold bones where the pose has them."""
+    heads, turns = forward(skeleton, pose)
+    at = [skeleton.index(name) for name in names]
+    return [
+        Goal(name, heads[..., i, :], turns[..., i, :] if turned else None, priority=priority)
+        for name, i in zip(names, at, strict=True)
+    ]
+
+
+def reachable(skeleton: Skeleton, names: tuple[str, ...], rng: np.random.Generator, batch: tuple[int, ...] = ()) -> list[Goal]:
+    """Where a random pose inside the limits has the bones."""
+    pose = random_pose(skeleton, rng, batch, 0.35)
+    from core.limits import clamp_rotations
+
+    inside, _ = clamp_rotations(skeleton.limits, pose.rotations)
+    heads, turns = forward(skeleton, Pose(inside, pose.translations))
+    return [Goal(n, heads[..., skeleton.index(n), :], turns[..., skeleton.index(n), :]) for n in names]
+
+
+def largest_turn(skeleton: Skeleton, a: Pose, b: Pose) -> float:
+    return float(np.degrees(np.max(rotation.angle_between(a.rotations, b.rotations))))
+
+
+def outside(skeleton: Skeleton, pose: Pose) -> float:
+    """Radians beyond the limits."""
+    worst = 0.0
+    for group in skeleton.limits:
+        own = rotation.to_matrix(pose.rotations[..., group.bones, :])
+        worst = max(worst, float(np.max(np.abs(excess(group, group.coordinates(own))))))
+    return worst
+
+
+def random_tree(rng: np.random.Generator, bones: int) -> Skeleton:
+    """A tree with random turns, some zero-length bones, some that do not inherit rotation, some limits, some locks."""
+    parents = [-1] + [int(rng.integers(max(0, bone - 3), bone)) for bone in range(1, bones)]
+    offsets = rng.normal(size=(bones, 3)) * 0.3
+    offsets[rng.random(bones) < 0.15] = 0.0
+    count = max(1, bones // 2)
+    limited = np.sort(rng.choice(np.arange(1, bones), count, replace=False)) if bones > 1 else np.zeros(0, int)
+    reach = rng.uniform(0.3, 1.5, (len(limited), 3))
+    kind = rng.random()
+    groups = (EulerBox(limited, ["XYZ"] * len(limited), -reach, reach),) if kind < 0.5 else (EllipticSwing(limited, -reach, reach),)
+    return Skeleton(
+        [f"b{bone}" for bone in range(bones)],
+        parents,
+        offsets,
+        rotation.normalize(rng.normal(size=(bones, 4))),
+        np.linalg.norm(offsets, axis=-1),
+        limits=groups if len(limited) else (),
+        inherit_rotation=rng.random(bones) > 0.1,
+        rotation_locks=rng.random((bones, 3)) < 0.05,
+        stiffness=rng.uniform(0.0, 0.8, (bones, 3)),
+    )
+
+
+def test_reachable_goals_are_met_within_the_limits(limited: Skeleton) -> None:
+    goals = reachable(limited, ("foot.L", "foot.R", "hand.L", "hand.R", "head"), np.random.default_rng(0), (200,))
+    solution = solve(limited, Pose.rest(limited), goals)
+    assert solution.pose.batch_shape == (200,)
+    assert np.mean(solution.converged) >= 0.99
+    assert outside(limited, solution.pose) < 1e-8
+
+
+def test_errors_in_the_solution_are_those_of_its_pose(limited: Skeleton) -> None:
+    goals = reachable(limited, ("foot.L", "hand.R"), np.random.default_rng(1), (20,))
+    goals[1] = Goal("hand.R", goals[1].position + 0.4, point=(0.01, 0.05, 0.0))
+    for method in (PinAndDrag(), PinAndDrag(iterations=1)):
+        solution = solve(limited, Pose.rest(limited), goals, method)
+        heads, turns = forward(limited, solution.pose)
+        for number, goal in enumerate(goals):
+            bone = limited.index(goal.bone)
+            point = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
+            np.testing.assert_allclose(
+                solution.position_error[:, number], np.linalg.norm(point - goal.position, axis=-1), atol=1e-9
+            )
+            if goal.rotation is not None:
+                np.testing.assert_allclose(
+                    solution.rotation_error[:, number], rotation.angle_between(turns[:, bone], goal.rotation), atol=2e-6
+                )
+
+
+def test_one_frame_is_a_batch_of_one(limited: Skeleton) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        goals = reachable(limited, ("foot.L", "foot.R", "hand.L"), rng)
+        goals.append(Goal("hand.R", [-0.5, -0.3, rng.uniform(0.8, 1.6)], priority=1))
+        alone = solve(limited, Pose.rest(limited), goals)
+        twice = [
+            Goal(g.bone, np.stack([g.position] * 2), None if g.rotation is None else np.stack([g.rotation] * 2), priority=g.priority)
+            for g in goals
+        ]
+        batch = solve(limited, Pose.rest(limited), twice)
+        assert alone.pose.batch_shape == ()
+        assert bool(alone.converged) == bool(batch.converged[0])
+        assert largest_turn(limited, alone.pose, batch.pose[0]) < 0.2
+        np.testing.assert_array_equal(batch.pose.rotations[0], batch.pose.rotations[1])
+
+
+def test_the_same_input_gives_the_same_bytes(limited: Skeleton) -> None:
+    goals = reachable(limited, ("foot.L", "hand.R", "head"), np.random.default_rng(3), (5,))
+    one, two = (solve(limited, Pose.rest(limited), goals).pose for _ in range(2))
+    assert one.rotations.tobytes() == two.rotations.tobytes()
+    assert one.translations.tobytes() == two.translations.tobytes()
+
+
+def test_inputs_stay_as_they_were(limited: Skeleton) -> None:
+    pose = random_pose(limited, np.random.default_rng(4))
+    before = pose.rotations.tobytes(), pose.translations.tobytes()
+    solve(limited, pose, [Goal("hand.L", [0.3, -0.4, 1.2])])
+    assert before == (pose.rotations.tobytes(), pose.translations.tobytes())
+
+
+@pytest.mark.parametrize("reach", [0.3, 0.8, 2.0])
+def test_a_drag_out_of_reach_moves_no_pin(limited: Skeleton, reach: float) -> None:
+    rest = Pose.rest(limited)
+    held = pins(limited, rest, "foot.L", "foot.R")
+    drag = Goal("hand.R", forward(limited, rest)[0][limited.index("hand.R")] + [-reach, -reach, 0.0], priority=1)
+    solution = solve(limited, rest, [*held, drag])
+    assert np.max(solution.position_error[:2]) < 0.1 * MILLIMETRE
+    assert np.degrees(np.max(solution.rotation_error[:2])) < 0.02
+    if reach == 2.0:
+        assert not solution.converged
+        assert solution.position_error[2] > 0.5
+
+
+def test_when_the_drag_wins_the_pins_give_way(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    held = pins(limited, rest, "foot.L", "foot.R", priority=1)
+    drag = Goal("hand.R", [-1.5, -0.8, 1.4], priority=0)
+    solution = solve(limited, rest, [*held, drag])
+    assert solution.position_error[2] < MILLIMETRE
+    assert np.max(solution.position_error[:2]) > 0.05
+
+
+def test_an_arm_out_of_reach_points_straight_at_its_target() -> None:
+    rows = [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0.1, 2)), ("c", "b", (0, 0.1, 2), (0, 0, 2.5))]
+    skeleton = skeleton_of(rows)
+    target = np.array([3.0, 1.0, 0.5])
+    solution = solve(skeleton, Pose.rest(skeleton), [Goal("c", target)], PinAndDrag(root="translate"))
+    assert solution.converged  # the root may come along
+    fixed = skeleton_of(rows, translatable=np.zeros((3, 3), bool))
+    solution = solve(fixed, Pose.rest(fixed), [Goal("c", target)])
+    assert not solution.converged
+    reach = 1.0 + np.hypot(0.1, 1.0)
+    assert solution.position_error[0] == pytest.approx(np.linalg.norm(target) - reach, rel=0.01)
+
+
+def test_contradictory_goals_of_one_priority_share_the_error_by_weight() -> None:
+    skeleton = skeleton_of([("a", None, (0, 0, 0), (0, 0, 1))])
+    for weight in (1.0, 3.0):
+        goals = [Goal("a", [0.0, 0.0, 0.0], position_weight=weight), Goal("a", [1.0, 0.0, 0.0])]
+        solution = solve(skeleton, Pose.rest(skeleton), goals)
+        assert solution.position_error[0] == pytest.approx(1.0 / (1.0 + weight), abs=0.01)
+        assert solution.position_error[1] == pytest.approx(weight / (1.0 + weight), abs=0.01)
+
+
+def test_root_settings_hold_the_root(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    for root, turns, shifts in (("free", True, True), ("translate", False, True), ("fixed", False, False)):
+        solution = solve(limited, rest, [Goal("hand.L", [0.9, -0.9, 1.0])], PinAndDrag(root=root))
+        hips = limited.index("hips")
+        assert bool(np.any(solution.pose.translations[hips] != 0.0)) == shifts
+        assert (float(rotation.angle_between(solution.pose.rotations[hips], rotation.IDENTITY)) > 1e-6) == turns
+
+
+def test_locked_angles_and_immovable_bones_stay() -> None:
+    rng = np.random.default_rng(5)
+    names = [row[0] for row in FIGURE]
+    locks = np.zeros((len(names), 3), bool)
+    locks[names.index("forearm.L")] = [False, True, True]
+    movable = np.ones(len(names), bool)
+    movable[names.index("chest")] = False
+    modes = ["XYZ"] * len(names)
+    skeleton = skeleton_of(FIGURE, rotation_locks=locks, movable=movable, rotation_modes=modes)
+    start = random_pose(skeleton, rng)
+    solution = solve(skeleton, start, [Goal("hand.L", [0.4, -0.4, 1.3])])
+    assert solution.converged
+    arm, chest = names.index("forearm.L"), names.index("chest")
+    before, after = (rotation.to_euler(p.rotations[arm]) for p in (start, solution.pose))
+    np.testing.assert_allclose(before[1:], after[1:], atol=1e-8)
+    assert abs(before[0] - after[0]) > 1e-4
+    np.testing.assert_array_equal(start.rotations[chest], solution.pose.rotations[chest])
+
+
+def test_bones_that_move_no_goal_keep_their_channels(figure: Skeleton) -> None:
+    start = random_pose(figure, np.random.default_rng(6))
+    solution = solve(figure, start, [Goal("hand.L", [0.4, -0.4, 1.3])])
+    for name in ("hand.R", "thigh.L", "head"):
+        np.testing.assert_array_equal(solution.pose.rotations[figure.index(name)], start.rotations[figure.index(name)])
+
+
+def test_a_start_outside_its_limits_is_brought_in(limited: Skeleton) -> None:
+    start = random_pose(limited, np.random.default_rng(7), (), 1.5)
+    assert outside(limited, start) > 0.5
+    chain = {bone for name in ("hand.L", "foot.R") for bone in limited.ancestors(limited.index(name))}
+    goals = reachable(limited, ("hand.L", "foot.R"), np.random.default_rng(8))
+    solution = solve(limited, start, goals)
+    own = rotation.to_matrix(solution.pose.rotations)
+    for group in limited.limits:
+        beyond = excess(group, group.coordinates(own[group.bones]))
+        assert np.max(np.abs(beyond[np.isin(group.bones, list(chain))])) < 1e-8
+    assert solution.converged
+
+
+def test_a_bound_that_no_longer_holds_is_released(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    held = pins(limited, rest, "foot.L", "foot.R")
+    goal = Goal("hand.L", [0.2, 0.9, 1.9], priority=1)
+    problem = PinAndDrag().prepare(limited, rest, [*held, goal])
+    far = problem.solve()
+    assert np.any(far.limits_active)
+    problem.move(2, position=forward(limited, rest)[0][limited.index("hand.L")])
+    home = problem.solve()
+    assert home.converged
+    assert largest_turn(limited, home.pose, rest) < 0.1
+
+
+def test_a_closed_path_comes_home_and_a_creeping_target_makes_no_jump(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    start = forward(limited, rest)[0][limited.index("hand.R")]
+    held = pins(limited, rest, "foot.L", "foot.R")
+    problem = PinAndDrag().prepare(limited, rest, [*held, Goal("hand.R", start, priority=1)])
+    before = problem.solve().pose
+    for angle in np.linspace(0.0, 2.0 * np.pi, 90)[1:]:
+        offset = 0.25 * np.array([np.sin(angle), np.cos(angle) - 1.0, 0.5 * np.sin(2.0 * angle)])
+        problem.move(2, position=start + offset)
+        pose = problem.solve().pose
+        assert largest_turn(limited, pose, before) < 25.0
+        before = pose
+    assert largest_turn(limited, before, rest) < 0.1
+
+
+def test_a_drag_of_small_steps_follows_the_pointer(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    start = forward(limited, rest)[0][limited.index("hand.R")]
+    method = PinAndDrag(settle=False, position_tolerance=MILLIMETRE)
+    problem = method.prepare(limited, rest, [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", start, priority=1)])
+    steps = []
+    for angle in np.linspace(0.0, 2.0 * np.pi, 120):
+        problem.move(2, position=start + 0.3 * np.array([np.sin(angle), np.cos(angle) - 1.0, 0.0]))
+        solution = problem.solve()
+        assert solution.converged
+        steps.append(int(solution.iterations))
+    assert np.mean(steps) < 3.0
+
+
+def test_units_do_not_matter(limited: Skeleton) -> None:
+    goals = reachable(limited, ("foot.L", "hand.R"), np.random.default_rng(9))
+    one = solve(limited, Pose.rest(limited), goals)
+    rows = [(n, p, 100.0 * np.array(h), 100.0 * np.array(t)) for n, p, h, t in FIGURE]
+    large = skeleton_of(rows, limits=limited.limits)
+    scaled = [Goal(g.bone, 100.0 * g.position, g.rotation) for g in goals]
+    two = solve(large, Pose.rest(large), scaled)
+    assert largest_turn(limited, one.pose, two.pose) < 1e-4
+    np.testing.assert_allclose(two.pose.translations, 100.0 * one.pose.translations, atol=1e-6)
+
+
+def test_a_moved_and_turned_root_carries_the_whole_answer_along(figure: Skeleton) -> None:
+    rng = np.random.default_rng(10)
+    turn, shift = rotation.normalize(rng.normal(size=4)), rng.normal(size=3)
+    goals = reachable(figure, ("foot.L", "hand.R"), rng)
+    one = solve(figure, Pose.rest(figure), goals)
+    rest = figure.rest_rotations[0]
+    turned = Skeleton(
+        figure.names, figure.parents,
+        np.concatenate([rotation.rotate(turn, figure.offsets[:1]) + shift, figure.offsets[1:]]),
+        np.concatenate([rotation.mul(turn, rest)[None], figure.rest_rotations[1:]]), figure.lengths,
+    )  # fmt: skip
+    moved = [Goal(g.bone, rotation.rotate(turn, g.position) + shift, rotation.mul(turn, g.rotation)) for g in goals]
+    two = solve(turned, Pose.rest(turned), moved)
+    assert largest_turn(figure, one.pose, two.pose) < 0.05
+
+
+def test_frames_in_time_give_each_other_starts_and_the_same_answer(limited: Skeleton) -> None:
+    time = np.linspace(0.0, 1.0, 60)
+    rest = Pose.rest(limited)
+    start = forward(limited, rest)[0][limited.index("hand.R")]
+    path = start + 0.3 * np.stack([np.sin(6.0 * time), np.cos(6.0 * time) - 1.0, 0.0 * time], axis=-1)
+    goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", path)]
+    apart = solve(limited, rest, goals)
+    together = solve(limited, rest, goals, PinAndDrag(coherent=True))
+    assert apart.converged.all()
+    assert together.converged.all()
+    assert largest_turn(limited, apart.pose, together.pose) < 1.0
+
+
+def test_scaled_bones_are_posed_exactly(limited: Skeleton) -> None:
+    scales = np.ones((len(limited), 3))
+    scales[limited.index("chest")] = [1.3, 0.8, 1.1]
+    scales[limited.index("forearm.L")] = 1.4
+    start = Pose.rest(limited)
+    start = Pose(start.rotations, start.translations, scales)
+    target = forward(limited, start)[0][limited.index("hand.L")] + [-0.2, -0.3, 0.1]
+    solution = solve(limited, start, [*pins(limited, start, "foot.L", "foot.R"), Goal("hand.L", target, priority=1)])
+    assert solution.converged
+    found = forward(limited, solution.pose)[0][limited.index("hand.L")]
+    assert np.linalg.norm(found - target) < MILLIMETRE
+    np.testing.assert_array_equal(solution.pose.scales, scales)
+
+
+def test_weight_zero_turns_a_goal_off_frame_by_frame(figure: Skeleton) -> None:
+    goal = Goal("hand.L", [[0.4, -0.4, 1.3]] * 2, position_weight=[0.0, 1.0])
+    solution = solve(figure, Pose.rest(figure), [goal])
+    assert largest_turn(figure, solution.pose[0], Pose.rest(figure)) < 1e-6
+    assert largest_turn(figure, solution.pose[1], Pose.rest(figure)) > 5.0
+    assert solution.converged.all()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("only", None, (0, 0, 0), (0, 0, 1))],
+        [("a", None, (0, 0, 0), (0, 0, 0)), ("b", "a", (0, 0, 0), (0, 0, 0)), ("c", "b", (0, 0, 0), (0, 0, 1))],
+        [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2)), ("c", "b", (0, 0, 2), (0, 0, 3))],
+    ],
+    ids=["one bone", "zero lengths", "straight chain"],
+)
+@pytest.mark.parametrize("root", ["free", "fixed"])
+def test_degenerate_skeletons_stay_finite(rows: list, root: str) -> None:
+    skeleton = skeleton_of(rows)
+    for target in ([0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.0, 9.0], [1.0, 2.0, 3.0]):
+        solution = solve(skeleton, Pose.rest(skeleton), [Goal(rows[-1][0], target, [1.0, 0.0, 0.0, 0.0])], PinAndDrag(root=root))
+        assert np.isfinite(solution.pose.rotations).all()
+        if root == "free":
+            assert solution.converged
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 14))
+def test_random_trees_reach_what_they_can_within_their_limits(seed: int, bones: int) -> None:
+    rng = np.random.default_rng(seed)
+    skeleton = random_tree(rng, bones)
+    goals = []
+    pose = Pose.rest(skeleton)
+    near = random_pose(skeleton, rng, (), 0.05)
+    heads, _ = forward(skeleton, near)
+    for bone in rng.choice(bones, min(bones, 2), replace=False):
+        goals.append(Goal(int(bone), heads[bone]))
+    solution = solve(skeleton, pose, goals)
+    assert np.isfinite(solution.pose.rotations).all()
+    chain = {link for goal in goals for link in skeleton.ancestors(goal.bone)}
+    own = rotation.to_matrix(solution.pose.rotations)
+    for group in skeleton.limits:
+        beyond = excess(group, group.coordinates(own[group.bones]))
+        assert np.max(np.abs(beyond[np.isin(group.bones, list(chain))]), initial=0.0) < 1e-7
+    far = np.linalg.norm(forward(skeleton, pose)[0][[g.bone for g in goals]] - [g.position for g in goals], axis=-1)
+    assert np.sum(solution.position_error**2) <= np.sum(far**2) + 1e-9
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(2, 10))
+def test_the_jacobian_is_the_derivative_of_the_points(seed: int, bones: int) -> None:
+    rng = np.random.default_rng(seed)
+    skeleton = random_tree(rng, bones)
+    goals = [
+        Goal(int(bone), np.zeros(3), rotation.IDENTITY, rng.normal(size=3), priority=int(rng.integers(2)))
+        for bone in rng.choice(bones, 2)
+    ]
+    tree = Tree(skeleton, goals, "free")
+    x = 0.4 * rng.normal(size=(1, tree.degrees))
+    pose = Pose.rest(skeleton, (1,))
+    links = tree.fit(pose, np.zeros_like(x))
+    jacobian = links.jacobian(links.place(x), np.ones((1, tree.rows))).copy()[0]
+    step = 1e-6
+    for column in range(tree.degrees):
+        dx = np.zeros_like(x)
+        dx[0, column] = step
+        ahead, behind = links.place(x + dx), links.place(x - dx)
+        points = (ahead.points - behind.points)[0].ravel() / (2.0 * step)
+        turn = ahead.ends @ np.swapaxes(behind.ends, -1, -2)
+        turns = rotation.log(rotation.from_matrix(turn))[0].ravel() / (2.0 * step)
+        expected = np.concatenate([points, turns])[tree.order]
+        np.testing.assert_allclose(jacobian[:, column], expected, atol=1e-6)
+
+
+def test_no_goal_and_foreign_batches_are_refused(figure: Skeleton) -> None:
+    with pytest.raises(CoreError, match="no goal"):
+        solve(figure, Pose.rest(figure), [])
+    with pytest.raises(CoreError, match="same frames"):
+        solve(figure, Pose.rest(figure, (3,)), [Goal("head", np.zeros((4, 3)))])
+    with pytest.raises(CoreError, match="did you mean"):
+        solve(figure, Pose.rest(figure), [Goal("haed", np.zeros(3))])
+    problem = PinAndDrag().prepare(figure, Pose.rest(figure), [Goal("head", np.zeros(3))])
+    with pytest.raises(CoreError, match="finite"):
+        problem.move(0, position=np.array([np.nan, 0.0, 0.0]))
+
+
+def test_explanations_name_the_goal_and_the_limit(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    names = [row[0] for row in FIGURE]
+    only_elbow = np.zeros(len(names), bool)
+    only_elbow[names.index("forearm.L")] = True
+    skeleton = skeleton_of(FIGURE, limits=limited.limits, movable=only_elbow, translatable=np.zeros((len(names), 3), bool))
+    far = forward(skeleton, rest)[0][names.index("hand.L")] + [-0.3, 0.0, 0.4]
+    solution = solve(skeleton, rest, [Goal("hand.L", far)])
+    (sentence,) = solution.explain()
+    assert sentence.startswith("hand.L is ")
+    assert "forearm.L at its" in sentence
+
+
+def test_explanations_name_the_pin_that_a_chain_is_stretched_from(figure: Skeleton) -> None:
+    rows = [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0.1, 2)), ("c", "b", (0, 0.1, 2), (0, 0, 2.5))]
+    rows = [("root", None, (0, 0, -1), (0, 0, 0)), ("a", "root", (0, 0, 0), (0, 0, 1)), *rows[1:], ("foot", "root", (0, 0, -1), (0, 0, -2))]
+    skeleton = skeleton_of(rows)
+    goals = [Goal("foot", [0.0, 0.0, -1.0]), Goal("c", [5.0, 0.0, 0.0], priority=1)]
+    (sentence,) = solve(skeleton, Pose.rest(skeleton), goals).explain()
+    assert "stretched from foot, which is pinned" in sentence

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+
+from core import CoreError, Goal, Motion, Pose, Skeleton, forward, forward_matrices, rotation
+from core.pose import stack
+from tests.core.figures import FIGURE, random_pose, skeleton_of
+
+
+def test_the_rest_pose_stands_where_it_was_drawn(figure: Skeleton) -> None:
+    heads, turns = forward(figure, Pose.rest(figure))
+    np.testing.assert_allclose(heads, [row[2] for row in FIGURE], atol=1e-12)
+    tails = heads + rotation.rotate(turns, np.array([0.0, 1.0, 0.0])) * figure.lengths[:, None]
+    np.testing.assert_allclose(tails, [row[3] for row in FIGURE], atol=1e-12)
+
+
+def test_forward_is_the_product_of_the_chain(figure: Skeleton) -> None:
+    rng = np.random.default_rng(0)
+    pose = random_pose(figure, rng, (3, 2))
+    matrices = forward_matrices(figure, pose)
+    assert matrices.shape == (3, 2, len(figure), 3, 4)
+    hand = figure.index("hand.L")
+    for frame in np.ndindex(3, 2):
+        whole = np.eye(4)
+        for bone in reversed(figure.ancestors(hand)):
+            own = np.eye(4)
+            own[:3, :3] = rotation.to_matrix(pose.rotations[frame][bone])
+            own[:3, 3] = pose.translations[frame][bone]
+            rest = np.eye(4)
+            rest[:3, :3], rest[:3, 3] = rotation.to_matrix(figure.rest_rotations[bone]), figure.offsets[bone]
+            whole = whole @ rest @ own
+        np.testing.assert_allclose(matrices[frame][hand], whole[:3], atol=1e-12)
+
+
+def test_scale_is_inherited_with_shear_and_forward_gives_pure_rotations(figure: Skeleton) -> None:
+    pose = random_pose(figure, np.random.default_rng(1))
+    scales = np.ones((len(figure), 3))
+    scales[figure.index("chest")] = [1.5, 0.7, 1.2]
+    scaled = Pose(pose.rotations, pose.translations, scales)
+    matrix = forward_matrices(figure, scaled)[figure.index("hand.L")][:, :3]
+    assert np.max(np.abs(matrix.T @ matrix - np.diag(np.diag(matrix.T @ matrix)))) > 0.05  # sheared
+    _, turns = forward(figure, scaled)
+    np.testing.assert_allclose(np.linalg.norm(turns, axis=-1), 1.0)
+
+
+def test_a_connected_bone_ignores_its_location() -> None:
+    rows = [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2))]
+    moved = [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]
+    for connected, z in ((True, 1.0), (False, 3.0)):
+        skeleton = skeleton_of(rows, connected=[False, connected])
+        heads, _ = forward(skeleton, Pose(np.tile(rotation.IDENTITY, (2, 1)), moved))
+        assert heads[1, 2] == pytest.approx(z)
+
+
+def test_children_of_a_driven_bone_take_its_matrix_as_given(figure: Skeleton) -> None:
+    driven = np.zeros(len(figure), bool)
+    driven[figure.index("forearm.L")] = True
+    skeleton = skeleton_of(FIGURE, driven=driven)
+    matrices = np.array(np.broadcast_to(skeleton.rest_matrices, (len(figure), 3, 4)))
+    matrices[figure.index("forearm.L"), :, 3] = [5.0, 6.0, 7.0]
+    pose = random_pose(skeleton, np.random.default_rng(2))
+    heads, _ = forward(skeleton, Pose(pose.rotations, pose.translations, None, matrices))
+    np.testing.assert_allclose(heads[skeleton.index("forearm.L")], [5.0, 6.0, 7.0])
+    offset = heads[skeleton.index("hand.L")] - heads[skeleton.index("forearm.L")]
+    assert np.linalg.norm(offset) == pytest.approx(figure.lengths[figure.index("forearm.L")])
+
+
+def test_size_is_one_for_a_figure_in_metres_and_goes_with_the_scale(figure: Skeleton) -> None:
+    assert figure.size == pytest.approx(1.0, abs=0.15)
+    large = skeleton_of([(n, p, 100.0 * np.array(h), 100.0 * np.array(t)) for n, p, h, t in FIGURE])
+    assert large.size == pytest.approx(100.0 * figure.size)
+
+
+def test_stacked_poses_are_their_batch(figure: Skeleton) -> None:
+    rng = np.random.default_rng(3)
+    poses = [random_pose(figure, rng) for _ in range(3)]
+    batch = stack(poses)
+    np.testing.assert_array_equal(batch[1].rotations, poses[1].rotations)
+    assert Motion(batch, [1.0, 2.0, 3.0], 24.0).frames.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_arrays_cannot_be_changed_afterwards(figure: Skeleton) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        figure.offsets[0] = 1.0
+    given = np.zeros((len(figure), 3))
+    pose = Pose(np.tile(rotation.IDENTITY, (len(figure), 1)), given)
+    given[0] = 9.0
+    assert pose.translations[0, 0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"names": []}, "no bones"),
+        ({"names": ["a", "a"]}, 'Two bones have the name "a"'),
+        ({"parents": [1, -1]}, 'before their children: "a"'),
+        ({"offsets": [[0, 0, 0]]}, "shape"),
+        ({"lengths": [1.0, np.nan]}, 'lengths of the bone "b"'),
+        ({"inherit_scale": ["FULL", "HALF"]}, "inherit_scale"),
+    ],
+)
+def test_a_malformed_skeleton_is_refused_with_a_sentence(changes: dict, text: str) -> None:
+    good = {
+        "names": ["a", "b"],
+        "parents": [-1, 0],
+        "offsets": [[0, 0, 0], [0, 1, 0]],
+        "rest_rotations": [[1, 0, 0, 0]] * 2,
+        "lengths": [1, 1],
+    }
+    Skeleton(**good)
+    with pytest.raises(CoreError, match=text):
+        Skeleton(**(good | changes))
+
+
+def test_a_misspelt_bone_is_answered_with_the_nearest_name(figure: Skeleton) -> None:
+    with pytest.raises(CoreError, match=r'No bone "hnad\.L"; did you mean "hand\.L"\?'):
+        figure.index("hnad.L")
+
+
+@pytest.mark.parametrize(
+    ("rotations", "translations", "text"),
+    [
+        ([[1, 0, 0, 0], [0, 0, 0, 0]], np.zeros((2, 3)), "unit quaternion"),
+        ([[1, 0, 0, 0], [np.nan, 0, 0, 0]], np.zeros((2, 3)), "unit quaternion"),
+        ([[1, 0, 0, 0]] * 2, np.zeros((3, 3)), "shape"),
+        ([[1, 0, 0, 0]] * 2, [[0, 0, np.inf]] * 2, "finite"),
+    ],
+)
+def test_a_malformed_pose_is_refused(rotations: list, translations: np.ndarray, text: str) -> None:
+    with pytest.raises(CoreError, match=text):
+        Pose(rotations, translations)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({}, "neither"),
+        ({"position": [0, 0]}, "3 numbers"),
+        ({"position": [0, 0, np.nan]}, "finite"),
+        ({"rotation": [2, 0, 0, 0]}, "unit quaternion"),
+        ({"position": [0, 0, 0], "position_weight": -1.0}, "at least 0"),
+        ({"position": [0, 0, 0], "priority": -1}, "priority"),
+        ({"position": [0, 0, 0], "point": [np.inf, 0, 0]}, "point"),
+    ],
+)
+def test_a_malformed_goal_is_refused(arguments: dict, text: str) -> None:
+    with pytest.raises(CoreError, match=text):
+        Goal("hand.L", **arguments)

@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from core import rotation
+
+finite = st.floats(-1.0, 1.0)
+quaternions = arrays(float, (4,), elements=finite).filter(lambda q: np.linalg.norm(q) > 0.1).map(rotation.normalize)
+vectors = arrays(float, (3,), elements=st.floats(-3.0, 3.0))
+orders = st.sampled_from(rotation.EULER_ORDERS)
+
+
+def angle(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.max(rotation.angle_between(a, b), initial=0.0))
+
+
+@given(quaternions, quaternions, vectors)
+def test_a_product_turns_by_the_right_factor_first(a: np.ndarray, b: np.ndarray, v: np.ndarray) -> None:
+    np.testing.assert_allclose(rotation.rotate(rotation.mul(a, b), v), rotation.rotate(a, rotation.rotate(b, v)), atol=1e-12)
+
+
+@given(quaternions)
+def test_matrix_log_and_six_numbers_lead_back(q: np.ndarray) -> None:
+    for there, back in (
+        (rotation.to_matrix, rotation.from_matrix),
+        (rotation.log, rotation.exp),
+        (rotation.to_six, rotation.from_six),
+    ):
+        assert angle(back(there(q)), q) < 1e-7
+
+
+@given(quaternions, orders)
+def test_euler_angles_lead_back_and_both_triples_are_the_same_rotation(q: np.ndarray, order: str) -> None:
+    euler = rotation.to_euler(q, order)
+    assert angle(rotation.from_euler(euler, order), q) < 1e-6
+    assert angle(rotation.from_euler(rotation.other_euler(euler, order), order), q) < 1e-6
+
+
+@pytest.mark.parametrize("order", rotation.EULER_ORDERS)
+def test_euler_order_is_the_order_of_the_turns(order: str) -> None:
+    angles = np.array([0.3, -0.8, 1.1])
+    matrix = np.eye(3)
+    for letter in order:
+        axis = "XYZ".index(letter)
+        c, s = np.cos(angles[axis]), np.sin(angles[axis])
+        turn = np.eye(3)
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        turn[i, i], turn[i, j], turn[j, i], turn[j, j] = c, -s, s, c
+        matrix = turn @ matrix
+    np.testing.assert_allclose(rotation.to_matrix(rotation.from_euler(angles, order)), matrix, atol=1e-14)
+
+
+@given(quaternions, orders, arrays(float, (3,), elements=st.floats(-20.0, 20.0)))
+def test_near_euler_is_the_same_rotation_and_no_further_than_half_turns(q: np.ndarray, order: str, near: np.ndarray) -> None:
+    euler = rotation.near_euler(rotation.to_euler(q, order), near, order)
+    assert angle(rotation.from_euler(euler, order), q) < 1e-6
+    assert np.max(np.abs(euler - near)) <= np.pi + 1e-9
+
+
+def test_unwrapped_euler_angles_have_no_jumps() -> None:
+    t = np.linspace(0.0, 4.0 * np.pi, 400)
+    true = np.stack([t, 0.5 * np.sin(t), -2.0 * t], axis=-1)
+    found = rotation.unwrap_euler(rotation.wrap(true), "XYZ", true[0])
+    np.testing.assert_allclose(found, true, atol=1e-9)
+
+
+def test_unrolled_quaternions_keep_their_sign_and_start_with_the_given_one() -> None:
+    rng = np.random.default_rng(1)
+    turns = rotation.exp(np.linspace(0.0, 6.0, 50)[:, None] * np.array([0.6, 0.0, 0.8]))
+    flipped = turns * rng.choice([-1.0, 1.0], (50, 1))
+    unrolled = rotation.unroll(flipped, -turns[0])
+    np.testing.assert_allclose(unrolled, -turns, atol=1e-12)
+
+
+@given(quaternions, arrays(float, (3,), elements=finite).filter(lambda v: np.linalg.norm(v) > 0.1))
+def test_swing_and_twist_make_the_whole_and_swing_has_no_twist(q: np.ndarray, axis: np.ndarray) -> None:
+    axis = axis / np.linalg.norm(axis)
+    swing, twist = rotation.swing_twist(q, axis)
+    assert angle(rotation.mul(swing, twist), q) < 1e-7
+    assert abs(swing[1:] @ axis) < 1e-7
+    assert np.linalg.norm(np.cross(twist[1:], axis)) < 1e-7
+
+
+@given(vectors)
+def test_right_jacobian_is_the_derivative_of_the_exponential(x: np.ndarray) -> None:
+    turn, rate = rotation.exp_and_jacobian(x)
+    np.testing.assert_allclose(turn, rotation.to_matrix(rotation.exp(x)), atol=1e-12)
+    step = 1e-5
+    for axis in range(3):
+        d = step * np.eye(3)[axis]
+        ahead = rotation.log(rotation.mul(rotation.inv(rotation.exp(x)), rotation.exp(x + d)))
+        behind = rotation.log(rotation.mul(rotation.inv(rotation.exp(x)), rotation.exp(x - d)))
+        np.testing.assert_allclose((ahead - behind) / (2.0 * step), rate[:, axis], atol=1e-7)
+
+
+def test_right_jacobian_of_tiny_vectors_is_smooth() -> None:
+    for size in (0.0, 1e-12, 1e-7, 9e-5, 1.1e-4):
+        turn, rate = rotation.exp_and_jacobian(np.array([size, 0.0, 0.0]))
+        np.testing.assert_allclose(turn, rotation.to_matrix(rotation.exp([size, 0.0, 0.0])), atol=1e-12)
+        np.testing.assert_allclose(rate, np.eye(3) - 0.5 * rotation.skew([size, 0.0, 0.0]), atol=1e-8)
+
+
+def test_nearest_rotation_drops_scale_and_shear_and_reads_a_mirror_as_blender_does() -> None:
+    rng = np.random.default_rng(2)
+    turn = rotation.to_matrix(rotation.normalize(rng.normal(size=4)))
+    stretch = rng.normal(size=(3, 3))
+    stretch = stretch @ stretch.T + np.eye(3)
+    np.testing.assert_allclose(rotation.nearest_rotation(turn @ stretch), turn, atol=1e-10)
+    np.testing.assert_allclose(rotation.nearest_rotation(np.diag([-1.0, 1.0, 1.0])), np.diag([1.0, -1.0, -1.0]), atol=1e-12)
+
+
+@given(quaternions)
+def test_order_free_angles_lead_back(q: np.ndarray) -> None:
+    if abs(q[0]) > 1e-3:
+        assert angle(rotation.from_order_free(rotation.to_order_free(q)), q) < 1e-6
+    tangent = np.tan(0.5 * rotation.to_order_free(q))
+    np.testing.assert_allclose(tangent * q[0], q[1:], atol=1e-6 * (1.0 + np.max(np.abs(tangent))))
+
+
+def test_slerp_takes_the_shorter_arc() -> None:
+    a, b = rotation.exp([0.0, 0.0, 0.1]), -rotation.exp([0.0, 0.0, 0.5])
+    assert angle(rotation.slerp(a, b, 0.5), rotation.exp([0.0, 0.0, 0.3])) < 1e-9
