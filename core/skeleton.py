@@ -31,7 +31,7 @@ def frozen(values: ArrayLike, dtype: type | None = None) -> NDArray:
     return array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Skeleton:
     """J bones, parents before children; checked when made, arrays read-only. Anything that numpy takes may be given.
 
@@ -126,6 +126,9 @@ class Skeleton:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"<Skeleton of {len(self)} bones>"
 
     def index(self, bone: str | int) -> int:
         """The index of a bone; raises CoreError with the nearest name if there is none."""

@@ -66,8 +66,8 @@ class Solution:
     def _reasons(self, index: int, frame: int) -> list[str]:
         """What keeps goal `index` from being met in one frame."""
         chain = set(self.skeleton.ancestors(self.skeleton.index(self.goals[index].bone)))
-        active = np.zeros(len(self.limit_names), bool)
-        if self.limits_active is not None:
+        active: NDArray[np.bool_] | list[bool] = []
+        if self.limits_active is not None and self.limit_names:
             active = self.limits_active.reshape(-1, len(self.limit_names))[frame]
         hit = [
             f"{self.skeleton.names[bone]} at its {axis} limit"

@@ -126,7 +126,7 @@ class FrameSolver:
         scales = problem.scales[0]
         self.scales = scales[self.order]
         self.weighted_mask = self.mask * self.scales[:, None]
-        self.goal_costs = problem.goal_levels * (scales[::3] ** 2)[:, None]
+        self.goal_costs = problem.goal_in_level * (scales[::3] ** 2 / numbers.MERIT)[:, None]
         on = scales[::3] > 0.0
         self.on = on
         tolerance = np.repeat(
@@ -171,7 +171,9 @@ class FrameSolver:
         lengths2 = (rows * rows) @ _ONES
         at.lengths2 = lengths2
         if lengths2.max() > numbers.ERROR_CLAMP**2:
-            rows *= (numbers.ERROR_CLAMP / np.maximum(np.sqrt(lengths2), numbers.ERROR_CLAMP))[:, None]
+            member = self.problem.goal_in_level
+            furthest = np.sqrt((lengths2[:, None] * member).max(axis=0))
+            rows *= (member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
         at.rows = rows.ravel().take(self.order) * self.scales
         at.costs = lengths2 @ self.goal_costs
 
@@ -366,8 +368,8 @@ class FrameSolver:
             else:
                 damping = max(numbers.LM_START, damping * numbers.LM_GROWTH)
             calm = calm + 1 if change < numbers.SETTLED else 0
-            stuck = calm >= 2 or damping > numbers.LM_LIMIT or budget <= 0
-            if met and (calm or stuck or not method.settle):
+            stuck = calm >= (numbers.CALM_DAMPED if damping else numbers.CALM) or damping > numbers.LM_LIMIT or budget <= 0
+            if met and ((calm and not damping) or stuck or not method.settle):
                 break
             if stuck:
                 if phase >= last_phase:

@@ -106,7 +106,8 @@ class Problem:
         self.x = self._state_of(self.start)
         self.links = self.tree.fit(self._pose_at(self.x), self.x)
         self._vector = self.x[0]
-        if self.count == 1 and not len(self.tree.breaks):
+        rigid = self.start.scales is None
+        if self.count == 1 and not method.settle and rigid and not len(self.tree.breaks):
             self.frame = FrameSolver(self)
 
     # -- what does not change ---------------------------------------------------------------------------------------
@@ -153,7 +154,7 @@ class Problem:
         shares = [numbers.LEVEL_DAMPING ** (len(self.levels) - 1.0 - level) for level in range(len(self.levels))]
         self.damping_shares = np.repeat(shares, np.diff(bounds)) if len(self.levels) <= 2 else None
         self.last_phase = numbers.TOP_LEVEL if len(self.levels) > 1 else numbers.EXACT
-        self.goal_levels = np.eye(len(self.levels))[rank] / numbers.DAMPING  # (G', L): which level a goal's position or rotation is in
+        self.goal_in_level = np.eye(len(self.levels))[rank]  # (G', L): which level a goal's position or rotation is in
         self.level_weights = numbers.LEVEL_WEIGHT ** np.arange(len(self.levels) - 1.0, -1.0, -1.0)
         self.target_points = np.empty((self.count, len(tree.point_nodes), 3))
         self.target_ends = np.empty((self.count, len(tree.end_nodes), 3, 3))
@@ -218,21 +219,15 @@ class Problem:
 
     def solve(self) -> Solution:
         """Solve from where the last solve ended (at first, from the start pose)."""
-        if self.frame is not None and self.start.scales is None:
+        if self.frame is not None:
             return self._solve_frame(self.frame)
-        x = self.x
-        iterations = np.zeros(self.count, int)
-        rigid = self.start.scales is None
-        for _ in range(1 if rigid else numbers.REFITS):
-            x, used, active = self._solve_flat(x)
-            iterations += used
-            if rigid:
-                break
+        x, iterations, active = self._solve_flat(self.x)
+        for _ in range(0 if self.start.scales is None else numbers.REFITS):
             self.links = self.tree.fit(self._pose_at(x), x)
-            if self.frame is not None:
-                self.frame.refit()
             if self._met(self._errors_of(self.links.place(x), slice(None))).all():
                 break
+            x, used, active = self._solve_flat(x)
+            iterations += used
         self.x = x
         active = active[:, self.limit_rows.real]
         errors = self._errors_of(self.links.place(x), slice(None))
@@ -268,10 +263,6 @@ class Problem:
         return Solution(*given, pose, position_error, rotation_error, iterations, converged, *tolerances, names, active)
 
     def _solve_flat(self, x: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        if self.frame is not None:
-            vector, used, active = self.frame.iterate(self._vector if x is self.x else x[0])
-            self._vector = vector
-            return vector[None], np.array([used]), active[None]
         frames = np.arange(self.count)
         if not (self.method.coherent and self.count > 2):
             return self._solve_chunks(x, frames)
@@ -316,9 +307,12 @@ class Problem:
         turn = _rotation_vector(self.target_ends[frames] @ np.swapaxes(at.ends, -1, -2))
         angle = np.sqrt(np.sum(turn * turn, axis=-1))
         scales = self.scales[frames]
-        wish = np.concatenate([_clamped(gap, distance), _clamped(turn, angle)], axis=1).reshape(len(gap), -1)
         lengths = np.concatenate([distance, angle], axis=1)
-        costs = (scales[:, ::3] * lengths) ** 2 @ self.goal_levels
+        # one factor for a level: goals that contradict each other keep their balance
+        furthest = (lengths[:, :, None] * self.goal_in_level).max(axis=1)
+        factor = (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)) @ self.goal_in_level.T
+        wish = (np.concatenate([gap, turn], axis=1) * factor[..., None]).reshape(len(gap), -1)
+        costs = (scales[:, ::3] * lengths) ** 2 @ self.goal_in_level / numbers.MERIT
         on = scales[:, ::3] > 0.0
         split = distance.shape[1]
         return _Errors((wish * scales)[:, self.tree.order], distance * on[:, :split], angle * on[:, split:], costs)
@@ -388,8 +382,8 @@ class Problem:
             met = self._met(errors)[alive]
             calm[alive] = np.where(rest, calm[alive] + 1, 0)
             budget[alive] -= 1
-            stuck = (calm[alive] >= 2) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
-            done = met & (rest | stuck | (not method.settle))
+            stuck = (calm[alive] >= np.where(damping[alive] > 0.0, numbers.CALM_DAMPED, numbers.CALM)) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
+            done = met & ((rest & (damping[alive] == 0.0)) | stuck | (not method.settle))
             done |= stuck & (phase[alive] >= self.last_phase)
             next_phase = alive[stuck & ~done]
             if len(next_phase):
@@ -488,7 +482,7 @@ class Problem:
 class _Errors(Batch):
     """What the goals still want of B frames."""
 
-    rows: Array  # (B, M) clamped, weighted, in the order of the levels
+    rows: Array  # (B, M) cut to the clamp by level, weighted, in order of priority
     points: Array  # (B, P) distances in units of size
     turns: Array  # (B, Q) angles in radians
     costs: Array  # (B, L) weighted squares of the unclamped errors, by level
@@ -680,10 +674,6 @@ def _rotation_vector(matrices: Array) -> Array:
     sine = np.sqrt(np.sum(vector * vector, axis=-1))
     safe = np.maximum(sine, numbers.DAMPING)
     return vector * (np.where(sine < numbers.DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
-
-
-def _clamped(vectors: Array, lengths: Array) -> Array:
-    return vectors * (numbers.ERROR_CLAMP / np.maximum(lengths, numbers.ERROR_CLAMP))[..., None]
 
 
 def _goal_shapes(goals: Sequence[Goal]) -> list[tuple[int, ...]]:

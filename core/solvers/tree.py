@@ -185,7 +185,7 @@ class Tree:
             for axis in range(3):
                 slope[3 * point + axis, 3 * point : 3 * point + 3, :3] = -rotation.skew(np.eye(3)[axis])
         self.lever_constant = constant[self.order]
-        self.lever_slope = slope[:, self.order].reshape(3 * points, -1)
+        self.lever_slope = slope[:, self.order].reshape(3 * points, 6 * self.rows)
 
     @property
     def rows(self) -> int:

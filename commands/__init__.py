@@ -1,0 +1,52 @@
+"""`blender --background [FILE.blend] --command poise VERB ...`: Poise without a window.
+
+Exit codes: 0 done and every goal met; 1 done, but a goal could not be met; 2 bad input, nothing written; 3 a fault of
+Poise itself, nothing written.
+"""
+
+import argparse
+import traceback
+from typing import Final, NoReturn
+
+from ..core import CoreError
+from .verbs import add_info, add_solve, tell
+
+__all__ = ["run"]
+
+_BAD_INPUT: Final = 2
+_FAULT: Final = 3
+_VERBS: Final = (add_info, add_solve)
+
+
+class _Help(Exception):
+    """The help was asked for and is printed."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse would end Blender where it should only refuse."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CoreError(f"{message[:1].upper()}{message[1:]}. Try {self.prog} --help.")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise _Help(message)
+
+
+def run(argv: list[str]) -> int:
+    """Run one verb with its options and return its exit code."""
+    parser = _Parser(prog="blender --command poise", description=__doc__, allow_abbrev=False)
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for add in _VERBS:
+        add(verbs)
+    try:
+        arguments = parser.parse_args(argv)
+        return arguments.verb(arguments)
+    except _Help:
+        return 0
+    except CoreError as error:
+        tell(str(error))
+        return _BAD_INPUT
+    except Exception:
+        tell(traceback.format_exc())
+        tell("This is a fault of Poise; nothing is written.")
+        return _FAULT

@@ -1,0 +1,72 @@
+"""Files in and out: opened or refused with a sentence, written whole or not at all."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import bpy
+
+from ..core import CoreError
+
+
+def open_blend(path: Path) -> None:
+    """Open a .blend file in place of the present one; raises CoreError if that does not work."""
+    if not path.is_file():
+        raise CoreError(f'There is no file "{path}".')
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
+    except RuntimeError as error:
+        raise CoreError(f'The file "{path}" is no .blend file that this Blender can open.') from error
+
+
+def present_blend() -> Path | None:
+    """The .blend file that is open."""
+    return Path(bpy.data.filepath) if bpy.data.filepath else None
+
+
+def same_file(a: Path, b: Path) -> bool:
+    """Whether two paths are one file, there or not yet; links are followed."""
+    if a.exists() and b.exists():
+        return a.samefile(b)
+    return a.resolve() == b.resolve()
+
+
+def check_place(path: Path) -> None:
+    """Raises CoreError if no file can be written there."""
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise CoreError(f'"{path}" is a folder, not a file to write.')
+    if not folder.is_dir():
+        raise CoreError(f'There is no folder "{folder}" to write "{path.name}" in.')
+    if not os.access(folder, os.W_OK):
+        raise CoreError(f'The folder "{folder}" cannot be written to.')
+
+
+def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
+    """Save the present file as a copy and write texts: first all beside their places, then all put there.
+
+    Raises CoreError if one cannot be written; then none is.
+    """
+    with ExitStack() as undo:
+        ready: list[tuple[Path, Path]] = []
+        try:
+            for path, text in texts.items():
+                part = _part(path, undo)
+                part.write_text(text, encoding="utf-8")
+                ready.append((part, path.resolve()))
+            if blend is not None:
+                part = _part(blend, undo)
+                bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
+                ready.append((part, blend.resolve()))
+            for part, path in ready:
+                part.replace(path)
+        except (OSError, RuntimeError) as error:  # Blender reports a file that it cannot write as RuntimeError
+            raise CoreError(f"Nothing is written: {error}") from error
+
+
+def _part(path: Path, undo: ExitStack) -> Path:
+    """An unused name in the folder of `path`, for what is to become that file; removed again if it is still there."""
+    place = path.resolve()  # a link stays a link to the file that is written
+    part = place.with_name(f".{place.stem}.{os.getpid()}{place.suffix}")
+    undo.callback(part.unlink, missing_ok=True)
+    return part

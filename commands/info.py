@@ -1,0 +1,123 @@
+"""What `info` prints: the armatures of the file, JSON-ready, in the format of the roles specification."""
+
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+from ..bridge.driven import find_driven, split_path
+from ..core import CoreError
+
+_AXES: Final = ("x", "y", "z")
+_DIGITS: Final = 6  # of lengths and angles: single precision has no more
+
+
+def find_armatures(name: str | None) -> list[bpy.types.Object]:
+    """The armature objects of the file by name, or the one of this name; raises CoreError if there is none.
+
+    A linked armature with a library override is shown as the override.
+    """
+    overridden = {o.override_library.reference for o in bpy.data.objects if o.override_library}
+    found = sorted((o for o in bpy.data.objects if o.type == "ARMATURE" and o not in overridden), key=lambda o: o.name)
+    if not found:
+        raise CoreError("There is no armature in the file.")
+    if name is None:
+        return found
+    named = [o for o in found if o.name == name]
+    if named:
+        return named
+    if name in bpy.data.objects:
+        raise CoreError(f'"{name}" is no armature.')
+    raise CoreError(f'No armature "{name}" in the file; there is {_listed([o.name for o in found])}.')
+
+
+def describe(object: Any) -> dict[str, Any]:
+    """One entry of "armatures"."""
+    return {
+        "name": object.name,
+        **_roles(),
+        "bones": _bones(object),
+        "actions": _actions(object),
+    }
+
+
+def sentence(entry: dict[str, Any]) -> str:
+    """One entry for people."""
+    bones, actions = entry["bones"], [action["name"] for action in entry["actions"]]
+    driven = sum(bone["driven"] is not None for bone in bones)
+    limited = sum(bone["limits"] is not None for bone in bones)
+    return f"{entry['name']}: {len(bones)} bones, {driven} driven, {limited} limited; " + (
+        f"actions {_listed(actions)}" if actions else "no actions"
+    )
+
+
+def _roles() -> dict[str, Any]:
+    """What is known of the body: nothing yet."""
+    return {
+        "humanoid": None,
+        "roles": {},
+        "twist": {},
+        "limbs": {},
+        "confidence": {},
+        "missing": [],
+        "facing": None,
+        "up": None,
+        "rest": None,
+    }
+
+
+def _bones(object: Any) -> list[dict[str, Any]]:
+    driven, limiting = find_driven(object)
+    return [
+        {
+            "name": bone.name,
+            "parent": bone.parent.name if bone.parent else None,
+            "head": _numbers(bone.head_local),
+            "tail": _numbers(bone.tail_local),
+            "length": round(bone.length, _DIGITS),
+            "rotation_mode": object.pose.bones[bone.name].rotation_mode,
+            "deform": bone.use_deform,
+            "limits": _limits(object.pose.bones[bone.name], limiting.get(bone.name)),
+            "driven": driven.get(bone.name),
+        }
+        for bone in object.data.bones
+    ]
+
+
+def _limits(bone: Any, constraint: Any) -> dict[str, list[float]] | None:
+    """Degrees by axis: of the Limit Rotation constraint on the bone, else its inverse-kinematics limits."""
+    if constraint is not None:
+        used = {a: (getattr(constraint, f"min_{a}"), getattr(constraint, f"max_{a}"))
+                for a in _AXES if getattr(constraint, f"use_limit_{a}")}  # fmt: skip
+    else:
+        used = {a: (getattr(bone, f"ik_min_{a}"), getattr(bone, f"ik_max_{a}"))
+                for a in _AXES if getattr(bone, f"use_ik_limit_{a}")}  # fmt: skip
+    return {axis: _numbers(np.degrees(ends)) for axis, ends in used.items()} or None
+
+
+def _actions(object: Any) -> list[dict[str, Any]]:
+    """The active action, and every other with a slot that animates bones of this armature."""
+    active = object.animation_data.action if object.animation_data else None
+    return [
+        {"name": action.name, "frames": _numbers(action.frame_range), "active": action == active}
+        for action in bpy.data.actions
+        if action == active or any(_fits(action, slot, object) for slot in action.slots)
+    ]
+
+
+def _fits(action: bpy.types.Action, slot: Any, object: Any) -> bool:
+    if slot.target_id_type not in ("OBJECT", "UNSPECIFIED"):
+        return False
+    bag: Any = action_get_channelbag_for_slot(action, slot)
+    paths = {split_path(curve.data_path) for curve in bag.fcurves} if bag else set()
+    return any(path is not None and path[0] in object.pose.bones for path in paths)
+
+
+def _numbers(values: Any) -> list[float | int]:
+    rounded = [round(float(value), _DIGITS) + 0.0 for value in values]  # + 0.0: no -0.0
+    return [int(value) if value.is_integer() else value for value in rounded]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)

@@ -1,0 +1,199 @@
+"""The one way from a job to keys: read the motion, solve, write, and measure what came of it in Blender."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Motion, PinAndDrag, Skeleton, Solution, forward_matrices, solve
+from ..core.rotation import Array
+from .job import Job
+from .report import GoalReport, Report
+from .takes import record, unkeyed_kept
+from .targets import Take, Wanted, followed_objects, held_frames, want
+
+SHARPER: Final = 0.5  # of the tolerance is what the solver aims at: single precision and scale take their part
+
+Progress = Callable[[float], None]
+
+
+def perform(context: Any, object: Any, job: Job, progress: Progress = lambda share: None) -> Report:
+    """Do a job on an armature object and report it; raises CoreError, with nothing changed, if it cannot be done.
+
+    Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1.
+    """
+    bridge.check(object)
+    _check_names(context, object, job)
+    clock = [perf_counter()]
+    context.view_layer.update()
+    rig = bridge.read_rig(object)
+    _check_bones(rig, job)
+    motion, before, at = _read(context, object, rig, job)
+    wanted = [want(goal, rig.skeleton, before, at) for goal in job.goals]
+    goals = [(place, goal) for place, wish in enumerate(wanted) for goal in wish.core_goals(job.wins == "pins")]
+    progress(0.2)
+
+    clock.append(perf_counter())
+    method = PinAndDrag(
+        limits=job.limits,
+        root=job.root,
+        coherent=job.frames is not None,
+        position_tolerance=SHARPER * job.tolerance.position / _largest_scale(job, before.worlds),
+        rotation_tolerance=SHARPER * float(np.radians(job.tolerance.rotation)),
+    )
+    solution = solve(_writable(rig.skeleton, job), motion.pose, [goal for _, goal in goals], method)
+    progress(0.6)
+
+    clock.append(perf_counter())
+    turned, moved = bridge.changed_bones(motion.pose, solution.pose)
+    action = _write(object, rig, job, replace(motion, pose=solution.pose), turned, moved)
+    clock.append(perf_counter())
+    progress(0.8)
+
+    follow = followed_objects(job.goals)
+    if job.write.key:
+        with unkeyed_kept(context, object, [*turned, *moved]):
+            after = record(context, object, before.frames, follow)
+    else:
+        after = record(context, object, None, follow)
+    reports = tuple(_report(wish, after, job) for wish in wanted)
+    return Report(
+        armature=object.name,
+        frames=before.frames,
+        method="pins",
+        seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
+        goals=reports,
+        explanations=tuple(_explain(place, reports, goals, solution, before.frames) for place in _unmet(reports)),
+        action=action.name if action else None,
+        rotated=tuple(rig.skeleton.names[bone] for bone in turned),
+        moved=tuple(rig.skeleton.names[bone] for bone in moved),
+    )
+
+
+def _check_names(context: Any, object: Any, job: Job) -> None:
+    """Raises CoreError for objects and actions that are not as the job takes them to be."""
+    write, data = job.write, object.animation_data
+    if object.name not in context.scene.objects:
+        raise CoreError(f'The armature "{object.name}" is not in the scene "{context.scene.name}".')
+    for name in followed_objects(job.goals):
+        followed = context.scene.objects.get(name)
+        if followed is None:
+            raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
+        if not followed.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
+            raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer; show it first.')
+    if write.new and write.action is not None and write.action in bpy.data.actions:
+        raise CoreError(f'write.action: there is an action "{write.action}" already; choose another name.')
+    if write.key and not write.new and data and data.action and not data.action.is_editable:
+        raise CoreError(f'The action "{data.action.name}" is linked from another file; write a new one instead.')
+
+
+def _check_bones(rig: bridge.Rig, job: Job) -> None:
+    """Raises CoreError for bones that are not there."""
+    for number, goal in enumerate(job.goals):
+        try:
+            rig.skeleton.index(goal.bone)
+        except CoreError as error:
+            raise CoreError(f"goals[{number}].bone: {error}") from error
+    for number, bone in enumerate(job.write.bones or ()):
+        try:
+            rig.skeleton.index(bone)
+        except CoreError as error:
+            raise CoreError(f"write.bones[{number}]: {error}") from error
+
+
+def _read(context: Any, object: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Take, dict[int, Take]]:
+    """The motion to change, where it has the bones, and where it has them at the frames that pins are held at."""
+
+    def take(motion: Motion, worlds: Array) -> Take:
+        return Take(motion.frames, worlds, forward_matrices(rig.skeleton, motion.pose))
+
+    at: dict[int, Take] = {}
+    held = held_frames(job.goals)
+    if held:
+        everything = take(*bridge.read_motion(object, rig, held))
+        at = {
+            frame: Take(everything.frames[[i]], everything.worlds[[i]], everything.matrices[[i]])
+            for i, frame in enumerate(held)
+        }
+    follow = followed_objects(job.goals)
+    if job.frames is None:
+        render = context.scene.render
+        now = np.array([context.scene.frame_current_final])
+        motion = Motion(bridge.read_pose(object, rig)[None], now, render.fps / render.fps_base)
+        before = take(motion, bridge.world_matrix(object)[None])
+        objects = record(context, object, None, follow).objects
+    else:
+        frames = np.arange(job.frames[0], job.frames[1] + 1)
+        motion, worlds = bridge.read_motion(object, rig, frames)
+        before = take(motion, worlds)
+        objects = {}
+        if follow:
+            with unkeyed_kept(context, object):
+                objects = record(context, object, motion.frames, follow).objects
+    return motion, replace(before, objects=objects), at
+
+
+def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
+    """The skeleton with everything held still that the job may not write."""
+    if job.write.bones is None:
+        return skeleton
+    named = np.isin(skeleton.names, job.write.bones)
+    return replace(skeleton, movable=skeleton.movable & named, translatable=skeleton.translatable & named[:, None])
+
+
+def _largest_scale(job: Job, worlds: Array) -> float:
+    """How many metres of a goal's space an armature unit is at most."""
+    if all(goal.space == "armature" for goal in job.goals):
+        return 1.0
+    return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
+
+
+def _write(object: Any, rig: bridge.Rig, job: Job, motion: Motion, turned: Any, moved: Any) -> bpy.types.Action | None:
+    """Keys, or the pose without keys; returns the action that was written."""
+    if not job.write.key:
+        bridge.write_pose(object, rig, motion.pose[0], [*turned, *moved])
+        return None
+    return bridge.write_keys(object, rig, motion, turned, moved, job.write.action, job.write.new)
+
+
+def _report(wish: Wanted, after: Take, job: Job) -> GoalReport:
+    """How far the result, as Blender evaluates it, is from a goal in the frames where it was fully on."""
+    on = wish.share == 1.0
+    far, turned = wish.errors(after)
+    return GoalReport(
+        bone=wish.goal.bone,
+        kind=wish.goal.kind,
+        frames=after.frames[on],
+        position_error=None if far is None else far[on],
+        rotation_error=None if turned is None else np.degrees(turned[on]),
+        position_tolerance=job.tolerance.position,
+        rotation_tolerance=job.tolerance.rotation,
+    )
+
+
+def _unmet(reports: tuple[GoalReport, ...]) -> list[int]:
+    return [place for place, report in enumerate(reports) if not report.met.all()]
+
+
+def _explain(
+    place: int, reports: tuple[GoalReport, ...], goals: list[tuple[int, Any]], solution: Solution, frames: Array
+) -> str:
+    """Where goal `place` is missed by most, as measured, and what the solver found in its way there."""
+    report = reports[place]
+    frame = int(np.searchsorted(frames, report.frames[report.worst]))
+    parts = [i for i, (owner, _) in enumerate(goals) if owner == place]
+    reasons = _reasons(solution, report.bone)
+    if solution.met()[frame, parts].all():
+        reasons = ["the solver reached it, but constraints or drivers that follow the pose moved it away"]
+    return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
+
+
+def _reasons(solution: Solution, bone: str) -> list[str]:
+    """What `explain` says stood in a bone's way: in its sentences what follows the colon."""
+    start = f"{bone} is "
+    sentences = [text.removeprefix(start) for text in solution.explain() if text.startswith(start)]
+    return list(dict.fromkeys(reason for text in sentences if (reason := text.partition(": ")[2])))

@@ -1,0 +1,138 @@
+"""The verbs of `blender --command poise`: what they take, and what they do with it."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..core import CoreError
+from .files import check_place, open_blend, present_blend, same_file, write_whole
+from .info import describe, find_armatures, sentence
+from .job import Job, read
+from .solve import perform
+
+DONE, UNMET = 0, 1
+
+
+def add_info(verbs: Any) -> None:
+    parser = verbs.add_parser("info", help="print what the file's armatures are made of", allow_abbrev=False)
+    parser.add_argument("--armature", metavar="A", help="this armature only")
+    _add_common(parser)
+    parser.set_defaults(verb=info)
+
+
+def add_solve(verbs: Any) -> None:
+    parser = verbs.add_parser("solve", help="do a job and key it", allow_abbrev=False)
+    parser.add_argument("--job", metavar="JOB.json", type=Path, required=True, help="what to do")
+    parser.add_argument("--output", metavar="O.blend", type=Path, help="save the result there")
+    parser.add_argument("--overwrite", action="store_true", help="let --output be the file that was opened")
+    parser.add_argument("--report", metavar="R.json", type=Path, help="write the report there")
+    _add_common(parser)
+    parser.set_defaults(verb=solve)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--blend", metavar="FILE", type=Path, help="the .blend file, where none was opened")
+    parser.add_argument(
+        "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
+    )
+
+
+def info(arguments: argparse.Namespace) -> int:
+    """List the armatures."""
+    texts = _outputs(arguments)
+    entries = [describe(armature) for armature in find_armatures(arguments.armature)]
+    for entry in entries:
+        tell(sentence(entry))
+    data = {"armatures": entries}
+    write_whole(None, {path: _json(data) for path in texts})
+    _print(arguments, data)
+    return DONE
+
+
+def solve(arguments: argparse.Namespace) -> int:
+    """Do a job; returns 1 if a goal is not met."""
+    texts = _outputs(arguments)
+    job = read(arguments.job)
+    armature = _armature(job)
+    _check_lasting(armature, job)
+    report = perform(bpy.context, armature, job)
+    data = report.data()
+    write_whole(arguments.output, {path: _json(data) for path in texts})
+    for explanation in report.explanations:
+        tell(explanation)
+    frames = len(report.frames)
+    tell(
+        f"{report.armature}: {report.converged_frames} of {frames} {'frame' if frames == 1 else 'frames'} met, "
+        f"{len(report.rotated)} bones turned, " + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
+    )
+    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
+    _print(arguments, data)
+    return DONE if report.met else UNMET
+
+
+def _outputs(arguments: argparse.Namespace) -> list[Path]:
+    """Open the file and check all that is to be written; returns where JSON goes."""
+    blend: Path | None = arguments.blend
+    if blend is not None:
+        open_blend(blend)
+    opened = blend or present_blend()
+    output: Path | None = getattr(arguments, "output", None)
+    texts = [getattr(arguments, "report", None), Path(arguments.json) if isinstance(arguments.json, str) else None]
+    texts = [path for path in texts if path is not None]
+    if output is not None and output.suffix != ".blend":
+        raise CoreError(f'"{output}" does not end in ".blend".')
+    places = texts if output is None else [output, *texts]
+    for number, path in enumerate(places):
+        check_place(path)
+        if any(same_file(path, other) for other in places[:number]):
+            raise CoreError(f'"{path}" is named twice as a file to write.')
+        if any(source is not None and same_file(path, source) for source in (getattr(arguments, "job", None),)):
+            raise CoreError(f'"{path}" is the job file; it is not written over.')
+        if opened is not None and same_file(path, opened):
+            if path is not output:
+                raise CoreError(f'"{path}" is the file that was opened; it is not written over.')
+            if not arguments.overwrite:
+                raise CoreError(f'"{path}" is the file that was opened; say --overwrite to write over it.')
+    return texts
+
+
+def _armature(job: Job) -> bpy.types.Object:
+    found = find_armatures(job.armature)
+    if len(found) > 1:
+        names = ", ".join(f'"{armature.name}"' for armature in found)
+        raise CoreError(f"armature: missing; the file has {names}.")
+    return found[0]
+
+
+def _check_lasting(armature: bpy.types.Object, job: Job) -> None:
+    """Raises CoreError if the armature's animation would put another pose in place of an unkeyed one."""
+    data = armature.animation_data
+    if job.write.key or data is None:
+        return
+    if data.action is not None or any(not track.mute and len(track.strips) for track in data.nla_tracks):
+        source = f'the action "{data.action.name}"' if data.action else "its NLA tracks"
+        raise CoreError(
+            f'"{armature.name}" is animated by {source}: a pose without keys would be lost when the file is opened '
+            'again. Ask for "frames", or for a key with "write": {"key": true}.'
+        )
+
+
+def tell(line: str) -> None:
+    """A line for people."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _print(arguments: argparse.Namespace, data: object) -> None:
+    if arguments.json is True:
+        # the empty line ends whatever Blender may have begun to print
+        sys.stdout.write(f"\n{_json(data)}")
+        sys.stdout.flush()
+
+
+def _json(data: object) -> str:
+    """One line of ASCII, whatever the terminal; NaN would not be JSON."""
+    return json.dumps(data, allow_nan=False) + "\n"

@@ -1,0 +1,72 @@
+"""Key a frame range in which the pins hold."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
+
+from ..commands.job import FRAME_LIMIT, Write
+from ..commands.pins import job_from_pins
+from ..commands.solve import perform
+from .tool import Tool, check_pins, counted
+
+_STEPS = 100  # of the progress shown at the mouse
+
+
+class POISE_OT_bake(Tool, bpy.types.Operator):
+    """Key a range of frames so that all pins hold in each of them"""
+
+    bl_idname = "poise.bake"
+    bl_label = "Bake"
+
+    frame_start: IntProperty(
+        name="Start", description="First frame", default=1, min=-FRAME_LIMIT, max=FRAME_LIMIT, options={"SKIP_SAVE"}
+    )
+    frame_end: IntProperty(
+        name="End", description="Last frame", default=250, min=-FRAME_LIMIT, max=FRAME_LIMIT, options={"SKIP_SAVE"}
+    )
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go",
+        items=(
+            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
+            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
+        ),
+    )
+    name: StringProperty(
+        name="Name",
+        description='Of the new action; by default that of the present one with "poise" behind',
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        self._fill_range(context)
+        return context.window_manager.invoke_props_dialog(self)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        self._fill_range(context)
+        write = Write(new=self.action == "NEW", action=self.name or None, key=True)
+        job = job_from_pins(object, (self.frame_start, self.frame_end), write)
+        manager = context.window_manager
+        manager.progress_begin(0, _STEPS)
+        try:
+            report = perform(context, object, job, lambda share: manager.progress_update(round(_STEPS * share)))
+        finally:
+            manager.progress_end()
+        sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'
+        if report.explanations:
+            return "WARNING", f"{sentence}; {'; '.join(report.explanations)}"
+        return "INFO", sentence
+
+    def _fill_range(self, context: Any) -> None:
+        """The scene's range where none was given."""
+        for name in ("frame_start", "frame_end"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(context.scene, name))
+
+
+CLASSES = (POISE_OT_bake,)

@@ -1,0 +1,25 @@
+"""Let all pinned bones go."""
+
+from typing import Any
+
+import bpy
+
+from .tool import Tool, check_pins, release
+
+
+class POISE_OT_clear_pins(Tool, bpy.types.Operator):
+    """Let all bones of the armature go"""
+
+    bl_idname = "poise.clear_pins"
+    bl_label = "Clear Pins"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        settings = object.poise
+        return "INFO", release(object, list(range(len(settings.pins))))
+
+
+CLASSES = (POISE_OT_clear_pins,)

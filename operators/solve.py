@@ -1,0 +1,36 @@
+"""Solve the present pose so that the pins hold."""
+
+from typing import Any
+
+import bpy
+
+from ..commands.pins import job_from_pins
+from ..commands.solve import perform
+from ..core import CoreError
+from . import autokey
+from .tool import Tool, check_pins, counted
+
+
+class POISE_OT_solve(Tool, bpy.types.Operator):
+    """Change the present pose so that all pins hold; keyed if auto-keying is on"""
+
+    bl_idname = "poise.solve"
+    bl_label = "Solve Here"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        refusal = autokey.check(context, object)
+        if refusal is not None:
+            raise CoreError(refusal)
+        report = perform(context, object, job_from_pins(object))
+        keyed = autokey.key(context, object, report.rotated, report.moved)
+        if report.explanations:
+            return "WARNING", "; ".join(report.explanations)
+        changed = counted(len({*report.rotated, *report.moved}), "bone")
+        return "INFO", f"Pins hold; {changed} changed" + ("" if keyed is None else f", {len(keyed)} keyed")
+
+
+CLASSES = (POISE_OT_solve,)

@@ -1,0 +1,78 @@
+"""What Poise's tools share: polls that say why not, and refusals that become reports."""
+
+from typing import Any
+
+from .. import bridge
+from ..core import CoreError
+
+
+class Tool:
+    """An operator on the active armature: `act` does the work and returns what to report, or raises CoreError."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        try:
+            bridge.check(context.active_object)
+            cls.need(context, context.active_object)
+        except CoreError as error:
+            operator: Any = cls
+            operator.poll_message_set(str(error).removesuffix("."))
+            return False
+        return True
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        """Raises CoreError with the reason why the tool cannot be used now."""
+
+    def execute(self, context: Any) -> set[str]:
+        operator: Any = self
+        try:
+            level, sentence = self.act(context, context.active_object)
+        except CoreError as error:
+            operator.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        operator.report({level}, sentence)
+        return {"FINISHED"}
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        """Do it to the armature `object`; returns the kind of report ("INFO", "WARNING") and its sentence."""
+        raise NotImplementedError
+
+
+def selected_bones(context: Any) -> list[str]:
+    """Names of the selected bones of the active armature; raises CoreError if there are none."""
+    if context.mode != "POSE":
+        raise CoreError("Bones are selected in Pose Mode; go there first.")
+    names = [bone.name for bone in context.selected_pose_bones_from_active_object or ()]
+    if not names:
+        raise CoreError("No bones are selected.")
+    return names
+
+
+def check_pins(object: Any) -> None:
+    """Raises CoreError if the armature has no pins."""
+    if not len(object.poise.pins):
+        raise CoreError(f'"{object.name}" has no pins.')
+
+
+def release(object: Any, places: list[int]) -> str:
+    """Take pins off the list and say so; pins of the linked file under a library override can only be muted."""
+    settings = object.poise
+    override = object.override_library
+    linked = len(override.reference.poise.pins) if override else 0  # the override's own pins come after them
+    for place in sorted(places, reverse=True):
+        if place < linked:
+            settings.pins[place].mute = True
+        else:
+            settings.pins.remove(place)
+    settings.active_pin = max(0, min(settings.active_pin, len(settings.pins) - 1))
+    muted = sum(place < linked for place in places)
+    sentence = f"Let go of {counted(len(places), 'bone')}"
+    return sentence + (f"; muted {counted(muted, 'pin')} of the linked file" if muted else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """'1 bone', '3 bones'."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")

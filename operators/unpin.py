@@ -1,0 +1,35 @@
+"""Let pinned bones go."""
+
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..core import CoreError
+from .tool import Tool, check_pins, release, selected_bones
+
+
+class POISE_OT_unpin(Tool, bpy.types.Operator):
+    """Let the selected bones go"""
+
+    bl_idname = "poise.unpin"
+    bl_label = "Unpin"
+
+    bone: StringProperty(
+        name="Bone", description="The bone to let go; without a name the selected ones", options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        settings = object.poise
+        names = {self.bone} if self.bone else set(selected_bones(context))
+        places = [place for place, pin in enumerate(settings.pins) if pin.name in names]
+        if not places:
+            raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")
+        return "INFO", release(object, places)
+
+
+CLASSES = (POISE_OT_unpin,)

@@ -1,0 +1,102 @@
+"""What Poise saves with the file: settings and pins, on the armature object, open to library overrides."""
+
+from typing import Any, Final
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+_OPEN: Final[Any] = {"LIBRARY_OVERRIDABLE"}
+_OPEN_LIST: Final[Any] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+
+
+class PoisePin(bpy.types.PropertyGroup):
+    """One bone held where it was pinned"""
+
+    name: StringProperty(name="Bone", description="The pinned bone", override=_OPEN)
+    use_position: BoolProperty(
+        name="Position", description="The bone's head stays at its place", default=True, override=_OPEN
+    )
+    use_rotation: BoolProperty(
+        name="Rotation", description="The bone keeps its orientation", default=True, override=_OPEN
+    )
+    position: FloatVectorProperty(
+        name="Position", description="Where the bone's head is held", size=3, subtype="XYZ", precision=4, override=_OPEN
+    )
+    rotation: FloatVectorProperty(
+        name="Rotation",
+        description="The orientation in which the bone is held: a quaternion w, x, y, z",
+        size=4,
+        subtype="QUATERNION",
+        default=(1.0, 0.0, 0.0, 0.0),
+        override=_OPEN,
+    )
+    space: EnumProperty(
+        name="Space",
+        description="What the pin is fixed to",
+        items=(
+            ("WORLD", "World", "The pin stays in the world while the armature object moves"),
+            ("ARMATURE", "Armature", "The pin goes with the armature object"),
+        ),
+        override=_OPEN,
+    )
+    weight: FloatProperty(
+        name="Weight", description="Its share where pins contradict each other", default=1.0, min=0.0, soft_max=10.0,
+        override=_OPEN,
+    )  # fmt: skip
+    mute: BoolProperty(name="Mute", description="Let the bone go for now", override=_OPEN)
+
+
+class PoiseSettings(bpy.types.PropertyGroup):
+    """Poise's settings of one armature object"""
+
+    pins: CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST)
+    active_pin: IntProperty(name="Active Pin", description="The pin selected in the list", options=set())
+    wins: EnumProperty(
+        name="Wins",
+        description="What is served first where pins and the dragged part contradict each other",
+        items=(
+            ("PINS", "Pins", "Pins hold; the dragged part follows as far as they let it"),
+            ("DRAG", "Drag", "The dragged part follows; pins give way"),
+        ),
+        override=_OPEN,
+    )
+    use_limits: BoolProperty(
+        name="Limits",
+        description="Keep inside the limits of the bones: inverse-kinematics limits and Limit Rotation constraints",
+        default=True,
+        override=_OPEN,
+    )
+    root: EnumProperty(
+        name="Root",
+        description="What the root bones may do to help",
+        items=(
+            ("FREE", "Free", "Root bones move and turn"),
+            ("TRANSLATE", "Move", "Root bones move but do not turn"),
+            ("FIXED", "Fixed", "Root bones stay as they are"),
+        ),
+        override=_OPEN,
+    )
+
+
+CLASSES: Final = (PoisePin, PoiseSettings)
+
+
+def attach() -> None:
+    """Give every object its settings, as `object.poise`."""
+    owner: Any = bpy.types.Object
+    owner.poise = PointerProperty(type=PoiseSettings, name="Poise", override=_OPEN)
+
+
+def detach() -> None:
+    """Take the settings off again; what files have saved stays in them."""
+    owner: Any = bpy.types.Object
+    del owner.poise

@@ -1,0 +1,204 @@
+"""JOB.json: what is read from it, and that every mistake is refused with the name of the field."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.job import Fixed, Followed, Held, Job, JobGoal, Tolerance, Write, parse, read
+from commands.job import Path as JobPath
+from core import CoreError
+
+GOAL = {"bone": "hand.L", "position": [0.0, 0.0, 1.0]}
+
+
+def job(**fields: Any) -> dict[str, Any]:
+    return {"version": 1, "frames": [1, 120], "goals": [GOAL], **fields}
+
+
+def goal(**fields: Any) -> dict[str, Any]:
+    return job(goals=[{"bone": "hand.L", **fields}])
+
+
+def test_the_example_of_the_format_is_read_in_full() -> None:
+    example = {
+        "version": 1,
+        "armature": "rig",
+        "frames": [1, 120],
+        "space": "world",
+        "method": {"name": "pins", "wins": "pins"},
+        "goals": [
+            {"bone": "foot.L", "pin": ["position", "rotation"]},
+            {"bone": "hand.R", "position": [0.3, -0.4, 1.2], "weight": 1.0, "priority": 0},
+            {"bone": "hand.L", "position": {"object": "Cup"}, "frames": [20, 60], "ease": 8},
+            {"bone": "head", "rotation": [1, 0, 0, 0]},
+            {"bone": "hand.R", "position": {"path": [[1, 0.3, -0.4, 1.2], [40, 0.1, -0.5, 1.4]]}, "point": "tail"},
+        ],
+        "tolerance": {"position": 0.001, "rotation": 0.5},
+        "write": {"action": "rig solved", "bones": "changed"},
+    }
+    assert parse(example) == Job(
+        armature="rig",
+        frames=(1, 120),
+        goals=(
+            JobGoal("foot.L", position=Held(), rotation=Held()),
+            JobGoal("hand.R", position=Fixed((0.3, -0.4, 1.2)), priority=0),
+            JobGoal("hand.L", position=Followed("Cup"), frames=(20, 60), ease=8),
+            JobGoal("head", rotation=Fixed((1.0, 0.0, 0.0, 0.0))),
+            JobGoal("hand.R", position=JobPath((1.0, 40.0), ((0.3, -0.4, 1.2), (0.1, -0.5, 1.4))), point="tail"),
+        ),
+        write=Write(action="rig solved", key=True),
+    )
+
+
+def test_defaults_are_those_of_the_format() -> None:
+    read_job = parse({"version": 1, "goals": [GOAL]})
+    assert (read_job.armature, read_job.frames, read_job.wins) == (None, None, "pins")
+    assert read_job.tolerance == Tolerance(0.001, 0.5)
+    assert read_job.write == Write(new=True, action=None, bones=None, key=False)
+    assert read_job.goals[0].space == "world"
+    assert read_job.goals[0].weight == 1.0
+    assert read_job.goals[0].priority is None
+
+
+def test_null_edits_the_present_action() -> None:
+    assert not parse(job(write={"action": None})).write.new
+    assert parse(job(write={})).write.new
+
+
+def test_a_pin_at_a_frame_keeps_the_frame() -> None:
+    assert parse(goal(pin=["rotation"], at=12)).goals[0].rotation == Held(12)
+
+
+def test_a_bone_may_be_pinned_in_rotation_and_led_in_position() -> None:
+    mixed = parse(goal(pin=["rotation"], position=[0, 0, 1])).goals[0]
+    assert (mixed.rotation, mixed.position, mixed.kind) == (Held(), Fixed((0.0, 0.0, 1.0)), "drag")
+
+
+def test_quaternions_are_normalised() -> None:
+    assert parse(goal(rotation=[2, 0, 0, 0])).goals[0].rotation == Fixed((1.0, 0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], r"The job: needs an object in braces, not \[\]"),
+        ({"goals": [GOAL]}, "version: missing"),
+        (job(version=2), "version: this Poise reads version 1, not 2"),
+        (job(version=True), "version: .* not true"),
+        (job(version="1"), 'version: .* not "1"'),
+        (job(frame=[1, 2]), 'frame: unknown field; did you mean "frames"?'),
+        (job(colour=1), r"colour: unknown field\."),
+        (job(root="fixed"), "root: comes with a later version"),
+        (job(stiffness={}), "stiffness: comes with a later version"),
+        (job(armature=3), "armature: needs a name, not 3"),
+        (job(armature=None), "armature: needs a name, not null"),
+        (job(space="bone"), 'space: needs "world" or "armature", not "bone"'),
+        (job(frames=[120, 1]), "frames: the range runs backwards, from 120 to 1"),
+        (job(frames=[1]), "frames: needs the first and the last frame"),
+        (job(frames=5), "frames: needs a list, not 5"),
+        (job(frames=[1, 2.5]), r"frames\[1\]: needs a whole number, not 2.5"),
+        (job(frames=[1, "2"]), r'frames\[1\]: needs a number, not "2"'),
+        (job(frames=[1, True]), r"frames\[1\]: needs a number, not true"),
+        (job(frames=[1, 10**400]), r"frames\[1\]: a huge number is not"),
+        (job(frames=[1, 2000000]), r"frames\[1\]: must be between"),
+        (job(method="pins"), 'method: needs an object in braces, not "pins"'),
+        (job(method={"name": "ccd"}), 'method.name: "ccd" comes with a later version'),
+        (job(method={"name": "humanoid"}), 'method.name: "humanoid" comes with a later version'),
+        (job(method={"name": "magic"}), 'method.name: needs "pins" or "ccd" or "humanoid", not "magic"'),
+        (job(method={"win": "drag"}), 'method.win: unknown field; did you mean "wins"?'),
+        (job(method={"wins": "draw"}), 'method.wins: needs "pins" or "drag", not "draw"'),
+        (job(goals=[]), "goals: there has to be at least one goal"),
+        (job(goals={}), "goals: needs a list"),
+        ({"version": 1}, "goals: there has to be at least one goal"),
+        (job(goals=[GOAL, 5]), r"goals\[1\]: needs an object in braces, not 5"),
+        (job(goals=[{"position": [0, 0, 0]}]), r"goals\[0\].bone: missing"),
+        (goal(), r'goals\[0\]: needs "pin", "position" or "rotation"'),
+        (goal(positon=[0, 0, 0]), r'goals\[0\].positon: unknown field; did you mean "position"?'),
+        (job(goals=[{"role": "hand.L", "position": [0, 0, 0]}]), r"goals\[0\].role: comes with a later version"),
+        (goal(look_at="Cup"), r"goals\[0\].look_at: comes with a later version"),
+        (goal(position=[0, 0]), r"goals\[0\].position: needs 3 numbers, not 2"),
+        (goal(position=[0, 0, float("nan")]), r"goals\[0\].position\[2\]: NaN is not a finite number"),
+        (goal(position=[0, float("inf"), 0]), r"goals\[0\].position\[1\]: Infinity is not a finite number"),
+        (goal(position=[0, 1e30, 0]), r"goals\[0\].position\[1\]: 1e\+30 is not a finite number of a sensible size"),
+        (goal(position="Cup"), r"goals\[0\].position: needs \[x, y, z\] or"),
+        (goal(position={}), r"goals\[0\].position: needs one of object, path"),
+        (goal(position={"object": ""}), r'goals\[0\].position.object: needs a name, not ""'),
+        (goal(position={"objekt": "Cup"}), r'goals\[0\].position.objekt: unknown field; did you mean "object"?'),
+        (goal(position={"path": []}), r"goals\[0\].position.path: needs at least one"),
+        (goal(position={"path": [[1, 2, 3]]}), r"goals\[0\].position.path\[0\]: needs 4 numbers"),
+        (goal(position={"path": [[2, 0, 0, 0], [2, 0, 0, 1]]}), r"goals\[0\].position.path\[1\]: the frames of a path"),
+        (goal(rotation=[0, 0, 0, 0]), r"goals\[0\].rotation: the quaternion 0, 0, 0, 0 is no rotation"),
+        (goal(rotation={"path": []}), r"goals\[0\].rotation.path: unknown field"),
+        (goal(rotation=[1, 0, 0]), r"goals\[0\].rotation: needs 4 numbers"),
+        (goal(pin="position"), r'goals\[0\].pin: needs a list, not "position"'),
+        (goal(pin=[]), r'goals\[0\].pin: needs "position", "rotation" or both'),
+        (goal(pin=["scale"]), r'goals\[0\].pin\[0\]: needs "position" or "rotation", not "scale"'),
+        (goal(pin=["position"], position=[0, 0, 0]), r"goals\[0\].position: the bone cannot be pinned and led"),
+        (goal(pin=["position"], at=1.5), r"goals\[0\].at: needs a whole number"),
+        (goal(position=[0, 0, 0], at=1), r'goals\[0\].at: only with "pin"'),
+        (goal(pin=["position"], point="middle"), r'goals\[0\].point: needs "head" or "tail" or \[x, y, z\]'),
+        (goal(pin=["position"], weight=0), r"goals\[0\].weight: must be more than 0"),
+        (goal(pin=["position"], weight=-1), r"goals\[0\].weight: must be more than 0"),
+        (goal(pin=["position"], priority=-1), r"goals\[0\].priority: must be between 0 and"),
+        (goal(pin=["position"], priority=0.5), r"goals\[0\].priority: needs a whole number"),
+        (goal(pin=["position"], frames=[60, 20]), r"goals\[0\].frames: the range runs backwards, from 60 to 20"),
+        (goal(pin=["position"], frames=[200, 220]), r"goals\[0\].frames: 200 to 220 are never fully on"),
+        (goal(pin=["position"], frames=[20, 30], ease=6), r"goals\[0\].ease: 6 frames in and out do not fit"),
+        (goal(pin=["position"], ease=-1), r"goals\[0\].ease: must be between 0 and"),
+        (
+            {"version": 1, "goals": [{**GOAL, "frames": [1, 2]}]},
+            r'goals\[0\].frames: only in a job that has "frames" itself',
+        ),
+        (job(tolerance={"position": 0}), "tolerance.position: must be more than 0"),
+        (job(tolerance={"angle": 1}), "tolerance.angle: unknown field"),
+        (job(tolerance=0.1), "tolerance: needs an object in braces"),
+        (job(write={"action": ""}), 'write.action: needs a name, not ""'),
+        (job(write={"action": "x" * 64}), "write.action: a name has at most 63 bytes"),
+        (job(write={"bones": "all"}), 'write.bones: needs a list, not "all"'),
+        (job(write={"bones": [1]}), r"write.bones\[0\]: needs a name, not 1"),
+        (job(write={"key": 1}), "write.key: needs true or false, not 1"),
+        (job(write={"key": False}), 'write.key: a job with "frames" is keyed'),
+        ({"version": 1, "goals": [GOAL], "write": {"action": "x"}}, "write.action: nothing is keyed without"),
+    ],
+)
+def test_a_mistake_is_refused_with_the_name_of_its_field(data: object, message: str) -> None:
+    with pytest.raises(CoreError, match=message) as error:
+        parse(data)
+    text = str(error.value)
+    assert text[-1] in ".?"
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not JSON"),
+        (b"{", "is not JSON: .* in line 1"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
+        (b'{"version": 1, "version": 1}', "version: given twice"),
+        (b"[" * 100000, "nested too deeply"),
+        (b'{"version": ' + b"1" * 5000 + b"}", "is not JSON that Poise can read"),
+        (b'{"version": 1, "goals": [{"bone": "b", "position": [NaN, 0, 0]}]}', r"goals\[0\].position\[0\]: NaN"),
+        (b'{"version": 1, "goals": [{"bone": "b", "position": [1e999, 0, 0]}]}', r"goals\[0\].position\[0\]: Infinity"),
+    ],
+)
+def test_a_file_that_is_no_job_is_refused_with_its_name(tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "wrong.json"
+    file.write_bytes(content)
+    with pytest.raises(CoreError, match=message) as error:
+        read(file)
+    assert "wrong.json" in str(error.value)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(CoreError, match="cannot be read"):
+            read(path)
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps(job()), encoding="utf-8-sig")
+    assert read(file) == parse(job())
