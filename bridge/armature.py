@@ -1,0 +1,360 @@
+"""Armature objects as core's skeletons and poses, and back.
+
+Shown in rest position, an armature is read as what is seen, the rest pose; `check` refuses to change it, because what
+is written would not be seen.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
+from ..core.rotation import Array
+from .channels import (
+    ArmatureObject,
+    ModeGroups,
+    channels_to_rotations,
+    read_channels,
+    rotation_channel,
+    rotations_to_channel,
+    write_channels,
+)
+from .driven import find_driven
+from .errors import BridgeError
+
+_TURN: Final = 2.0 * np.pi
+_LOCKED: Final = 1e-6  # radians, or parts of a unit quaternion, that a locked value may be off by
+_AXES: Final = ("x", "y", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class RotationClamp:
+    """What Limit Rotation constraints in local space do to the bones' own rotations, of k bones with one Euler order.
+
+    used, lower, upper (k, 3) by axis x, y, z; legacy (k,): clamp without going the shorter way round the circle.
+    """
+
+    bones: NDArray[np.int64]
+    order: str
+    used: NDArray[np.bool_]
+    lower: Array
+    upper: Array
+    legacy: NDArray[np.bool_]
+
+    def __call__(self, matrices: Array) -> Array:
+        """Own rotations (..., k, 3, 3), mirrored ones included, to unit quaternions (..., k, 4) inside the limits.
+
+        Blender's rotlimit_evaluate and clamp_angle (source/blender/blenkernel/intern/constraint.cc).
+        """
+        angles = rotation.matrix_to_euler(matrices, self.order)
+        below, above = rotation.wrap(self.lower - angles), rotation.wrap(self.upper - angles)
+        nearer = np.where(np.abs(above) < np.abs(below), above, below)
+        # the range crosses the half turn if its ends have changed places
+        step = np.where(below < above, np.clip(0.0, below, above), np.where((above < 0.0) & (below > 0.0), nearer, 0.0))
+        step = np.where(self.lower >= self.upper, self.lower - angles, step)
+        step = np.where(self.upper - self.lower >= _TURN, 0.0, step)
+        plain = np.clip(angles, self.lower, np.maximum(self.lower, self.upper)) - angles
+        step = np.where(self.legacy[:, None], plain, step)
+        return rotation.from_euler(angles + np.where(self.used, step, 0.0), self.order)
+
+
+@dataclass(frozen=True, eq=False)
+class Rig:
+    """What does not change while an armature is posed; read again after any change to bones, constraints or modes.
+
+    driven: why each driven bone is driven, e.g. 'constraint "IK" on "shin.L" (Inverse Kinematics)'.
+    """
+
+    object_name: str
+    skeleton: Skeleton
+    driven: dict[str, str]
+    clamps: tuple[RotationClamp, ...] = ()
+
+    @cached_property
+    def modes(self) -> ModeGroups:
+        """Bones by rotation mode."""
+        modes = np.array(self.skeleton.rotation_modes)
+        return {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
+
+    @cached_property
+    def channels(self) -> tuple[str, ...]:
+        """The properties that the pose is made of."""
+        return ("location", "scale", *dict.fromkeys(rotation_channel(mode) for mode in self.modes))
+
+
+def check(object: ArmatureObject) -> None:
+    """Raises BridgeError if the pose of this object cannot be read or must not be changed."""
+    _check_readable(object)
+    override = object.override_library
+    if object.library is not None:
+        raise BridgeError(
+            f'The armature "{object.name}" is linked from another file; make a library override of it first.'
+        )
+    if override is not None and override.is_system_override:
+        raise BridgeError(f'The library override "{object.name}" is not editable; make it editable first.')
+    if object.data.pose_position == "REST":
+        raise BridgeError(f'The armature "{object.name}" is shown in rest position; switch it to pose position first.')
+
+
+def _check_readable(object: ArmatureObject) -> None:
+    if object is None:
+        raise BridgeError("There is no active object; select an armature.")
+    if object.type != "ARMATURE":
+        raise BridgeError(f'"{object.name}" is no armature but a {object.type.lower().replace("_", " ")}.')
+    if object.mode == "EDIT" or object.data.is_editmode:
+        raise BridgeError(f'The armature "{object.name}" is in edit mode; leave it first.')
+    if not len(object.data.bones):
+        raise BridgeError(f'The armature "{object.name}" has no bones.')
+
+
+def read_rig(object: ArmatureObject) -> Rig:
+    """The skeleton of an armature object, what limits it and what drives it.
+
+    Armatures that `check` refuses because they must not be changed are read, too; what has no pose is refused.
+    """
+    _check_readable(object)
+    # Blender evaluates only what the view layer shows; matrices of anything else are old
+    context: Any = bpy.context
+    if not object.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
+        raise BridgeError(
+            f'The armature "{object.name}" is disabled in the viewport or not in the view layer; show it first.'
+        )
+    bones = object.data.bones
+    channels = object.pose.bones
+    names = tuple(bones.keys())
+    if names != tuple(channels.keys()):
+        raise BridgeError(f'Bones and pose of the armature "{object.name}" differ; open and leave its edit mode once.')
+    index = {name: i for i, name in enumerate(names)}
+    parents = np.array([-1 if bone.parent is None else index[bone.parent.name] for bone in bones])
+
+    # these are what Blender itself computes with: the rest matrices in armature space are their products
+    lengths = _gather(bones, "length", 1)[:, 0]
+    offsets = _gather(bones, "head", 3)
+    offsets[:, 1] += np.where(parents >= 0, lengths[parents], 0.0)
+    rest = _gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
+
+    modes = tuple(channel.rotation_mode for channel in channels)
+    reasons, limiting = find_driven(object)
+    driven = np.array([name in reasons for name in names])
+    connected = _flags(bones, "use_connect", 1)[:, 0]
+    locks, frozen = _rotation_locks(object, modes)
+    clamps, boxes = _rotation_limits(object, index, limiting)
+    skeleton = Skeleton(
+        names,
+        parents,
+        offsets,
+        rotation.from_matrix(rotation.nearest_rotation(rest)),
+        lengths,
+        limits=(*_ik_limits(channels), *boxes),
+        stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
+        movable=~(driven | locks.all(axis=1) | frozen),
+        translatable=~(connected | driven)[:, None] & ~_flags(channels, "lock_location", 3),
+        rotation_locks=locks,
+        rotation_modes=modes,
+        connected=connected,
+        local_location=_flags(bones, "use_local_location", 1)[:, 0],
+        inherit_rotation=_flags(bones, "use_inherit_rotation", 1)[:, 0],
+        inherit_scale=tuple(bone.inherit_scale for bone in bones),
+        driven=driven,
+    )
+    return Rig(object.name, skeleton, reasons, clamps)
+
+
+def read_pose(object: ArmatureObject, rig: Rig) -> Pose:
+    """The pose at the present frame as Blender evaluates it: Limit Rotation applied, driven bones by their matrices."""
+    if object.data.pose_position == "REST":
+        return Pose.rest(rig.skeleton)
+    return channels_to_pose(rig, read_channels(object, rig.channels), read_driven(object, rig))
+
+
+def read_driven(object: ArmatureObject, rig: Rig) -> Array | None:
+    """Matrices (J, 3, 4) in armature space where the rig has driven bones."""
+    return read_matrices(object) if rig.driven else None
+
+
+def read_matrices(object: ArmatureObject) -> Array:
+    """Blender's own evaluated `PoseBone.matrix`, (J, 3, 4) float64, as of the last update of the view layer."""
+    bones = object.pose.bones
+    return _gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
+
+
+def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Array | None) -> Pose:
+    """Channel arrays (..., J, n) as a pose."""
+    rotations = channels_to_rotations(channels, rig.modes)
+    scales: Array | None = channels["scale"]
+    if np.all(scales == 1.0):
+        scales = None
+    for clamp in rig.clamps:
+        own = rotation.to_matrix(rotations[..., clamp.bones, :])
+        if scales is not None:
+            # the constraint takes the matrix apart into a rotation and a positive scale
+            own = own * np.where(scales[..., clamp.bones, None, :] < 0.0, -1.0, 1.0)
+            scales[..., clamp.bones, :] = np.abs(scales[..., clamp.bones, :])
+        rotations[..., clamp.bones, :] = clamp(own)
+    return Pose(rotations, channels["location"], scales, driven_matrices)
+
+
+def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int]) -> None:
+    """Set rotation and location of the bones with these indices, each rotation in its own mode.
+
+    Of all ways to say a rotation the one nearest to the present values is taken. Locked channels, driven bones and
+    locations of connected bones stay as they are. Blender evaluates the pose at the next update of the view layer.
+    """
+    skeleton = rig.skeleton
+    chosen = np.zeros(len(skeleton), bool)
+    chosen[list(bones)] = True
+    present = read_channels(object, rig.channels)
+    changed: dict[str, Array] = {}
+    free = chosen[:, None] & skeleton.translatable
+    if free.any():
+        changed["location"] = np.where(free, pose.translations, present["location"])
+    for mode, group in rig.modes.items():
+        group = group[(chosen & skeleton.movable)[group]]
+        if len(group):
+            channel = rotation_channel(mode)
+            values = changed.setdefault(channel, present[channel].copy())
+            values[group] = _unlocked(values[group], pose.rotations[group], mode, skeleton.rotation_locks[group])
+    write_channels(object, changed)
+
+
+def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.bool_]) -> Array:
+    """New channel values (k, n) for rotations (k, 4); locked angles (k, 3) as in the present values (k, n)."""
+    if mode in rotation.EULER_ORDERS:
+        return np.where(locks, present, rotations_to_channel(rotations, mode, present))
+    if locks.any():
+        every = {mode: np.arange(len(present))}
+        old = rotation.to_euler(channels_to_rotations({"location": present, rotation_channel(mode): present}, every))
+        new = rotation.near_euler(rotation.to_euler(rotations), old)
+        strayed = np.any(locks & (np.abs(new - old) > _LOCKED), axis=-1, keepdims=True)
+        rotations = np.where(strayed, rotation.from_euler(np.where(locks, old, new)), rotations)
+    return rotations_to_channel(rotations, mode, present)
+
+
+def world_matrix(object: ArmatureObject) -> Array:
+    """The object's matrix (4, 4) from armature space to world space, as of the last update of the view layer."""
+    return np.array(object.matrix_world, float)
+
+
+def armature_to_world(
+    matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
+) -> tuple[Array | None, Array | None]:
+    """Positions (..., 3) and rotations (..., 4) into the space that `matrix` (..., 4, 4) leads to.
+
+    Positions go by the full matrix, rotations by its nearest rotation: scale, shear and mirroring do not turn a frame.
+    """
+    m = np.asarray(matrix, float)
+    moved = turned = None
+    if positions is not None:
+        moved = (m[..., :3, :3] @ np.asarray(positions, float)[..., None])[..., 0] + m[..., :3, 3]
+    if rotations is not None:
+        turned = rotation.mul(rotation.from_matrix(rotation.nearest_rotation(m[..., :3, :3])), rotations)
+    return moved, turned
+
+
+def world_to_armature(
+    matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
+) -> tuple[Array | None, Array | None]:
+    """The inverse of `armature_to_world`; raises BridgeError where a scale of zero has none."""
+    m = np.asarray(matrix, float)
+    if not np.all(np.abs(np.linalg.det(m[..., :3, :3])) > 0.0):
+        raise BridgeError("The armature object has a scale of zero.")
+    moved = armature_to_world(np.linalg.inv(m), positions)[0]
+    turned = None
+    if rotations is not None:
+        turned = rotation.mul(rotation.inv(rotation.from_matrix(rotation.nearest_rotation(m[..., :3, :3]))), rotations)
+    return moved, turned
+
+
+def _gather(collection: Any, name: str, size: int) -> Array:
+    values = np.empty(len(collection) * size, np.float32)
+    collection.foreach_get(name, values)
+    return values.reshape(-1, size).astype(float)
+
+
+def _flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
+    values = np.empty(len(collection) * size, bool)
+    collection.foreach_get(name, values)
+    return values.reshape(-1, size)
+
+
+def _by_axis(collection: Any, name: str, dtype: type) -> Array:
+    """One property for each of x, y, z, (J, 3)."""
+    result = np.empty((3, len(collection)), dtype)
+    for axis, values in zip(_AXES, result, strict=True):
+        collection.foreach_get(name.format(axis), values)
+    return result.T.astype(float)
+
+
+def _rotation_locks(object: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Locked Euler angles (J, 3), IK locks among them, and bones (J,) whose locks leave nothing to solve for.
+
+    Blender makes every bone with `lock_rotations_4d`: quaternions and axis-angles are locked by their components. A
+    bone with Y and Z locked at zero is a hinge about X, which is how riggers use it; components locked in any other way
+    freeze the bone.
+    """
+    channels = object.pose.bones
+    locks = _flags(channels, "lock_rotation", 3)
+    by_component = _flags(channels, "lock_rotations_4d", 1)[:, 0] & np.isin(modes, ("QUATERNION", "AXIS_ANGLE"))
+    values = np.where(
+        np.equal(modes, "QUATERNION")[:, None],
+        _gather(channels, "rotation_quaternion", 4)[:, 1:],
+        _gather(channels, "rotation_axis_angle", 4)[:, 1:],
+    )
+    locked_w = _flags(channels, "lock_rotation_w", 1)[:, 0]
+    hinge = ~locked_w & (locks.sum(axis=1) == 2) & np.all(~locks | (np.abs(values) < _LOCKED), axis=1)
+    frozen = by_component & (locks.any(axis=1) | locked_w) & ~hinge
+    kept = locks & ~frozen[:, None]
+    return kept | _by_axis(channels, "lock_ik_{}", bool).astype(bool), frozen
+
+
+def _ik_limits(channels: Any) -> list[EllipticSwing]:
+    used = _by_axis(channels, "use_ik_limit_{}", bool).astype(bool)
+    bones = np.flatnonzero(used.any(axis=1))
+    if not len(bones):
+        return []
+    lower = np.where(used, _by_axis(channels, "ik_min_{}", np.float32), -np.inf)
+    upper = np.where(used, _by_axis(channels, "ik_max_{}", np.float32), np.inf)
+    return [EllipticSwing(bones, lower[bones], upper[bones])]
+
+
+def _rotation_limits(
+    object: ArmatureObject, index: dict[str, int], limiting: dict[str, Any]
+) -> tuple[tuple[RotationClamp, ...], list[EulerBox]]:
+    """The Limit Rotation constraints as Blender evaluates them and as limits for solvers."""
+    by_order: dict[str, list[str]] = {}
+    for name, constraint in limiting.items():
+        mode = object.pose.bones[name].rotation_mode
+        automatic = mode if mode in rotation.EULER_ORDERS else "XYZ"
+        order = automatic if constraint.euler_order == "AUTO" else constraint.euler_order
+        if any(getattr(constraint, f"use_limit_{axis}") for axis in _AXES):
+            by_order.setdefault(order, []).append(name)
+    clamps, bones, orders, bounds = [], [], [], []
+    for order, names in by_order.items():
+        rows = [limiting[name] for name in names]
+
+        def values(name: str, dtype: type = float, rows: list[Any] = rows) -> NDArray[Any]:
+            return np.array([[getattr(row, name.format(axis)) for axis in _AXES] for row in rows], dtype)
+
+        used, low, high = values("use_limit_{}", bool), values("min_{}"), values("max_{}")
+        legacy = np.array([row.use_legacy_behavior for row in rows])
+        clamps.append(RotationClamp(np.array([index[name] for name in names]), order, used, low, high, legacy))
+        bones += [index[name] for name in names]
+        orders += [order] * len(names)
+        bounds += [_bounds(*row) for row in zip(used, low, high, legacy, strict=True)]
+    boxes = [EulerBox(bones, orders, [b[0] for b in bounds], [b[1] for b in bounds])] if bones else []
+    return tuple(clamps), boxes
+
+
+def _bounds(used: NDArray[np.bool_], low: Array, high: Array, legacy: bool) -> tuple[Array, Array]:
+    """Lower and upper bounds (3,) for a solver: whole turns taken off, infinite where a bone is free."""
+    high = np.maximum(low, high)  # Blender takes an empty range for its lower end
+    if not legacy:
+        turns = _TURN * np.round(0.5 * (low + high) / _TURN)
+        used = used & (high - low < _TURN)
+        low, high = low - turns, high - turns
+    return np.where(used, low, -np.inf), np.where(used, high, np.inf)

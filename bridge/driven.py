@@ -1,0 +1,124 @@
+"""Which bones of an armature something else than their own channels decides: constraints, IK chains, drivers.
+
+What may become active counts as active: a constraint whose influence or mute is driven or animated drives its bones
+even while it is off, because a motion has to be read with one skeleton. A driver counts unless it is muted or invalid.
+B-Bone settings bend the mesh only; they never change a bone's matrix or its children (measured in 4.5 and 5.2).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, Final
+
+import bpy
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+from .channels import CHANNELS, ArmatureObject
+
+_BONE_PATH: Final = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)')
+_BONE_FLAGS: Final = {"inherit_scale", "use_inherit_rotation", "use_local_location", "use_connect"}
+_ALL: Final = 1 << 15  # a chain of all ancestors; Blender itself stops at 255
+
+AnimatedPaths = dict[str, set[str]]  # by bone: what follows `pose.bones["..."].`
+
+
+def split_path(data_path: str) -> tuple[str, str] | None:
+    """Bone and the rest of the path of an F-curve or driver, e.g. ("hand.L", "location"), or None."""
+    match = _BONE_PATH.fullmatch(data_path)
+    return None if match is None else (bpy.utils.unescape_identifier(match[1]), match[2])
+
+
+def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any]]:
+    """Driven bones with the reason, and bones that nothing but one plain local Limit Rotation limits, with it."""
+    drivers = _driven_paths(object)
+    animated = _animated_paths(object)
+    reasons: dict[str, str] = {}
+    limits: dict[str, Any] = {}
+    for bone in object.pose.bones:
+        active = [c for c in bone.constraints if _may_act(c, drivers[bone.name] | animated[bone.name])]
+        if len(active) == 1 and _is_plain_limit(active[0], drivers[bone.name] | animated[bone.name]):
+            limits[bone.name] = active[0]
+            continue
+        for constraint in active:
+            kind = constraint.bl_rna.properties["type"].enum_items[constraint.type].name
+            for name in _decided_by(constraint, bone):
+                reasons.setdefault(name, f'constraint "{constraint.name}" on "{bone.name}" ({kind})')
+    for name, paths in drivers.items():
+        path = next((p for p in sorted(paths) if p in CHANNELS or p in _BONE_FLAGS or p == "rotation_mode"), None)
+        if path is not None:
+            reasons.setdefault(name, f'driver on {path} of "{name}"')
+    for name, paths in animated.items():
+        if "rotation_mode" in paths:
+            reasons.setdefault(name, f'animated rotation mode of "{name}"')
+    names = set(object.pose.bones.keys())
+    driven = {name: reason for name, reason in reasons.items() if name in names}
+    return driven, {name: constraint for name, constraint in limits.items() if name not in driven}
+
+
+def _driven_paths(object: ArmatureObject) -> AnimatedPaths:
+    result: AnimatedPaths = defaultdict(set)
+    for owner in (object, object.data):
+        for curve in owner.animation_data.drivers if owner.animation_data else ():
+            parts = split_path(curve.data_path)
+            if parts and curve.driver and curve.driver.is_valid and not curve.mute:
+                result[parts[0]].add(parts[1])
+    return result
+
+
+def _animated_paths(object: ArmatureObject) -> AnimatedPaths:
+    """What F-curves of the action or of NLA strips change about bones."""
+    result: AnimatedPaths = defaultdict(set)
+    data = object.animation_data
+    if data is None:
+        return result
+    pairs = [(data.action, data.action_slot)]
+    pairs += [(strip.action, strip.action_slot) for track in data.nla_tracks for strip in track.strips]
+    for action, slot in pairs:
+        bag = action_get_channelbag_for_slot(action, slot)
+        for curve in bag.fcurves if bag else ():
+            parts = split_path(curve.data_path)
+            if parts:
+                result[parts[0]].add(parts[1])
+    return result
+
+
+def _paths_of(constraint: Any, paths: set[str]) -> set[str]:
+    """The animated properties of a constraint."""
+    prefix = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
+    return {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
+
+
+def _may_act(constraint: Any, paths: set[str]) -> bool:
+    if not constraint.is_valid:
+        return False
+    changing = _paths_of(constraint, paths)
+    on = not constraint.mute or bool(changing & {"mute", "enabled"})
+    if constraint.type in {"IK", "SPLINE_IK"} and constraint.target is None:
+        return False
+    return on and (constraint.influence > 0.0 or "influence" in changing)
+
+
+def _is_plain_limit(constraint: Any, paths: set[str]) -> bool:
+    """A Limit Rotation that is a function of the bone's own rotation alone, the same at every frame."""
+    if constraint.type != "LIMIT_ROTATION" or constraint.owner_space != "LOCAL" or constraint.influence != 1.0:
+        return False
+    if constraint.use_legacy_behavior and any(
+        getattr(constraint, f"use_limit_{a}") and getattr(constraint, f"min_{a}") > getattr(constraint, f"max_{a}")
+        for a in "xyz"
+    ):
+        return False  # a plain clamp to an empty range jumps
+    return not _paths_of(constraint, paths)
+
+
+def _decided_by(constraint: Any, bone: Any) -> Iterator[str]:
+    """The bones whose matrices a constraint decides."""
+    count = 1
+    tip = bone
+    if constraint.type == "IK":
+        tip = bone if constraint.use_tail else bone.parent
+        count = constraint.chain_count or _ALL
+    elif constraint.type == "SPLINE_IK":
+        count = constraint.chain_count
+    while tip is not None and count > 0:
+        yield tip.name
+        tip, count = tip.parent, count - 1

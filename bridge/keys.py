@@ -1,0 +1,281 @@
+"""Motions as keys: dense keys into a range of frames of an action, everything outside the range as it was."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
+from numpy.typing import NDArray
+
+from ..core import Motion, Pose, rotation
+from ..core.rotation import Array
+from .armature import Rig, check
+from .channels import CHANNELS, ArmatureObject, read_channels, rotation_channel, rotations_to_curves
+from .errors import BridgeError
+
+# Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
+_SAME_FRAME: Final = 0.01
+_TURNED: Final = 1e-6  # radians
+_MOVED: Final = 1e-6  # of the largest location
+
+# all that a key is, with the number of values and their type
+_KEY: Final[dict[str, tuple[int, type]]] = {
+    "co": (2, np.float32),
+    "handle_left": (2, np.float32),
+    "handle_right": (2, np.float32),
+    "handle_left_type": (1, np.intc),
+    "handle_right_type": (1, np.intc),
+    "interpolation": (1, np.intc),
+    "easing": (1, np.intc),
+    "type": (1, np.intc),
+    "back": (1, np.float32),
+    "amplitude": (1, np.float32),
+    "period": (1, np.float32),
+    "select_control_point": (1, np.bool_),
+    "select_left_handle": (1, np.bool_),
+    "select_right_handle": (1, np.bool_),
+}
+_SEGMENT: Final = (
+    "interpolation",
+    "easing",
+    "back",
+    "amplitude",
+    "period",
+)  # what a key says about the way to the next one
+_HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
+
+Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
+
+
+@dataclass(frozen=True)
+class _Channel:
+    """A channel to be keyed: values (F,) of data_path[index]."""
+
+    bone: str
+    data_path: str
+    index: int
+    values: Array
+
+
+def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Indices of the bones whose rotation and of those whose location differs anywhere in the batch."""
+    angles = rotation.angle_between(before.rotations, after.rotations)
+    shifts = np.max(np.abs(after.translations - before.translations), axis=-1)
+    scale = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (before, after))
+    over = tuple(range(angles.ndim - 1))
+    turned, moved = np.any(angles > _TURNED, axis=over), np.any(shifts > _MOVED * scale, axis=over)
+    return np.flatnonzero(turned), np.flatnonzero(moved)
+
+
+def write_keys(
+    object: ArmatureObject,
+    rig: Rig,
+    motion: Motion,
+    bones: Iterable[int],
+    translated: Iterable[int],
+    action: str | None = None,
+    new: bool = True,
+) -> bpy.types.Action:
+    """Key the rotations of `bones` and the locations of `translated` (indices) at every frame of the motion.
+
+    Rotations are keyed in the bones' own modes, without jumps, from the key before the range on. Keys in the range are
+    replaced; keys outside of it and all other curves stay as they are. A new key interpolates as the keys did where it
+    is put, linearly where there were none. Locked channels, driven bones and locations of connected bones get no keys.
+
+    With `new` the present action is copied to a new one called `action`, which is assigned; else the present one is
+    edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
+    exists and for curves whose keys would not be what is seen.
+    """
+    check(object)
+    if new and action is not None and action in bpy.data.actions:
+        raise BridgeError(f'There is an action "{action}" already; choose another name.')
+    data = object.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
+    if data is not None and not _is_on_top(data):
+        raise BridgeError(
+            f'The NLA editor mixes the action of "{object.name}" with other strips; '
+            "set it to Replace with influence 1 and leave solo first."
+        )
+    old = data.action if data is not None else None
+    if old is not None and not new and not old.is_editable:
+        raise BridgeError(f'The action "{old.name}" is linked from another file; write to a new one.')
+
+    channels = _channels(object, rig, motion, list(bones), list(translated))
+    curves = _curves(object)
+    for channel in channels:
+        _check_curve(channel, curves.get((channel.data_path, channel.index)))
+
+    target = _target(object, action, new)
+    for channel in channels:
+        _write(_ensure(object, target, channel), motion.frames, channel.values)
+    target.update_tag()
+    return target
+
+
+def _is_on_top(data: bpy.types.AnimData) -> bool:
+    """Whether the action alone decides the channels it keys, whatever NLA tracks are below it."""
+    if not data.use_nla or not len(data.nla_tracks):
+        return True
+    if any(track.is_solo for track in data.nla_tracks):
+        return False
+    return data.action_influence == 1.0 and data.action_blend_type == "REPLACE"
+
+
+def _curves(object: ArmatureObject) -> dict[tuple[str, int], Any]:
+    """The F-curves of the object's slot by data path and index."""
+    data = object.animation_data
+    bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data is not None else None
+    fcurves: Any = bag.fcurves if bag is not None else ()
+    return {(curve.data_path, curve.array_index): curve for curve in fcurves}
+
+
+def _channels(
+    object: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int]
+) -> list[_Channel]:
+    """What is to be keyed, by bone."""
+    skeleton = rig.skeleton
+    curves = _curves(object)
+    present = read_channels(object, rig.channels)
+
+    def path(bone: int, name: str) -> str:
+        return f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"].{name}'
+
+    result: list[_Channel] = []
+    for mode, group in rig.modes.items():
+        chosen = sorted(set(group[skeleton.movable[group]].tolist()) & set(bones))
+        if not chosen:
+            continue
+        name = rotation_channel(mode)
+        start = np.stack([_start(curves, path(b, name), present[name][b], motion.frames[0]) for b in chosen])
+        values = rotations_to_curves(motion.pose.rotations[:, chosen], mode, start)
+        for k, bone in enumerate(chosen):
+            locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
+            result += [
+                _Channel(skeleton.names[bone], path(bone, name), int(i), values[:, k, i])
+                for i in np.flatnonzero(~locks)
+            ]
+    for bone in translated:
+        values = motion.pose.translations[:, bone]
+        result += [
+            _Channel(skeleton.names[bone], path(bone, "location"), int(i), values[:, i])
+            for i in np.flatnonzero(skeleton.translatable[bone])
+        ]
+    order = {name: i for i, name in enumerate(skeleton.names)}
+    return sorted(result, key=lambda c: (order[c.bone], list(CHANNELS).index(c.data_path.rpartition(".")[2]), c.index))
+
+
+def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, first: float) -> Array:
+    """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
+    own = [curves.get((data_path, i)) for i in range(len(present))]
+    before = [
+        key.co[0]
+        for curve in own
+        if curve is not None
+        for key in curve.keyframe_points
+        if key.co[0] < first - _SAME_FRAME
+    ]
+    frame = max(before, default=float(first))
+    return np.array(
+        [value if c is None or c.is_empty else c.evaluate(frame) for c, value in zip(own, present, strict=True)]
+    )
+
+
+def _check_curve(channel: _Channel, curve: Any) -> None:
+    """Raises BridgeError if keys on this curve would not be what is seen."""
+    if curve is None:
+        return
+    what = f'The curve {channel.data_path.rpartition(".")[2]}[{channel.index}] of "{channel.bone}"'
+    if curve.lock or (curve.group is not None and curve.group.lock):
+        raise BridgeError(f"{what} is locked; unlock it in the Graph Editor first.")
+    if curve.mute:
+        raise BridgeError(f"{what} is muted; unmute or delete it first.")
+    if len(curve.sampled_points):
+        raise BridgeError(f"{what} is made of samples; convert it to keys first.")
+    for modifier in curve.modifiers:
+        if not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS:
+            kind = modifier.type.replace("FNGENERATOR", "FUNCTION").replace("_", " ").title()
+            raise BridgeError(f"{what} has a {kind} modifier, which would change the keys; bake or mute it first.")
+
+
+def _target(object: ArmatureObject, name: str | None, new: bool) -> bpy.types.Action:
+    """The action to write into, assigned to the object with a slot."""
+    data = object.animation_data or object.animation_data_create()
+    old, slot = data.action, data.action_slot
+    if old is not None and not new:
+        return old
+    if old is None:
+        data.action = bpy.data.actions.new(name or f"{object.name} poise")
+        return data.action
+    target = old.copy()
+    target.name = name or f"{old.name} poise"
+    data.action = target
+    if slot is not None:
+        data.action_slot = next(s for s in target.slots if s.handle == slot.handle)
+    if not old.users and old.is_editable:
+        old.use_fake_user = True  # Blender does not save what nobody uses
+    return target
+
+
+def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
+    """The F-curve of a channel; a new one goes into the group of its bone."""
+    curve = action.fcurve_ensure_for_datablock(object, channel.data_path, index=channel.index)
+    if curve.is_empty and curve.group is None:
+        bag = action_get_channelbag_for_slot(action, object.animation_data.action_slot)
+        assert bag is not None
+        curve.group = bag.groups.get(channel.bone) or bag.groups.new(channel.bone)
+    return curve
+
+
+def _write(curve: Any, frames: Array, values: Array) -> None:
+    """Replace the keys between the first and the last frame by one key a frame."""
+    points = curve.keyframe_points
+    old = _read_keys(points)
+    times = old["co"][:, 0]
+    before, after = times < frames[0] - _SAME_FRAME, times > frames[-1] + _SAME_FRAME
+    fresh = _fresh_keys(curve, old, frames, values)
+    merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in _KEY}
+    points.clear()
+    points.add(len(merged["co"]))
+    _set_keys(points, merged)
+    # Blender places the handles of the new keys, but those of the others have to stay where they were
+    curve.update()
+    kept = np.concatenate([before[before], np.zeros(len(frames), bool), after[after]])
+    for name in ("co", "handle_left", "handle_right"):
+        placed = np.empty_like(merged[name])
+        points.foreach_get(name, placed.ravel())
+        points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
+
+
+def _fresh_keys(curve: Any, old: Keys, frames: Array, values: Array) -> Keys:
+    """Keys at the frames, going on as the old keys did there."""
+    count = len(frames)
+    fresh: Keys = {name: np.zeros((count, size), dtype) for name, (size, dtype) in _KEY.items()}
+    fresh["co"][:] = np.stack([frames, values], axis=-1)
+    fresh["handle_left"][:] = fresh["handle_right"][:] = fresh["co"]
+    key_type: Any = bpy.types.Keyframe.bl_rna.properties
+    automatic = key_type["handle_left_type"].enum_items["AUTO_CLAMPED"].value
+    fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = automatic
+    fresh["interpolation"][:] = key_type["interpolation"].enum_items["LINEAR"].value
+    times = old["co"][:, 0]
+    if len(times):
+        segment = np.searchsorted(times, frames + _SAME_FRAME, side="right") - 1
+        for name in _SEGMENT:
+            fresh[name][:] = old[name][np.maximum(segment, 0)]
+    return fresh
+
+
+def _read_keys(points: Any) -> Keys:
+    result: Keys = {}
+    for name, (size, dtype) in _KEY.items():
+        values = np.empty(len(points) * size, dtype)
+        points.foreach_get(name, values)
+        result[name] = values.reshape(-1, size)
+    return result
+
+
+def _set_keys(points: Any, keys: Keys) -> None:
+    for name, values in keys.items():
+        points.foreach_set(name, np.ascontiguousarray(values).ravel())

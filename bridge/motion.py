@@ -1,0 +1,124 @@
+"""Reading motions: many frames at once from F-curves where nothing else decides, else frame by frame.
+
+Python handlers of other add-ons that change the pose at a frame change are seen only frame by frame.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
+from numpy.typing import ArrayLike
+
+from ..core import Motion, Pose
+from ..core.rotation import Array
+from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
+from .channels import CHANNELS, ArmatureObject, read_channels, write_channels
+from .errors import BridgeError
+
+_CONTEXT: Final[Any] = bpy.context
+_OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
+
+
+def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Motion, Array]:
+    """Poses at the frame numbers `frames` (F,), increasing, and the object's world matrices (F, 4, 4).
+
+    The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
+    """
+    check(object)
+    scene = _CONTEXT.scene
+    numbers = np.atleast_1d(np.asarray(frames, float))
+    if not numbers.size:
+        raise BridgeError("The range of frames is empty.")
+    if only_curves_decide(object, rig):
+        pose = channels_to_pose(rig, _sample(object, rig, numbers), None)
+        worlds = np.repeat(world_matrix(object)[None], len(numbers), axis=0)
+    else:
+        pose, worlds = _step(object, rig, numbers)
+    return Motion(pose, numbers, scene.render.fps / scene.render.fps_base), worlds
+
+
+def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:
+    """Whether the F-curves of the object's action are all that changes its bones over time; the object stands still."""
+    data = object.animation_data
+    render = _CONTEXT.scene.render
+    if rig.driven or object.parent is not None or render.frame_map_old != render.frame_map_new:
+        return False
+    if any(not c.mute for c in object.constraints) or object.data.animation_data is not None:
+        return False
+    if data is None:
+        return True
+    if data.use_tweak_mode or (data.use_nla and len(data.nla_tracks)) or len(data.drivers):
+        return False
+    action = data.action
+    if action is None:
+        return True
+    if data.action_influence != 1.0 or data.action_blend_type != "REPLACE":
+        return False
+    if len(action.layers) > 1 or any(len(layer.strips) > 1 for layer in action.layers):
+        return False
+    return all(_stands_still(object, curve) for curve in active_curves(object))
+
+
+def active_curves(object: ArmatureObject) -> Iterator[Any]:
+    """The F-curves of the object's action that Blender evaluates: a group's mute means nothing to 4.5 and 5.2."""
+    data = object.animation_data
+    bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data else None
+    for curve in bag.fcurves if bag else ():
+        if curve.is_valid and not curve.mute and not curve.is_empty:
+            yield curve
+
+
+def _stands_still(object: ArmatureObject, curve: Any) -> bool:
+    """False for a curve that moves the object itself: any but a flat one without modifiers at the present value."""
+    if curve.data_path not in _OBJECT_TRANSFORM:
+        return True
+    points = curve.keyframe_points
+    if len(curve.modifiers) or not len(points):
+        return False
+    values = np.empty((3, 2 * len(points)), np.float32)
+    for row, name in zip(values, ("co", "handle_left", "handle_right"), strict=True):
+        points.foreach_get(name, row)
+    present = np.float32(getattr(object, curve.data_path)[curve.array_index])
+    return bool(np.all(values[:, 1::2] == present))
+
+
+def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]:
+    """Channels (F, J, n) from the F-curves; channels without one as they are now."""
+    present = read_channels(object, rig.channels)
+    result = {name: np.repeat(values[None], len(frames), axis=0) for name, values in present.items()}
+    targets = {
+        f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}': (values, i)
+        for i, bone in enumerate(rig.skeleton.names)
+        for name, values in result.items()
+    }
+    numbers = frames.tolist()
+    for curve in active_curves(object):
+        target = targets.get(curve.data_path)
+        if target is not None and curve.array_index < target[0].shape[-1]:
+            # F-curves know more than keys (modifiers, easing, cycles): Blender evaluates them, 0.1 us a frame
+            target[0][:, target[1], curve.array_index] = list(map(curve.evaluate, numbers))
+    return result
+
+
+def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]:
+    scene = _CONTEXT.scene
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    before = read_channels(object)
+    channels: list[dict[str, Array]] = []
+    matrices: list[Array] = []
+    worlds: list[Array] = []
+    try:
+        for number in frames.tolist():
+            whole = int(np.floor(number))
+            scene.frame_set(whole, subframe=number - whole)
+            channels.append(read_channels(object, rig.channels))
+            matrices.append(read_matrices(object))
+            worlds.append(world_matrix(object))
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+        write_channels(object, before)
+        _CONTEXT.view_layer.update()
+    stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
+    return channels_to_pose(rig, stacked, np.stack(matrices) if rig.driven else None), np.stack(worlds)
