@@ -105,7 +105,7 @@ def _check_readable(object: ArmatureObject) -> None:
     if object is None:
         raise BridgeError("There is no active object; select an armature.")
     if object.type != "ARMATURE":
-        raise BridgeError(f'"{object.name}" is no armature but a {object.type.lower().replace("_", " ")}.')
+        raise BridgeError(f'"{object.name}" is no armature, but of the type {object.type.lower().replace("_", " ")}.')
     if object.mode == "EDIT" or object.data.is_editmode:
         raise BridgeError(f'The armature "{object.name}" is in edit mode; leave it first.')
     if not len(object.data.bones):
@@ -161,6 +161,7 @@ def read_rig(object: ArmatureObject) -> Rig:
         inherit_rotation=_flags(bones, "use_inherit_rotation", 1)[:, 0],
         inherit_scale=tuple(bone.inherit_scale for bone in bones),
         driven=driven,
+        rest_bases=rest,
     )
     return Rig(object.name, skeleton, reasons, clamps)
 

@@ -17,7 +17,6 @@ from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
 from .channels import CHANNELS, ArmatureObject, read_channels, write_channels
 from .errors import BridgeError
 
-_CONTEXT: Final[Any] = bpy.context
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
 
@@ -27,7 +26,7 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
     The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
     """
     check(object)
-    scene = _CONTEXT.scene
+    scene = bpy.context.scene
     numbers = np.atleast_1d(np.asarray(frames, float))
     if not numbers.size:
         raise BridgeError("The range of frames is empty.")
@@ -42,7 +41,7 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
 def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:
     """Whether the F-curves of the object's action are all that changes its bones over time; the object stands still."""
     data = object.animation_data
-    render = _CONTEXT.scene.render
+    render = bpy.context.scene.render
     if rig.driven or object.parent is not None or render.frame_map_old != render.frame_map_new:
         return False
     if any(not c.mute for c in object.constraints) or object.data.animation_data is not None:
@@ -103,7 +102,7 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
 
 
 def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]:
-    scene = _CONTEXT.scene
+    scene = bpy.context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
     before = read_channels(object)
     channels: list[dict[str, Array]] = []
@@ -119,6 +118,6 @@ def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]
     finally:
         scene.frame_set(frame, subframe=subframe)
         write_channels(object, before)
-        _CONTEXT.view_layer.update()
+        bpy.context.view_layer.update()
     stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
     return channels_to_pose(rig, stacked, np.stack(matrices) if rig.driven else None), np.stack(worlds)

@@ -186,14 +186,8 @@ def _explain(
     report = reports[place]
     frame = int(np.searchsorted(frames, report.frames[report.worst]))
     parts = [i for i, (owner, _) in enumerate(goals) if owner == place]
-    reasons = _reasons(solution, report.bone)
+    reasons = list(dict.fromkeys(reason for part in parts for reason in solution.reasons(part, frame)))
     if solution.met()[frame, parts].all():
         reasons = ["the solver reached it, but constraints or drivers that follow the pose moved it away"]
     return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
 
-
-def _reasons(solution: Solution, bone: str) -> list[str]:
-    """What `explain` says stood in a bone's way: in its sentences what follows the colon."""
-    start = f"{bone} is "
-    sentences = [text.removeprefix(start) for text in solution.explain() if text.startswith(start)]
-    return list(dict.fromkeys(reason for text in sentences if (reason := text.partition(": ")[2])))

@@ -108,6 +108,11 @@ class EulerBox:
         # coordinates are in the order of rotation: first, second, third
         self.lower = np.take_along_axis(low, np.broadcast_to(self._axes, low.shape), axis=-1)
         self.upper = np.take_along_axis(high, np.broadcast_to(self._axes, high.shape), axis=-1)
+        # angles come in [-pi, pi]; a range that leaves that is met by whole turns about its middle
+        bounded = np.isfinite(self.lower) & np.isfinite(self.upper)
+        middle = 0.5 * (np.where(bounded, self.lower, 0.0) + np.where(bounded, self.upper, 0.0))
+        beyond = bounded & ((self.lower < -np.pi) | (self.upper > np.pi))
+        self._middle = middle if beyond.any() else None
         self._permutation = np.eye(3)[self._axes]  # (k, 3, 3): first, second, third -> x, y, z
 
     def __len__(self) -> int:
@@ -119,6 +124,8 @@ class EulerBox:
         cosines = entries[..., 1:4, :].copy()
         cosines[..., 1, :] = np.hypot(entries[..., 3, :], entries[..., 4, :])
         angles = np.swapaxes(np.arctan2(entries[..., ::2, :], cosines), -1, -2)
+        if self._middle is not None:
+            angles = self._middle + rotation.wrap(angles - self._middle)
         inside = np.minimum(np.maximum(angles, self.lower), self.upper)
         out = angles - inside
         if not (np.abs(out) > _SLACK).any():
@@ -126,7 +133,8 @@ class EulerBox:
         # of the two triples for one rotation take the one that is less far outside
         turned = angles + np.array([np.pi, 0.0, np.pi])
         turned[..., 1] = np.pi - angles[..., 1]
-        turned = rotation.wrap(turned)
+        middle = 0.0 if self._middle is None else self._middle
+        turned = middle + rotation.wrap(turned - middle)
         worse = np.sum(np.abs(excess(self, turned)), axis=-1) >= np.sum(np.abs(out), axis=-1)
         return np.where(worse[..., None], angles, turned)
 

@@ -100,11 +100,16 @@ def forward(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array]:
 
 def frame_rotations(matrices: Array) -> Array:
     """Unit quaternions of bone frames (..., 3, 3): Y kept, then X; scale and shear dropped, mirrored frames turned as Blender's."""
+    return rotation.from_matrix(frame_bases(matrices))
+
+
+def frame_bases(matrices: Array) -> Array:
+    """`frame_rotations` as rotation matrices."""
     flipped = np.where(np.linalg.det(matrices)[..., None, None] < 0.0, -matrices, matrices)
     y = _normalized(flipped[..., :, 1])
     x = flipped[..., :, 0]
     x = _normalized(x - np.sum(x * y, axis=-1, keepdims=True) * y)
-    return rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=-1))
+    return np.stack([x, y, np.cross(x, y)], axis=-1)
 
 
 def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
@@ -116,7 +121,7 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
     if pose.scales is not None:
         own = own * pose.scales[..., None, :]
     location = np.where(skeleton.connected[:, None], 0.0, pose.translations)
-    rest = rotation.to_matrix(skeleton.rest_rotations)
+    rest = skeleton.rest_bases
     driven = skeleton.driven
     if driven.any() and pose.driven_matrices is None:
         raise CoreError("The skeleton has driven bones, but the pose has no matrices for them.")

@@ -152,10 +152,7 @@ def from_matrix(matrices: ArrayLike) -> Array:
 
 
 def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:
-    """Axes (..., 3), of any length, and angles (...) to quaternions; a zero axis is no rotation.
-
-    Blender takes a zero axis for +Y where it evaluates the pose; `bridge` does the same before it comes here.
-    """
+    """Axes (..., 3), of any length, and angles (...) to quaternions; a zero axis is no rotation, as in Blender."""
     axis = np.asarray(axes, float)
     length = np.linalg.norm(axis, axis=-1, keepdims=True)
     return exp(np.asarray(angles, float)[..., None] * axis / np.where(length > 0.0, length, 1.0))

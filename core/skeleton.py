@@ -46,6 +46,8 @@ class Skeleton:
     connected       (J,) the head sits on the parent's tail, the bone's location is ignored
     local_location  (J,) location is in the bone's own rest frame; else in the parent's frame
     inherit_rotation, inherit_scale     what comes from the parent
+    rest_bases      (J, 3, 3) the rest frames as Blender's float32 matrices have them, up to 5e-5 off orthonormal; only
+                    `forward_matrices` needs them; from `rest_rotations` if not given
     driven          (J,) the pose is decided by something else: `Pose.driven_matrices` has it, children take it as given
     """
 
@@ -65,6 +67,7 @@ class Skeleton:
     inherit_rotation: Flags = _DEFAULT
     inherit_scale: tuple[str, ...] = _DEFAULT
     driven: Flags = _DEFAULT
+    rest_bases: Array = _DEFAULT
     _indices: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +89,7 @@ class Skeleton:
         self._fill("lengths", self.lengths, (count,), float)
         rest = self._shaped("rest_rotations", np.asarray(self.rest_rotations, float), (count, 4))
         self._set("rest_rotations", frozen(rotation.normalize(rest)))
+        self._fill("rest_bases", self.rest_bases, (count, 3, 3), float, rotation.to_matrix(self.rest_rotations))
         self._fill("stiffness", self.stiffness, (count, 3), float, 0.0)
         for name, default in (("movable", True), ("connected", False), ("driven", False)):
             self._fill(name, getattr(self, name), (count,), bool, default)
@@ -160,8 +164,7 @@ class Skeleton:
     @cached_property
     def rest_matrices(self) -> Array:
         """Rest frames in armature space, (J, 3, 4)."""
-        local = rotation.to_matrix(self.rest_rotations)
-        result = np.concatenate([local, self.offsets[..., None]], axis=-1)
+        result = np.concatenate([self.rest_bases, self.offsets[..., None]], axis=-1)
         for bone, parent in enumerate(self.parents):
             if parent >= 0:
                 result[bone, :, 3] = result[parent, :, :3] @ result[bone, :, 3] + result[parent, :, 3]

@@ -58,13 +58,13 @@ class Solution:
             if turns[worst, index] > self.rotation_tolerance:
                 short.append(f"turned {np.degrees(turns[worst, index]):.1f} degrees off")
             where = f" at step {worst}" if len(met) > 1 else ""
-            reasons = self._reasons(index, worst)
+            reasons = self.reasons(index, worst)
             name = self.skeleton.names[self.skeleton.index(goal.bone)]
             sentences.append(f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else ""))
         return sentences
 
-    def _reasons(self, index: int, frame: int) -> list[str]:
-        """What keeps goal `index` from being met in one frame."""
+    def reasons(self, index: int, frame: int = 0) -> list[str]:
+        """What keeps goal `index` from being met in one frame of the flat batch: limits, full extension."""
         chain = set(self.skeleton.ancestors(self.skeleton.index(self.goals[index].bone)))
         active: NDArray[np.bool_] | list[bool] = []
         if self.limits_active is not None and self.limit_names:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "__init__": {"registration"},
     "registration": {"commands", "keymaps", "operators", "panels", "preferences", "properties"},
-    "operators": {"bridge", "core", "overlay", "preferences", "properties"},
+    "operators": {"bridge", "commands", "core", "overlay", "preferences", "properties"},
     "commands": {"bridge", "core", "properties"},
     "panels": {"bridge", "preferences", "properties"},
     "keymaps": set[str](),

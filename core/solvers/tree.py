@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..goals import Goal
-from ..pose import Pose, forward_matrices, frame_rotations
+from ..pose import Pose, forward_matrices, frame_bases
 from ..rotation import Array
 from ..skeleton import Skeleton
 
@@ -205,9 +205,7 @@ class Tree:
         if pose.scales is not None:  # a bone's own scale does not turn its joint
             scale = pose.scales[:, nodes]
             own = own / np.where(np.abs(scale) < _SMALLEST_SCALE, 1.0, scale)[..., None, :]
-        if pose.scales is not None or skeleton.driven.any():  # else they are rotations as they stand
-            own = rotation.to_matrix(frame_rotations(own))
-        frames = np.ascontiguousarray(own)
+        frames = frame_bases(own)
         base = frames[:, self.parents]
         has_parent = (self.parents >= 0)[:, None]
         back = np.swapaxes(base, -1, -2)
@@ -236,7 +234,7 @@ class Tree:
         points = np.array([np.asarray(self.goals[i].point) for i in self.position_goals]).reshape(-1, 3)
         seen = (matrices[:, point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
         arms = (np.swapaxes(frames[:, point_nodes], -1, -2) @ seen[..., None])[..., 0]
-        shown = rotation.to_matrix(frame_rotations(matrices[:, end_nodes][..., :3]))
+        shown = frame_bases(matrices[:, end_nodes][..., :3])
         ends = np.swapaxes(frames[:, end_nodes], -1, -2) @ shown
         return Links(self, turn, shift, slide, arms, ends)
 

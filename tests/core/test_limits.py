@@ -82,3 +82,11 @@ def test_clamping_rotations_says_which_bones_had_been_outside() -> None:
 def test_malformed_limits_are_refused(lower: float, upper: float, text: str) -> None:
     with pytest.raises(CoreError, match=text):
         EulerBox([0], ["XYZ"], np.full((1, 3), lower), np.full((1, 3), upper))
+
+
+def test_a_range_beyond_half_a_turn_is_met_by_whole_turns() -> None:
+    low, high = np.radians([[100.0, -10.0, -10.0]]), np.radians([[250.0, 10.0, 10.0]])
+    group = EulerBox([0], ["XYZ"], low, high)
+    for degrees, outside in ((200.0, 0.0), (-150.0, 0.0), (90.0, -10.0), (260.0, 10.0)):
+        own = rotation.to_matrix(rotation.exp([np.radians(degrees), 0.0, 0.0]))[None]
+        assert np.degrees(excess(group, group.coordinates(own)))[0, 0] == pytest.approx(outside, abs=1e-9)
