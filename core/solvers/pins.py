@@ -33,7 +33,7 @@ from ..skeleton import Skeleton
 from ..solution import Solution
 from . import numbers
 from .frame import FrameSolver
-from .tree import Batch, Kinematics, Tree
+from .tree import Batch, Kinematics, Links, Tree
 
 Root = Literal["free", "translate", "fixed"]
 
@@ -104,7 +104,7 @@ class Problem:
         self._prepare_prior()
         self._prepare_goals()
         self.x = self._state_of(self.start)
-        self.links = self.tree.fit(self._pose_at(self.x), self.x)
+        self.links = self._fit(self.x) if pose.batch_shape or reference.batch_shape else self._fit_one()
         self._vector = self.x[0]
         rigid = self.start.scales is None
         if self.count == 1 and not method.settle and rigid and not len(self.tree.breaks):
@@ -202,18 +202,27 @@ class Problem:
         return np.concatenate([turns.reshape(self.count, -1), shifts.reshape(self.count, -1)], axis=1)
 
     def _pose_at(self, x: Array) -> Pose:
-        """The flat pose: the reference's channels with x on top; all other channels as at the start."""
+        """The flat pose of the first frames: the reference's channels with x on top; all other channels as at the start."""
         turning = 3 * len(self.tree.joints)
-        rotations = self.start.rotations.copy()
+        rotations = self.start.rotations[: len(x)].copy()
         rotations[:, self._joint_bones] = rotation.mul(
-            self._joint_references, rotation.exp(x[:, :turning].reshape(len(x), -1, 3))
+            self._joint_references[: len(x)], rotation.exp(x[:, :turning].reshape(len(x), -1, 3))
         )
-        translations = self.start.translations
+        translations = self.start.translations[: len(x)]
         if x.shape[1] > turning:
             translations = translations.copy()
             shifts = x[:, turning:].reshape(len(x), -1, 3) * self.unit
-            translations[:, self._root_bones] = self._root_references + shifts
-        return Pose.trusted(rotations, translations, self.start.scales, self.start.driven_matrices)
+            translations[:, self._root_bones] = self._root_references[: len(x)] + shifts
+        others = (None if p is None else p[: len(x)] for p in (self.start.scales, self.start.driven_matrices))
+        return Pose.trusted(rotations, translations, *others)
+
+    def _fit(self, x: Array) -> Links:
+        return self.tree.fit(self._pose_at(x), x)
+
+    def _fit_one(self) -> Links:
+        """`_fit` where all frames have the same pose."""
+        one = self.tree.fit(self._pose_at(self.x[:1]), self.x[:1])
+        return one.spread(self.count)
 
     # -- solving ----------------------------------------------------------------------------------------------------
 
@@ -223,7 +232,7 @@ class Problem:
             return self._solve_frame(self.frame)
         x, iterations, active = self._solve_flat(self.x)
         for _ in range(0 if self.start.scales is None else numbers.REFITS):
-            self.links = self.tree.fit(self._pose_at(x), x)
+            self.links = self._fit(x)
             if self._met(self._errors_of(self.links.place(x), slice(None))).all():
                 break
             x, used, active = self._solve_flat(x)
@@ -338,7 +347,8 @@ class Problem:
         errors = self._errors_of(at, frames)
         here = self._merit(errors, x, phase)
         met = self._met(errors)
-        alive = np.arange(len(x)) if method.settle else np.flatnonzero(~met)
+        # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
+        alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
         budget = np.zeros(len(x), int)  # steps left in the phase
         budget += method.iterations
         while len(alive) and (most is None or iterations.max() < most):

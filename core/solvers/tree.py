@@ -250,6 +250,10 @@ class Links(Batch):
     arms: Array  # (B, P, 3) the goals' points in their bones' frames
     ends: Array  # (B, Q, 3, 3) the goals' frames in their bones' rigid frames
 
+    def spread(self, count: int) -> "Links":
+        """The links of one frame for `count` frames."""
+        return replace(self, **{n: np.broadcast_to(a, (count, *a.shape[1:])) for n, a in self._arrays().items()})  # pyright: ignore
+
     def place(self, x: Array) -> Kinematics:
         """Forward kinematics of x (B, D)."""
         tree = self.tree
@@ -268,7 +272,7 @@ class Links(Batch):
             if parents[0] < 0 and (parents < 0).all():
                 frames[:, start:stop] = local[:, start:stop]
                 continue
-            np.matmul(frames[:, parents], local[:, start:stop], out=frames[:, start:stop])
+            frames[:, start:stop] = frames.take(parents, axis=1) @ local[:, start:stop]
             loose = parents < 0
             if loose.any():
                 frames[:, start:stop][:, loose] = local[:, start:stop][:, loose]
