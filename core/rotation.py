@@ -4,6 +4,7 @@ Every function broadcasts over leading axes and leaves its input untouched. Angl
 in "XYZ" the rotation about X comes first, so the matrix is Rz @ Ry @ Rx.
 """
 
+import math
 from typing import Final
 
 import numpy as np
@@ -46,11 +47,18 @@ _SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
     _SKEW[_axis, _entry] = _sign
 
-# exp_and_jacobian: features 1, x, y, z, xx, xy, xz, yy, yz, zz; their weights; and the entries of the matrix they make
+# exp_and_jacobian: features 1, x, y, z, xx, xy, xz, yy, yz, zz, what they are weighted with, and the matrix entries they make
 _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
+# power series in a^2 of cos a, sin a / a, (1 - cos a) / a^2 and (a - sin a) / a^3; enough terms for two whole turns
+_TERMS: Final = 30
+_SERIES: Final[Array] = np.array(
+    [[(-1.0) ** k / math.factorial(2 * k + odd) for odd in range(4)] for k in range(_TERMS)]
+)
 _SPREAD: Final[Array] = np.repeat(np.eye(3), [1, 3, 6], axis=1)
+_TURN_SERIES: Final[Array] = _SERIES[:, [0, 1, 2]] @ _SPREAD
+_RATE_SERIES: Final[Array] = (_SERIES[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD
 _ASSEMBLE: Final[Array] = np.zeros((10, 9))
 _ASSEMBLE[0, ::4] = 1.0
 _ASSEMBLE[1:4] = _SKEW
@@ -279,30 +287,21 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     Rodrigues, with [x]^2 = x x^T - a^2 I: exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T,
     Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
+    # Both matrices are a I + b [x] + c x x^T with power series of a^2 for coefficients: products with constants, since for the
+    # twenty joints of a body many small array operations would cost more than their arithmetic.
     x = vectors.reshape(-1, 3)
-    square = (x * x) @ _ONES
-    angle2 = np.maximum(square, _SMALL_ANGLE**2)  # below, the coefficients do not change any more
-    angle = np.sqrt(angle2)
-    sine = np.sin(angle) / angle
-    versine = (1.0 - np.cos(angle)) / angle2
-    rest = (1.0 - sine) / angle2
-    # both matrices are linear in 1, x and x x^T: one product with a constant is cheaper than many small array operations
-    weights = np.empty((2, len(x), 3))
-    weights[0, :, 0] = 1.0 - versine * square
-    weights[0, :, 1] = sine
-    weights[0, :, 2] = versine
-    weights[1, :, 0] = 1.0 - rest * square
-    np.negative(versine, out=weights[1, :, 1])
-    weights[1, :, 2] = rest
+    powers = np.empty((len(x), _TERMS))
+    powers[:, 0] = 1.0
+    powers[:, 1:] = ((x * x) @ _ONES)[:, None]
+    np.multiply.accumulate(powers, axis=1, out=powers)
     features = np.empty((len(x), 10))
     features[:, 0] = 1.0
     features[:, 1:4] = x
     np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
-    spread = (weights.reshape(-1, 3) @ _SPREAD).reshape(2, -1, 10)
-    spread *= features
-    both = spread.reshape(-1, 10) @ _ASSEMBLE
     shape = (*vectors.shape[:-1], 3, 3)
-    return both[: len(x)].reshape(shape), both[len(x) :].reshape(shape)
+    turn = (powers @ _TURN_SERIES * features) @ _ASSEMBLE
+    rate = (powers @ _RATE_SERIES * features) @ _ASSEMBLE
+    return turn.reshape(shape), rate.reshape(shape)
 
 
 def to_six(q: ArrayLike) -> Array:

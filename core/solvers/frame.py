@@ -55,6 +55,10 @@ class FrameSolver:
         self.ends = len(tree.end_nodes)
         # a slice, where it will do, is half the price of an index array
         self.joint_places = tree.joint_places
+        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
+        self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
+        self.joint_references = problem.reference.rotations[0, bones]
+        self.root_references = problem.reference.translations[0, roots]
         self.roots = tree.roots.tolist()
         self.point_nodes, self.end_nodes = tree.point_nodes, tree.end_nodes
         parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
@@ -85,6 +89,8 @@ class FrameSolver:
         self.owner = groups.joint.tolist()
         self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
         self.lower, self.upper = groups.lower[0], groups.upper[0]
+        self.inactive = np.zeros(len(self.lower), bool)
+        self.real = np.flatnonzero(groups.real)  # limits, not locked channels
         self.row_of = [  # group, bone in it and coordinate of a row
             (number, index, coordinate)
             for number, group in enumerate(self.groups)
@@ -176,6 +182,18 @@ class FrameSolver:
             rows *= (member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
         at.rows = rows.ravel().take(self.order) * self.scales
         at.costs = lengths2 @ self.goal_costs
+
+    def channels(self, x: Array) -> tuple[Array, Array]:
+        """Rotations (J, 4) and translations (J, 3) of the pose at x."""
+        problem = self.problem
+        rotations, translations = problem.start.rotations[0].copy(), problem.start.translations[0]
+        turns = rotation.exp(x[: self.turning].reshape(-1, 3))
+        rotations[self.joint_bones] = rotation.mul(self.joint_references, turns)
+        if self.roots:
+            translations = translations.copy()
+            shifts = x[self.turning :].reshape(-1, 3) * problem.unit
+            translations[self.root_bones] = self.root_references + shifts
+        return rotations, translations
 
     def errors(self) -> tuple[Array, Array]:
         """Position error in armature units and rotation error, (G,) each, where the last solve ended."""
@@ -376,8 +394,9 @@ class FrameSolver:
                     break
                 phase, damping, calm, budget = phase + 1, 0.0, 0, numbers.FINAL_STEPS
                 here = self._merit(at, phase)
-        active = np.zeros(len(self.lower), bool)
-        active[list(self.active)] = True
+        active = self.inactive.copy()
+        for row in self.active:
+            active[row] = True
         self.at = self._inside(at, numbers.LIMIT_SLACK)
-        return self.at.x, iterations, active
+        return self.at.x, iterations, active.take(self.real)
 

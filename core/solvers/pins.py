@@ -252,14 +252,13 @@ class Problem:
         x, used, active = frame.iterate(self._vector)
         self._vector = x
         self.x = x[None]
-        shape = self.batch_shape
-        pose = self._pose_at(self.x)
-        if shape != (1,):
-            pose = _shaped(pose, shape)
-        position_error, rotation_error = frame.errors()
-        arrays = (position_error, rotation_error, np.array(used), np.array(frame.met()), active[self.limit_rows.real])
-        if shape:
-            arrays = (a.reshape(shape + a.shape) for a in arrays)
+        rotations, translations = frame.channels(x)
+        arrays = (*frame.errors(), np.array(used), np.array(frame.met()), active)
+        driven = self.start.driven_matrices
+        pose = Pose.trusted(rotations, translations, None, None if driven is None else driven[0])
+        if self.batch_shape:
+            pose = _shaped(pose, self.batch_shape)
+            arrays = (a.reshape(self.batch_shape + a.shape) for a in arrays)
         return self._solution(pose, *arrays)
 
     def _solution(
@@ -718,5 +717,6 @@ def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
 
 
 def _shaped(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    parts = (None if p is None else p.reshape(batch_shape + p.shape[1:]) for p in _parts(pose))
+    drop = len(pose.batch_shape)
+    parts = (None if p is None else p.reshape(batch_shape + p.shape[drop:]) for p in _parts(pose))
     return Pose.trusted(*parts)  # pyright: ignore[reportArgumentType]
