@@ -98,6 +98,7 @@ class EulerBox:
         table = [rotation.axes_and_parity(order) for order in self.orders]
         self._axes = np.array([row[:3] for row in table], int).reshape(-1, 3)
         self._parity = np.array([row[3] for row in table], float)
+        self._plan = table
         i, j, k = self._axes.T
         base = 9 * np.arange(len(table))
         # entries of the matrices that the angles are read from, as flat indices
@@ -155,9 +156,8 @@ class EulerBox:
         return rates @ self._permutation
 
     def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        i, j, k = self._axes[index]
+        i, j, k, parity = self._plan[index]
         first, second, _ = coordinates[index].tolist()
-        parity = float(self._parity[index])
         sine, cosine = math.sin(first) * parity, math.cos(first)
         rate = np.zeros(3)
         if coordinate == 1:

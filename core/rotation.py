@@ -52,7 +52,7 @@ _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
 # power series in a^2 of cos a, sin a / a, (1 - cos a) / a^2 and (a - sin a) / a^3; enough terms for two whole turns
-_TERMS: Final = 30
+_TERMS: Final = 24
 _SERIES: Final[Array] = np.array(
     [[(-1.0) ** k / math.factorial(2 * k + odd) for odd in range(4)] for k in range(_TERMS)]
 )
