@@ -216,8 +216,8 @@ class EllipticSwing:
         reach = np.stack([-swing_low, swing_high])
         bounded = np.isfinite(reach).all(axis=0)
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
-        elliptic = bounded.all(axis=-1) & (sine > _THIN).all(axis=(0, -1))
-        self._sine = np.where(elliptic[..., None], sine, 1.0)  # (2, ..., k, 2): below and above zero, x and z
+        elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
+        self._sine: Array = np.where(elliptic[..., None], sine, 1.0)  # (2, ..., k, 2): below and above zero, x and z
         span = np.sqrt(np.prod(np.mean(self._sine, axis=0), axis=-1))
         self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
         infinite = np.inf

@@ -5,7 +5,7 @@ The arithmetic of inheritance is Blender's BKE_bone_parent_transform_calc_from_m
 """
 
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -73,10 +73,21 @@ class Pose:
     def batch_shape(self) -> tuple[int, ...]:
         return self.rotations.shape[:-2]
 
-    def __getitem__(self, index: object) -> "Pose":
+    def reshape(self, batch_shape: tuple[int, ...]) -> Self:
+        """The same poses with other leading axes."""
+        drop = len(self.batch_shape)
+        parts = (self.rotations, self.translations, self.scales, self.driven_matrices)
+        return self.trusted(*(None if p is None else p.reshape(batch_shape + p.shape[drop:]) for p in parts))  # pyright: ignore
+
+    def __getitem__(self, index: Any) -> "Pose":
         """A part of the batch: `index` goes over the leading axes."""
-        parts = [getattr(self, name) for name in ("rotations", "translations", "scales", "driven_matrices")]
-        return Pose(*(None if part is None else part[index] for part in parts))
+        scales, driven = self.scales, self.driven_matrices
+        return Pose(
+            self.rotations[index],
+            self.translations[index],
+            None if scales is None else scales[index],
+            None if driven is None else driven[index],
+        )
 
 
 def stack(poses: list[Pose]) -> Pose:
@@ -150,7 +161,7 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
                 result[..., bone, :, :3] = _inherit(skeleton, int(bone), base[..., :3], rest[bone], own[..., bone, :, :])
                 result[..., bone, :, 3:] = base[..., :3] @ moved[..., bone, :, None] + base[..., 3:]
         given = level[driven[level]]
-        if len(given):
+        if len(given) and pose.driven_matrices is not None:
             result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
     return result
 
@@ -207,7 +218,8 @@ def _orthogonalized(matrices: Array, normalize: bool) -> Array:
     safe = np.where(square > 0.0, square, 1.0)
     x = x - np.sum(x * y, axis=-1, keepdims=True) / safe * y
     z = z - np.sum(z * y, axis=-1, keepdims=True) / safe * y
-    length_x, length_z = (np.linalg.norm(v, axis=-1, keepdims=True) for v in (x, z))
+    length_x = np.linalg.norm(x, axis=-1, keepdims=True)
+    length_z = np.linalg.norm(z, axis=-1, keepdims=True)
     unit_x, unit_z = _normalized(x), _normalized(z)
     cosine = np.sum(unit_x * unit_z, axis=-1, keepdims=True)
     sheared = (np.abs(cosine) > _SHEAR_COSINE) & (np.abs(cosine) < 1.0 - _FLOAT32_EPSILON)
@@ -217,9 +229,7 @@ def _orthogonalized(matrices: Array, normalize: bool) -> Array:
     new_z = _normalized(np.cross(np.cross(new_x, unit_z), new_x))
     if normalize:
         y = y / np.sqrt(safe)
-        x, z = np.where(sheared, new_x, unit_x), np.where(sheared, new_z, unit_z)
-    else:
-        keep = np.sqrt(np.sin(angle))
-        x = np.where(sheared, new_x * length_x * keep, x)
-        z = np.where(sheared, new_z * length_z * keep, z)
-    return np.stack([x, y, z], axis=-1)
+        return np.stack([np.where(sheared, new_x, unit_x), y, np.where(sheared, new_z, unit_z)], axis=-1)
+    keep = np.sqrt(np.sin(angle))
+    kept = (np.where(sheared, new_x * length_x * keep, x), y, np.where(sheared, new_z * length_z * keep, z))
+    return np.stack(kept, axis=-1)

@@ -259,7 +259,8 @@ def unroll(q: ArrayLike, start: ArrayLike | None = None) -> Array:
         return array
     before = array[:1] if start is None else np.asarray(start, float)[None]
     dots = np.sum(array * np.concatenate([before, array[:-1]]), axis=-1, keepdims=True)
-    return array * np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
+    signs: Array = np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)
+    return array * signs
 
 
 def nearest_rotation(matrices: ArrayLike) -> Array:

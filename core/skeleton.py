@@ -24,7 +24,7 @@ _DEFAULT: Any = None  # filled in by __post_init__, so that readers need not ask
 HUMAN_DIAGONAL: Final = 2.4  # rest bounding-box diagonal, tails included, of a 1.7 m human between A- and T-pose
 
 
-def frozen(values: ArrayLike, dtype: type | None = None) -> NDArray:
+def frozen(values: ArrayLike, dtype: type[Any] | None = None) -> NDArray[Any]:
     """A read-only copy."""
     array = np.array(values, dtype)
     array.setflags(write=False)
@@ -115,12 +115,12 @@ class Skeleton:
         object.__setattr__(self, name, value)
 
     def _fill(
-        self, name: str, value: ArrayLike | None, shape: tuple[int, ...], dtype: type, default: ArrayLike = 0
+        self, name: str, value: ArrayLike | None, shape: tuple[int, ...], dtype: type[Any], default: ArrayLike = 0
     ) -> None:
         array = np.broadcast_to(default, shape) if value is None else np.asarray(value, dtype)
         self._set(name, frozen(self._shaped(name, array, shape), dtype))
 
-    def _shaped(self, name: str, array: NDArray, shape: tuple[int, ...]) -> NDArray:
+    def _shaped(self, name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         if array.shape != shape:
             raise CoreError(f"{name} must have the shape {shape}, not {array.shape}.")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -154,7 +154,7 @@ class Skeleton:
         return chain
 
     @cached_property
-    def levels(self) -> tuple[NDArray, ...]:
+    def levels(self) -> tuple[Indices, ...]:
         """Bones by depth: every array holds the bones whose parents are in the array before."""
         depth = np.zeros(len(self), int)
         for bone, parent in enumerate(self.parents):

@@ -1,7 +1,7 @@
 """What came of a solve, and why."""
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,24 @@ class Solution:
     rotation_tolerance: float
     limit_names: tuple[tuple[int, str], ...] = ()
     limits_active: NDArray[np.bool_] | None = None
+
+    def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
+        """The same with other leading axes."""
+        drop = self.iterations.ndim
+
+        def shaped(array: NDArray[Any]) -> NDArray[Any]:
+            return array.reshape(batch_shape + array.shape[drop:])
+
+        active = self.limits_active
+        return replace(
+            self,
+            pose=self.pose.reshape(batch_shape),
+            position_error=shaped(self.position_error),
+            rotation_error=shaped(self.rotation_error),
+            iterations=shaped(self.iterations),
+            converged=shaped(self.converged),
+            limits_active=None if active is None else shaped(active),
+        )
 
     def met(self) -> NDArray[np.bool_]:
         """(..., G) which goals are within tolerance."""

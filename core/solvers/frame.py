@@ -291,7 +291,8 @@ class FrameSolver:
         if shares is None:
             return self.problem.dual(gram[None], wish[None], np.array([damping]))[0]
         gram.ravel()[self.diagonal] += damping * shares
-        return np.linalg.solve(gram, wish)
+        y: Array = np.linalg.solve(gram, wish)
+        return y
 
     def _merit(self, at: _Placed, phase: int) -> float:
         if phase == numbers.TOP_LEVEL:

@@ -18,6 +18,7 @@ out of the joint's S, is set to the bound, and the step is solved again.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -118,9 +119,10 @@ class Problem:
         groups: list[LimitGroup] = []
         locked = np.array([bone for bone in joints if skeleton.rotation_locks[bone].any()], int)
         if len(locked):  # locked angles stay what they are, limits or not
-            modes = [skeleton.rotation_modes[bone] for bone in locked]
+            modes = [skeleton.rotation_modes[bone] for bone in locked.tolist()]
             orders = [mode if mode in rotation.EULER_ORDERS else "XYZ" for mode in modes]
-            angles = np.stack([rotation.to_euler(self.start.rotations[:, b], o) for b, o in zip(locked, orders)], axis=1)
+            own = [self.start.rotations[:, bone] for bone in locked]
+            angles = np.stack([rotation.to_euler(q, order) for q, order in zip(own, orders, strict=True)], axis=1)
             held = skeleton.rotation_locks[locked]
             groups.append(EulerBox(locked, orders, np.where(held, angles, -np.inf), np.where(held, angles, np.inf)))
         if self.method.limits:
@@ -142,14 +144,14 @@ class Problem:
         deviation[tree.parents[tree.joints] < 0] = numbers.ROOT_TURN_DEVIATION
         deviation *= 1.0 - self.skeleton.stiffness[bones]
         shifts = numbers.ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
-        self.variance = np.concatenate([deviation.ravel(), shifts.ravel()]) ** 2
+        self.variance: Array = np.square(np.concatenate([deviation.ravel(), shifts.ravel()]))
 
     def _prepare_goals(self) -> None:
         tree = self.tree
         edges = np.flatnonzero(np.diff(tree.priorities)) + 1
         bounds = [0, *edges.tolist(), tree.rows]
-        self.levels = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:])]
-        priorities = np.array([self.goals[goal].priority for goal in tree.row_goals[::3]])
+        self.levels = [slice(a, b) for a, b in pairwise(bounds)]
+        priorities = np.array([self.goals[goal].priority for goal in tree.row_goals[::3].tolist()])
         rank = np.unique(priorities, return_inverse=True)[1].reshape(-1)
         shares = [numbers.LEVEL_DAMPING ** (len(self.levels) - 1.0 - level) for level in range(len(self.levels))]
         self.damping_shares = np.repeat(shares, np.diff(bounds)) if len(self.levels) <= 2 else None
@@ -243,9 +245,8 @@ class Problem:
         position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
         position_error[:, self.tree.position_goals] = errors.points * self.unit
         rotation_error[:, self.tree.rotation_goals] = errors.turns
-        arrays = (position_error, rotation_error, iterations, self._met(errors), active)
-        shape = self.batch_shape
-        return self._solution(_shaped(self._pose_at(x), shape), *(a.reshape(shape + a.shape[1:]) for a in arrays))
+        solution = self._solution(self._pose_at(x), position_error, rotation_error, iterations, self._met(errors), active)
+        return solution.reshape(self.batch_shape)
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
@@ -253,13 +254,11 @@ class Problem:
         self._vector = x
         self.x = x[None]
         rotations, translations = frame.channels(x)
-        arrays = (*frame.errors(), np.array(used), np.array(frame.met()), active)
+        position_error, rotation_error = frame.errors()
         driven = self.start.driven_matrices
         pose = Pose.trusted(rotations, translations, None, None if driven is None else driven[0])
-        if self.batch_shape:
-            pose = _shaped(pose, self.batch_shape)
-            arrays = (a.reshape(self.batch_shape + a.shape) for a in arrays)
-        return self._solution(pose, *arrays)
+        solution = self._solution(pose, position_error, rotation_error, np.array(used), np.array(frame.met()), active)
+        return solution.reshape(self.batch_shape) if self.batch_shape else solution
 
     def _solution(
         self, pose: Pose, position_error: Array, rotation_error: Array, iterations: NDArray[np.int64],
@@ -714,9 +713,3 @@ def _parts(pose: Pose) -> list[Array | None]:
 def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
     tails = (2, 2, 2, 3)
     return Pose(*(None if p is None else _flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails)))  # type: ignore
-
-
-def _shaped(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    drop = len(pose.batch_shape)
-    parts = (None if p is None else p.reshape(batch_shape + p.shape[drop:]) for p in _parts(pose))
-    return Pose.trusted(*parts)  # pyright: ignore[reportArgumentType]

@@ -88,7 +88,7 @@ class Tree:
         places = np.array([self._place[bone] for bone in self.goal_bones], int)
         self.point_nodes = places[self.position_goals]
         self.end_nodes = places[self.rotation_goals]
-        priorities = np.array([goals[goal].priority for goal in self.row_goals])
+        priorities = np.array([goals[goal].priority for goal in self.row_goals.tolist()])
         self.order = np.argsort(priorities, kind="stable")
         self.priorities = priorities[self.order]
         self._workspace: dict[str, Array] = {}
