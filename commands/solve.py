@@ -41,7 +41,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     method = PinAndDrag(
         limits=job.limits,
         root=job.root,
+        # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
         coherent=job.frames is not None,
+        settle=job.frames is None,
         position_tolerance=SHARPER * job.tolerance.position / _largest_scale(job, before.worlds),
         rotation_tolerance=SHARPER * float(np.radians(job.tolerance.rotation)),
     )
