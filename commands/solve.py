@@ -69,7 +69,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
         method="pins",
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
         goals=reports,
-        explanations=tuple(_explain(place, reports, goals, solution, before.frames) for place in _unmet(reports)),
+        explanations=tuple(_explain(place, reports, goals, solution, before.frames, rig) for place in _unmet(reports)),
         action=action.name if action else None,
         rotated=tuple(rig.skeleton.names[bone] for bone in turned),
         moved=tuple(rig.skeleton.names[bone] for bone in moved),
@@ -182,14 +182,23 @@ def _unmet(reports: tuple[GoalReport, ...]) -> list[int]:
 
 
 def _explain(
-    place: int, reports: tuple[GoalReport, ...], goals: list[tuple[int, Any]], solution: Solution, frames: Array
+    place: int,
+    reports: tuple[GoalReport, ...],
+    goals: list[tuple[int, Any]],
+    solution: Solution,
+    frames: Array,
+    rig: bridge.Rig,
 ) -> str:
     """Where goal `place` is missed by most, as measured, and what the solver found in its way there."""
     report = reports[place]
     frame = int(np.searchsorted(frames, report.frames[report.worst]))
     parts = [i for i, (owner, _) in enumerate(goals) if owner == place]
     reasons = list(dict.fromkeys(reason for part in parts for reason in solution.reasons(part, frame)))
-    if solution.met()[frame, parts].all():
+    chain = [rig.skeleton.names[bone] for bone in rig.skeleton.ancestors(rig.skeleton.index(report.bone))]
+    driven = next((name for name in chain if name in rig.driven), None)
+    if driven is not None:
+        reasons.append(f"{driven} is decided by {rig.driven[driven]}")
+    elif solution.met()[frame, parts].all():
         reasons = ["the solver reached it, but constraints or drivers that follow the pose moved it away"]
     return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
 

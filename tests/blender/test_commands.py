@@ -231,6 +231,18 @@ def test_what_is_out_of_reach_is_exit_code_1_with_reasons_and_still_written(run:
     assert sentence.startswith(f"hand.L is {1000 * errors.max():.3g} mm short at frame {1 + int(np.argmax(errors))}")
 
 
+def test_a_bone_that_a_constraint_decides_is_named_with_the_constraint(run: Run, folder: Path) -> None:
+    object = opened(folder / "walk.blend")
+    constraint = object.pose.bones["hand.L"].constraints.new("COPY_LOCATION")
+    constraint.name, constraint.target = "Follow", bpy.data.objects["Cup"]
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
+    job = job_file(folder, [{"bone": "hand.L", "position": [0.0, 0.0, 2.0]}])
+    result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--json")
+    assert result.code == 1
+    (sentence,) = result.json["explanations"]
+    assert 'hand.L is decided by constraint "Follow" on "hand.L" (Copy Location)' in sentence
+
+
 def test_what_wins_is_said_by_the_job(run: Run, folder: Path) -> None:
     goals = [{"bone": "foot.L", "pin": ["position"]}, {"bone": "shin.L", "position": [0.6, -0.8, 1.2]}]
     pins = solved(run, folder, goals, code=1, frames=[1, 3])
