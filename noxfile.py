@@ -65,7 +65,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=list(BLENDERS))
 def tests(session: nox.Session) -> None:
     """The tests, in both Blenders; arguments go to pytest."""
-    quick = ["tests", "--ignore=tests/package", "--ignore=tests/window"]
+    quick = ["tests", "benchmarks", "--ignore=tests/package", "--ignore=tests/window"]
     session.run(blender(session), "-m", "pytest", *(session.posargs or quick), external=True)
 
 

@@ -1,8 +1,8 @@
 """The common work: one rig, the targets of W1 and W2, and the judge.
 
-Nothing here belongs to a solver. Every solver hands in local rotations and root positions, and the judge puts them through
-its own forward kinematics on the rig's JSON: no solver's word is taken for what it reached. Lengths in metres, angles in
-radians, armature space (z up, the figure faces -y).
+Nothing here belongs to a solver. Every solver hands in local rotations and root positions, and the judge puts them
+through its own forward kinematics on the rig's JSON: no solver's word is taken for what it reached. Lengths in
+metres, angles in radians, armature space (z up, the figure faces -y).
 """
 
 import json
@@ -25,14 +25,16 @@ TURNED: Final = np.array([True, True, False, False, False])  # the feet have an 
 POSITION_TOLERANCE: Final = 1e-3
 ROTATION_TOLERANCE: Final = np.radians(0.1)
 LIMIT_TOLERANCE: Final = np.radians(0.1)
+TURNED_TRACE: Final = 1.0 + 2.0 * np.cos(ROTATION_TOLERANCE)  # trace of a rotation by just the tolerance
 ROUNDING: Final = 1e-6  # the files' own digits differ by about 1e-8; a solver may stop exactly at a tolerance
 FPS: Final = 30
-WALK_FRAMES: Final = 2000
+W1_TARGETS: Final = 200
+W2_FRAMES: Final = 2000
 
 
 @dataclass(frozen=True)
 class Rig:
-    """J bones, parents first, the free root is bone 0; `limits` (J, 3, 2) are of the angles a, b, c in Rx(a) Ry(b) Rz(c)."""
+    """J bones, parents first, the free root is bone 0."""
 
     kind: str
     names: tuple[str, ...]
@@ -42,7 +44,7 @@ class Rig:
     frames: Array  # (J, 3, 3) rest frame in armature space
     heads: Array  # (J, 3) in armature space
     lengths: Array  # (J,)
-    limits: Array
+    limits: Array  # (J, 3, 2) of the angles a, b, c in Rx(a) Ry(b) Rz(c)
 
     def index(self, name: str) -> int:
         return self.names.index(name)
@@ -80,10 +82,7 @@ def load_rig(kind: str) -> Rig:
 
 @dataclass(frozen=True)
 class Work:
-    """F targets in a row for E effectors: head positions (F, E, 3), frames (F, E, 3, 3), `turned` (E,) where those count.
-
-    `moving` (E,): effectors whose target is not the same all the time.
-    """
+    """F targets in a row for E effectors: heads (F, E, 3), frames (F, E, 3, 3), `turned` (E,) where frames count."""
 
     name: str
     rig: Rig
@@ -98,6 +97,7 @@ class Work:
 
     @property
     def moving(self) -> NDArray[np.bool_]:
+        """(E,) effectors whose target is not the same all the time."""
         return np.ptp(self.positions, axis=0).any(axis=-1) | np.ptp(self.frames, axis=0).any(axis=(-2, -1))
 
 
@@ -115,9 +115,10 @@ def drag(kind: str, count: int) -> Work:
 def walk(kind: str, count: int) -> Work:
     """W2: a walk on a treadmill. It leaves the rest pose in the first second, so that nobody needs a cold start.
 
-    A step cycle lasts 1.2 s: the foot stands flat for 60 % of it and slides back with the belt, then swings forward, lifted
-    and pitched. Hands come down from the rest pose and swing against the legs, the head bobs and sways. All amplitudes
-    and the step frequency wander slowly, so that no two cycles are the same. The hips are for the solver to find.
+    A step cycle lasts 1.2 s: the foot stands flat for 60 % of it and slides back with the belt, then swings forward,
+    lifted and pitched. Hands come down from the rest pose and swing against the legs, the head bobs and sways. All
+    amplitudes and the step frequency wander slowly, so that no two cycles are the same. The hips are for the solver
+    to find.
     """
     rig = load_rig(kind)
     bones = [rig.index(name) for name in EFFECTORS]
@@ -146,7 +147,9 @@ def walk(kind: str, count: int) -> Work:
         positions[:, hand] += (amplitude * 0.05 * (1.0 + np.sin(0.61 * time + sign)))[:, None] * (up + sign * left)
     head = EFFECTORS.index("spine.006")
     bob = -0.035 + 0.02 * np.cos(4.0 * np.pi * phase)
-    positions[:, head] += amplitude[:, None] * (bob[:, None] * up + (0.03 * np.sin(2.0 * np.pi * phase))[:, None] * left)
+    positions[:, head] += amplitude[:, None] * (
+        bob[:, None] * up + (0.03 * np.sin(2.0 * np.pi * phase))[:, None] * left
+    )
     return Work("W2", rig, EFFECTORS, positions, frames, TURNED)
 
 
@@ -166,12 +169,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Share of the targets with every effector within tolerance and every joint within its limits, and the worst errors."""
+    """Share of the targets with all effectors within tolerance and all joints within limits; the worst errors."""
 
     solved: float
     position: float
     rotation: float
     limit: float
+
+    def worse(self, other: "Verdict") -> "Verdict":
+        return Verdict(
+            min(self.solved, other.solved),
+            max(self.position, other.position),
+            max(self.rotation, other.rotation),
+            max(self.limit, other.limit),
+        )
 
 
 def judge(work: Work, answer: Answer) -> Verdict:
@@ -206,6 +217,12 @@ def angle_between(a: Array, b: Array) -> Array:
     """The angle of the rotation from one frame (..., 3, 3) to another; exact for small angles, too."""
     chord = np.linalg.norm(a - b, axis=(-2, -1)) / np.sqrt(8.0)
     return 2.0 * np.arcsin(np.clip(chord, 0.0, 1.0))
+
+
+def from_hinges(rig: Rig, angles: Array, roots: Array, root_turns: Array, iterations: int) -> Answer:
+    """The answer of a robotics solver: hinge angles (F, J - 1, 3), the root's head (F, 3) and frame (F, 4) wxyz."""
+    root = rig.frames[0].T @ quaternion_matrices(root_turns)
+    return Answer(np.concatenate([root[:, None], hinge_matrices(angles)], axis=1), roots.copy(), iterations)
 
 
 def hinge_matrices(angles: Array) -> Array:

@@ -21,7 +21,7 @@ class Goal:
     position   (..., 3) for `point`, or None
     rotation   (..., 4) for the bone's frame, or None
     point      (3,) in the bone's frame; the head by default, (0, length, 0) is the tail
-    weights    share of the error where goals of one priority contradict each other; (...) to change over frames, 0 is off
+    weights    share of the error where goals of one priority contradict each other; (...) to change over frames, 0: off
     priority   0 is served first; a lower-priority goal never moves a higher one
 
     Leading axes go with the batch of the pose.

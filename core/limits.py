@@ -1,7 +1,7 @@
 """Limits of joints: what a bone's own rotation may be.
 
-A group holds the limits of one kind for k bones. It maps the bones' own rotation matrices to coordinates with a lower and
-an upper bound each, and gives the coordinates' gradients with respect to a rotation in the bone's own frame, so that
+A group holds the limits of one kind for k bones. It maps the bones' own rotation matrices to coordinates with a lower
+and an upper bound each, and gives the coordinates' gradients with respect to a rotation in the bone's own frame, so that
 solvers treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
 """
 
@@ -199,10 +199,10 @@ class EulerBox:
 
 
 class EllipticSwing:
-    """Blender's own IK limits: an ellipse in sin(half swing) over X and Z, quarter by quarter, and a range for the twist about Y.
+    """Blender's IK limits: an ellipse in sin(half swing) over X and Z, quarter by quarter, and a range of twist about Y.
 
-    lower, upper (..., k, 3) by axis x, y, z with lower <= 0 <= upper for x and z; infinite where free. With only one of x and z
-    bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
+    lower, upper (..., k, 3) by axis x, y, z with lower <= 0 <= upper for x and z; infinite where free. With only one of
+    x and z bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
     """
 
     names: Final = ("X", "Z", "swing", "twist")
@@ -217,8 +217,10 @@ class EllipticSwing:
         bounded = np.isfinite(reach).all(axis=0)
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
         elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
-        self._sine: Array = np.where(elliptic[..., None], sine, 1.0)  # (2, ..., k, 2): below and above zero, x and z
-        span = np.sqrt(np.prod(np.mean(self._sine, axis=0), axis=-1))
+        radii: Array = np.where(elliptic[..., None], sine, 1.0)
+        below, above = radii[0], radii[1]
+        self._sine: tuple[Array, Array] = below, above  # (..., k, 2) each: below and above zero, x and z
+        span = np.sqrt(np.prod(0.5 * (below + above), axis=-1))
         self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
         infinite = np.inf
         self.lower = np.stack(
@@ -250,7 +252,8 @@ class EllipticSwing:
         return 0.5 * vector / cosine[..., None], cosine
 
     def _radii(self, swing: Array) -> Array:
-        return np.where(swing < 0.0, self._sine[0], self._sine[1])
+        below, above = self._sine
+        return np.where(swing < 0.0, below, above)
 
     def coordinates(self, matrices: Array) -> Array:
         swing, _ = self._swing(matrices)
@@ -294,7 +297,8 @@ class EllipticSwing:
         inside = values - out
         swing, _ = self._swing(matrices)
         single = np.sin(0.5 * inside[..., :2])
-        shrink = np.where(values[..., 2] > 0.0, inside[..., 2] / np.where(values[..., 2] > 0.0, values[..., 2], 1.0), 1.0)
+        radius = values[..., 2]
+        shrink = np.where(radius > 0.0, inside[..., 2] / np.where(radius > 0.0, radius, 1.0), 1.0)
         vector = np.where(np.isfinite(self.upper[..., 2:3]), swing * shrink[..., None], single)
         length2 = np.sum(vector * vector, axis=-1)
         zero = np.zeros_like(length2)

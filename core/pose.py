@@ -23,8 +23,9 @@ _FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
 class Pose:
     """One pose or many: rotations (..., J, 4) and translations (..., J, 3) of the bones' own channels.
 
-    A rotation is the unit quaternion of the bone's own rotation whatever its mode; a translation is its location. `scales`
-    (..., J, 3) where a bone is scaled; `driven_matrices` (..., J, 3, 4) in armature space, read for driven bones only.
+    A rotation is the unit quaternion of the bone's own rotation whatever its mode; a translation is its location.
+    `scales` (..., J, 3) where a bone is scaled; `driven_matrices` (..., J, 3, 4) in armature space, read for driven bones
+    only.
     """
 
     rotations: Array
@@ -56,7 +57,7 @@ class Pose:
     def trusted(cls, rotations: Array, translations: Array, scales: Array | None, driven_matrices: Array | None) -> Self:
         """A pose of arrays that need no check and that nobody else will change: what solvers return."""
         pose = object.__new__(cls)
-        for name, value in zip(cls.__dataclass_fields__, (rotations, translations, scales, driven_matrices)):
+        for name, value in zip(cls.__dataclass_fields__, (rotations, translations, scales, driven_matrices), strict=True):
             if value is not None:
                 value.setflags(write=False)
             object.__setattr__(pose, name, value)
@@ -110,7 +111,7 @@ def forward(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array]:
 
 
 def frame_rotations(matrices: Array) -> Array:
-    """Unit quaternions of bone frames (..., 3, 3): Y kept, then X; scale and shear dropped, mirrored frames turned as Blender's."""
+    """Unit quaternions of bone frames (..., 3, 3), without scale and shear: Y kept, then X; mirrored as in Blender."""
     return rotation.from_matrix(frame_bases(matrices))
 
 
@@ -158,7 +159,8 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
             result[..., simple, :, 3:] = base[..., :3] @ moved[..., simple, :, None] + base[..., 3:]
             for bone in level[~plain[level] & ~driven[level]]:
                 base = result[..., parents[bone], :, :]
-                result[..., bone, :, :3] = _inherit(skeleton, int(bone), base[..., :3], rest[bone], own[..., bone, :, :])
+                parent = base[..., :3]
+                result[..., bone, :, :3] = _inherit(skeleton, int(bone), parent, rest[bone], own[..., bone, :, :])
                 result[..., bone, :, 3:] = base[..., :3] @ moved[..., bone, :, None] + base[..., 3:]
         given = level[driven[level]]
         if len(given) and pose.driven_matrices is not None:
@@ -212,7 +214,7 @@ def _normalized(vectors: Array) -> Array:
 
 
 def _orthogonalized(matrices: Array, normalize: bool) -> Array:
-    """Blender's orthogonalize_m4_stable about the Y axis on (..., 3, 3): shear goes, the volume stays (or the scale goes, too)."""
+    """Blender's orthogonalize_m4_stable about Y on (..., 3, 3): shear goes; the volume stays, or the scale goes, too."""
     y, x, z = matrices[..., :, 1], matrices[..., :, 0], matrices[..., :, 2]
     square = np.sum(y * y, axis=-1, keepdims=True)
     safe = np.where(square > 0.0, square, 1.0)

@@ -1,7 +1,7 @@
 """Rotations on arrays: unit quaternions (..., 4) in the order w, x, y, z, acting on column vectors.
 
-Every function broadcasts over leading axes and leaves its input untouched. Angles are radians. Euler orders are Blender's:
-in "XYZ" the rotation about X comes first, so the matrix is Rz @ Ry @ Rx.
+Every function broadcasts over leading axes and leaves its input untouched. Angles are radians. Euler orders are
+Blender's: in "XYZ" the rotation about X comes first, so the matrix is Rz @ Ry @ Rx.
 """
 
 import math
@@ -47,7 +47,7 @@ _SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
     _SKEW[_axis, _entry] = _sign
 
-# exp_and_jacobian: features 1, x, y, z, xx, xy, xz, yy, yz, zz, what they are weighted with, and the matrix entries they make
+# exp_and_jacobian: features 1, x, y, z, xx, xy, xz, yy, yz, zz, their weights, and the matrix entries that they make
 _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
@@ -130,7 +130,7 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
 
 
 def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
-    """Split q = swing * twist, twist about the unit `axis` (..., 3); both with w >= 0. At a half-turn swing, no twist."""
+    """Split q = swing * twist, twist about the unit `axis` (..., 3); both w >= 0. At a half-turn swing, no twist."""
     array, direction = np.asarray(q, float), np.asarray(axis, float)
     along = np.sum(array[..., 1:] * direction, axis=-1, keepdims=True) * direction
     twist = positive(normalize(np.concatenate([array[..., :1], along], axis=-1)))
@@ -194,7 +194,7 @@ def from_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
 
 
 def to_euler(q: ArrayLike, order: str = "XYZ") -> Array:
-    """Unit quaternions to Euler angles x, y, z (..., 3): of the two solutions the one with the smaller sum, as Blender's."""
+    """Unit quaternions to Euler angles x, y, z (..., 3): of the two triples the one with the smaller sum, as Blender."""
     return matrix_to_euler(to_matrix(q), order)
 
 
@@ -242,7 +242,7 @@ def near_euler(angles: ArrayLike, reference: ArrayLike, order: str = "XYZ") -> A
 
 
 def unwrap_euler(angles: ArrayLike, order: str = "XYZ", start: ArrayLike | None = None) -> Array:
-    """Euler angles over time (F, ..., 3) without jumps; the first frame goes near `start` (..., 3) where one is given."""
+    """Euler angles over time (F, ..., 3) without jumps; the first frame goes near `start` (..., 3) if given."""
     result = np.array(angles, float)
     before = None if start is None else np.asarray(start, float)
     for frame in range(len(result)):
@@ -288,8 +288,8 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     Rodrigues, with [x]^2 = x x^T - a^2 I: exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T,
     Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
-    # Both matrices are a I + b [x] + c x x^T with power series of a^2 for coefficients: products with constants, since for the
-    # twenty joints of a body many small array operations would cost more than their arithmetic.
+    # Both matrices are a I + b [x] + c x x^T with power series of a^2 for coefficients: products with constants, since
+    # for the twenty joints of a body many small array operations would cost more than their arithmetic.
     x = vectors.reshape(-1, 3)
     powers = np.empty((len(x), _TERMS))
     powers[:, 0] = 1.0

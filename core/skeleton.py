@@ -35,14 +35,14 @@ def frozen(values: ArrayLike, dtype: type[Any] | None = None) -> NDArray[Any]:
 class Skeleton:
     """J bones, parents before children; checked when made, arrays read-only. Anything that numpy takes may be given.
 
-    A frame's origin is its bone's head; +Y points along the bone. `offsets` and `rest_rotations` are in the parent's rest
-    frame (in armature space for a bone without parent). The optional fields are Blender's flags of the same names:
+    A frame's origin is its bone's head; +Y points along the bone. `offsets` and `rest_rotations` are in the parent's
+    rest frame (in armature space for a bone without parent). The optional fields are Blender's flags of the same names:
 
     limits          groups of limits on own rotations (see `limits`)
     stiffness       (J, 3) 0 free to 1 stiff, about the bone's own axes
     movable         (J,) the rotation may be changed
     translatable    (J, 3) the location channels that may be changed
-    rotation_locks  (J, 3) Euler angles that must stay as they are: in the order of `rotation_modes`, XYZ if that is no order
+    rotation_locks  (J, 3) Euler angles that must stay: in the order of `rotation_modes`, XYZ if that is no order
     connected       (J,) the head sits on the parent's tail, the bone's location is ignored
     local_location  (J,) location is in the bone's own rest frame; else in the parent's frame
     inherit_rotation, inherit_scale     what comes from the parent

@@ -60,7 +60,7 @@ class Solution:
         return near & (self.rotation_error <= self.rotation_tolerance)
 
     def explain(self) -> list[str]:
-        """A sentence for each unmet goal: how far off it is, in which frame of the batch at worst, and what stopped it."""
+        """A sentence for each unmet goal: how far off it is, in which frame of the batch at worst, what stopped it."""
         met = self.met().reshape(-1, len(self.goals))
         errors = self.position_error.reshape(met.shape)
         turns = self.rotation_error.reshape(met.shape)

@@ -45,13 +45,17 @@ class POISE_PT_pins(bpy.types.Panel):
             return
         settings = object.poise
 
-        row = layout.row(align=True)
-        for kind, text in (("POSITION", "Position"), ("ROTATION", "Rotation"), ("BOTH", "Both")):
+        if context.mode != "POSE":
+            layout.label(text="Pin bones in Pose Mode", icon="INFO")
+        column = layout.column(align=True)
+        column.operator("poise.pin", icon="PINNED").kind = "BOTH"
+        row = column.row(align=True)
+        for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
         layout.template_list("POISE_UL_pins", "", settings, "pins", settings, "active_pin", rows=3)
         row = layout.row(align=True)
         row.operator("poise.unpin").bone = ""
-        row.operator("poise.clear_pins", text="Clear")
+        row.operator("poise.clear_pins", text="Clear All")
 
         column = layout.column()
         column.use_property_split = True
@@ -62,7 +66,7 @@ class POISE_PT_pins(bpy.types.Panel):
 
         column = layout.column(align=True)
         column.operator("poise.solve")
-        column.operator("poise.bake")
+        column.operator("poise.bake", text="Bake...")
 
 
 CLASSES = (POISE_UL_pins, POISE_PT_pins)

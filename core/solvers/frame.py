@@ -1,9 +1,9 @@
 """One frame of `pins` under the mouse: the same steps in as few numpy calls as possible.
 
-With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not change
-from tick to tick is folded into constants here: forward kinematics by pointer jumping (log2 of the depth products instead of one
-per level), levers and row order in one constant matrix, limits as rows that cost something only where one is active.
-`pins.Problem` is the reference; tests compare the two.
+With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not
+change from tick to tick is folded into constants here: forward kinematics by pointer jumping (log2 of the depth products
+instead of one per level), levers and row order in one constant matrix, limits as rows that cost something only where one
+is active. `pins.Problem` is the reference; tests compare the two.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -73,15 +73,17 @@ class FrameSolver:
         variance = problem.variance
         self.variance = variance
         self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
-        self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
+        variances = variance[: self.turning].reshape(-1, 3)
+        self.joint_variances: list[tuple[float, float, float]] = [(float(a), float(b), float(c)) for a, b, c in variances]
         self.first = problem.levels[0].stop
         self.diagonal = slice(None, None, rows + 1)
         goals = np.eye(len(problem.goals))
-        self.goal_positions = np.concatenate([goals[tree.position_goals] * problem.unit, 0.0 * goals[tree.rotation_goals]])
-        self.goal_rotations = np.concatenate([0.0 * goals[tree.position_goals], goals[tree.rotation_goals]])
+        positions, rotations = goals[tree.position_goals], goals[tree.rotation_goals]
+        self.goal_positions = np.concatenate([positions * problem.unit, 0.0 * rotations])
+        self.goal_rotations = np.concatenate([0.0 * positions, rotations])
         # entries of an error rotation that make its skew part
         base = 9 * np.arange(self.ends)[:, None]
-        self.plus, self.minus, self.trace = base + [7, 2, 3], base + [5, 6, 1], base + [0, 4, 8]
+        self.plus, self.minus, self.trace = (base + np.array(entries) for entries in ([7, 2, 3], [5, 6, 1], [0, 4, 8]))
         groups = problem.limit_rows
         self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
         self.members = groups.members
@@ -157,8 +159,8 @@ class FrameSolver:
         at.points = (frames.take(self.point_nodes, axis=0) @ self.arms)[:, :3, 0]
         at.ends = frames.take(self.end_nodes, axis=0)[:, :3, :3] @ self.end_frames
         if self.groups:
-            at.own = [base @ turns[member] for base, member in zip(self.base, self.member_places)]
-            values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own)]
+            at.own = [base @ turns[member] for base, member in zip(self.base, self.member_places, strict=True)]
+            values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own, strict=True)]
             at.values = values[0] if len(values) == 1 else np.concatenate(values)
         self.compare(at)
         return at
@@ -358,7 +360,7 @@ class FrameSolver:
             return at
         x = at.x.copy()
         vectors = x[: self.turning].reshape(-1, 3)
-        for group, base, own, member in zip(self.groups, self.base, at.own, self.members):
+        for group, base, own, member in zip(self.groups, self.base, at.own, self.members, strict=True):
             clamped = group.clamp(own)
             moved = np.any(clamped != own, axis=(-1, -2))
             if moved.any():
@@ -367,7 +369,7 @@ class FrameSolver:
         return self.place(x)
 
     def iterate(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """x, the number of steps and the active limit rows: steps until the goals are met (and, if the method settles, the joints rest)."""
+        """Step until the goals are met and, if the method settles, the joints rest: x, number of steps, active limit rows."""
         method, last_phase = self.problem.method, self.problem.last_phase
         if self.at is not None and self.at.x is x:  # where the last solve ended
             at = self.at
@@ -393,7 +395,8 @@ class FrameSolver:
                 break
             change = float(np.abs(there.x - before.x).max(initial=0.0))
             calm = calm + 1 if change < numbers.SETTLED else 0
-            stuck = calm >= (numbers.CALM_DAMPED if damping else numbers.CALM) or damping > numbers.LM_LIMIT or budget <= 0
+            patience = numbers.CALM_DAMPED if damping else numbers.CALM
+            stuck = calm >= patience or damping > numbers.LM_LIMIT or budget <= 0
             if met and ((calm and not damping) or stuck):
                 break
             if stuck:

@@ -13,7 +13,7 @@ DAMPING: Final = 1e-8  # D
 LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
 CUT: Final = 1e-9
 ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
-DRAG_GAIN: Final = 0.05  # share of the way to the reference in one step of a drag: more costs a second step in every tick
+DRAG_GAIN: Final = 0.05  # share of the way to the reference in a step of a drag: more costs a second step in every tick
 STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
 SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest
 POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise
@@ -28,8 +28,10 @@ ACTIVE_SET_ROUNDS: Final = 4
 REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
 SWEEP: Final = 3  # steps of a chunk before its unfinished frames are put together with those of the others
 CHUNK: Final = 256  # frames solved together: temporaries stay in the cache
-STRIDES: Final = (16, 4, 1)  # of a coherent batch every 16th frame is solved first, and every finer one starts from its neighbours
-NATURAL, EXACT, TOP_LEVEL = range(3)  # phases: near the reference; only the goals; only the first level, if others are out of reach
+# of a coherent batch every 16th frame is solved first, and every finer one starts from its neighbours
+STRIDES: Final = (16, 4, 1)
+# phases: near the reference; only the goals; only the first level, if others are out of reach
+NATURAL, EXACT, TOP_LEVEL = range(3)
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
 LIMIT_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps; the end brings it in
 LIMIT_NEAR: Final = 1e-3  # radians within which an active bound stays active

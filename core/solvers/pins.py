@@ -1,19 +1,22 @@
 """Pins and drag: prioritised goals on any links of the tree (CN1420453; Nakamura and Yamane, TVCG 2003).
 
-One step is the weighted, damped pseudo-inverse and the joint target of the source in one: the maximum of a Gaussian prior
-about the reference pose, x ~ N(0, S), under the linearised goals J dx = e:
+One step is the weighted, damped pseudo-inverse and the joint target of the source in one: the maximum of a Gaussian
+prior about the reference pose, x ~ N(0, S), under the linearised goals J dx = e:
 
     dx = S J^T y - g x,     (J S J^T + d I) y = e + g J x
 
-solved in the dual (rows of goals, never columns of joints). S is diagonal, sd^2 of each joint about its own axes and of each
-root's shift; a stiffness is 1 / sd^2. g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's m, raised where a step made
-things worse: an unreachable goal is approached without overshoot.
+solved in the dual (rows of goals, never columns of joints). S is diagonal, sd^2 of each joint about its own axes and of
+each root's shift; a stiffness is 1 / sd^2. g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's m, raised where a
+step made things worse: an unreachable goal is approached without overshoot.
 
-Priorities: two levels are one system in which the first has 1e-4 of the second's damping: what a lower level out of reach can
-push a higher one is that share of its own clamped error, 0.05 mm, and the last steps take it back. More levels are eliminated
-one after the other from the Gram matrix; the step of a level uses the damped inverse with D, the projector onto its null
-space one with CUT: directions in which the level moves less than sqrt(CUT) per standard deviation count as free, continuously. Limits are an active set above all levels: a coordinate at its bound takes its direction
-out of the joint's S, is set to the bound, and the step is solved again.
+Priorities: two levels are one system in which the first has 1e-4 of the second's damping: what a lower level out of
+reach can push a higher one is that share of its own clamped error, 0.05 mm, and the last steps take it back. More levels
+are eliminated one after the other from the Gram matrix; the step of a level uses the damped inverse with D, the projector
+onto its null space one with CUT: directions in which the level moves less than sqrt(CUT) per standard deviation count as
+free, continuously.
+
+Limits are an active set above all levels: a coordinate at its bound takes its direction out of the joint's S, is set to
+the bound, and the step is solved again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -119,7 +122,7 @@ class Problem:
         groups: list[LimitGroup] = []
         locked = np.array([bone for bone in joints if skeleton.rotation_locks[bone].any()], int)
         if len(locked):  # locked angles stay what they are, limits or not
-            modes = [skeleton.rotation_modes[bone] for bone in locked.tolist()]
+            modes = [skeleton.rotation_modes[int(bone)] for bone in locked]
             orders = [mode if mode in rotation.EULER_ORDERS else "XYZ" for mode in modes]
             own = [self.start.rotations[:, bone] for bone in locked]
             angles = np.stack([rotation.to_euler(q, order) for q, order in zip(own, orders, strict=True)], axis=1)
@@ -151,7 +154,7 @@ class Problem:
         edges = np.flatnonzero(np.diff(tree.priorities)) + 1
         bounds = [0, *edges.tolist(), tree.rows]
         self.levels = [slice(a, b) for a, b in pairwise(bounds)]
-        priorities = np.array([self.goals[goal].priority for goal in tree.row_goals[::3].tolist()])
+        priorities = tree.priorities[np.argsort(tree.order)][::3]
         rank = np.unique(priorities, return_inverse=True)[1].reshape(-1)
         shares = [numbers.LEVEL_DAMPING ** (len(self.levels) - 1.0 - level) for level in range(len(self.levels))]
         self.damping_shares = np.repeat(shares, np.diff(bounds)) if len(self.levels) <= 2 else None
@@ -184,7 +187,7 @@ class Problem:
             self.frame.retarget()
 
     def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
-        """Give goal `index` other targets and nothing else: a tick of a drag. `solution.goals` keep the first targets."""
+        """Give goal `index` other targets only: a tick of a drag. `solution.goals` keep the first targets."""
         for target in (position, rotation):
             if target is not None and not np.isfinite(target).all():
                 raise CoreError(f'The target of "{self.goals[index].bone}" is not a finite number.')
@@ -204,7 +207,7 @@ class Problem:
         return np.concatenate([turns.reshape(self.count, -1), shifts.reshape(self.count, -1)], axis=1)
 
     def _pose_at(self, x: Array) -> Pose:
-        """The flat pose of the first frames: the reference's channels with x on top; all other channels as at the start."""
+        """The flat pose of the first frames: the reference's channels with x on top, all others as at the start."""
         turning = 3 * len(self.tree.joints)
         rotations = self.start.rotations[: len(x)].copy()
         rotations[:, self._joint_bones] = rotation.mul(
@@ -245,7 +248,8 @@ class Problem:
         position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
         position_error[:, self.tree.position_goals] = errors.points * self.unit
         rotation_error[:, self.tree.rotation_goals] = errors.turns
-        solution = self._solution(self._pose_at(x), position_error, rotation_error, iterations, self._met(errors), active)
+        pose, met = self._pose_at(x), self._met(errors)
+        solution = self._solution(pose, position_error, rotation_error, iterations, met, active)
         return solution.reshape(self.batch_shape)
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
@@ -390,7 +394,8 @@ class Problem:
             met = self._met(errors)[alive]
             calm[alive] = np.where(rest, calm[alive] + 1, 0)
             budget[alive] -= 1
-            stuck = (calm[alive] >= np.where(damping[alive] > 0.0, numbers.CALM_DAMPED, numbers.CALM)) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
+            patience = np.where(damping[alive] > 0.0, numbers.CALM_DAMPED, numbers.CALM)
+            stuck = (calm[alive] >= patience) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
             done = met & ((rest & (damping[alive] == 0.0)) | stuck | (not method.settle))
             done |= stuck & (phase[alive] >= self.last_phase)
             next_phase = alive[stuck & ~done]
@@ -408,7 +413,9 @@ class Problem:
     def _merit(self, errors: "_Errors", x: Array, phase: NDArray[np.int64]) -> Array:
         """What a step must not raise, (B,)."""
         merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * self._strain(x)
-        return merit if self.last_phase < numbers.TOP_LEVEL else np.where(phase == numbers.TOP_LEVEL, errors.costs[:, 0], merit)
+        if self.last_phase < numbers.TOP_LEVEL:
+            return merit
+        return np.where(phase == numbers.TOP_LEVEL, errors.costs[:, 0], merit)
 
     def _met(self, errors: "_Errors") -> NDArray[np.bool_]:
         near = np.all(errors.points <= self.position_tolerance / self.unit, axis=1)
@@ -443,7 +450,8 @@ class Problem:
             for joint in held.tolist():
                 columns = slice(3 * joint, 3 * joint + 3)
                 weighted[:, :, columns] = jac[:, :, columns] @ covariance[:, joint]
-            y = self.dual(weighted @ np.swapaxes(jac, -1, -2), wish[pick] - (jac @ mean[..., None])[..., 0], levelled[pick])
+            gap = wish[pick] - (jac @ mean[..., None])[..., 0]
+            y = self.dual(weighted @ np.swapaxes(jac, -1, -2), gap, levelled[pick])
             z = mean + (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0]
             step[pick] = z - share * own
             if turn == numbers.ACTIVE_SET_ROUNDS - 1:
@@ -506,12 +514,16 @@ class _LimitRows:
         bones = np.concatenate([group.bones for group in groups]) if groups else np.zeros(0, int)
         self.base = to_matrix(reference[:, bones])
         frames = len(reference)
-        bounds = [[np.broadcast_to(b, (frames, *b.shape[-2:])).reshape(frames, -1) for b in (g.lower, g.upper)] for g in groups]
         empty = np.zeros((frames, 0))
-        self.lower = np.concatenate([low for low, _ in bounds] or [empty], axis=1)
-        self.upper = np.concatenate([high for _, high in bounds] or [empty], axis=1)
+
+        def by_frame(bounds: list[Array]) -> Array:
+            flat = [np.broadcast_to(b, (frames, *b.shape[-2:])).reshape(frames, -1) for b in bounds]
+            return np.concatenate(flat or [empty], axis=1)
+
+        self.lower = by_frame([group.lower for group in groups])
+        self.upper = by_frame([group.upper for group in groups])
         sizes = [group.lower.shape[-1] for group in groups]
-        joint = [np.repeat(member, size) for member, size in zip(self.members, sizes)]
+        joint = [np.repeat(member, size) for member, size in zip(self.members, sizes, strict=True)]
         self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
         self.count = len(self.joint)
         # slot: rows of one joint come one after the other, rows of one slot belong to different joints
@@ -521,8 +533,12 @@ class _LimitRows:
             slot[row] = seen.get(owner, 0)
             seen[owner] = slot[row] + 1
         self.real = ~(self.lower == self.upper).all(axis=0)  # limits, not locked channels
-        names = [(bone, group.describe(i, c)) for group, size in zip(groups, sizes)
-                 for i, bone in enumerate(group.bones.tolist()) for c in range(size)]
+        names = [
+            (bone, group.describe(i, c))
+            for group, size in zip(groups, sizes, strict=True)
+            for i, bone in enumerate(group.bones.tolist())
+            for c in range(size)
+        ]
         self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
         self.slots = [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
 
@@ -531,7 +547,7 @@ class _LimitRows:
         return np.zeros((frames, self.count), bool)
 
     def _parts(self, frames: NDArray[np.int64]) -> Iterator[tuple[LimitGroup, NDArray[np.int64], slice, slice]]:
-        """Each group with the bounds of these frames, its joints, its places among the own rotations and its rows."""
+        """Each group with these frames' bounds, its joints, its places among the own rotations and its rows."""
         place = row = 0
         for group, member in zip(self.groups, self.members, strict=True):
             size = group.lower.shape[-1] * len(member)
@@ -546,7 +562,7 @@ class _LimitRows:
         return _Measured(own, values)
 
     def outside(self, measured: "_Measured", frames: NDArray[np.int64], slack: float) -> list[NDArray[np.int64]]:
-        """Frames in which some coordinate is out of its bounds by more than `slack`, as a list of one array, or of none."""
+        """Frames in which some coordinate is out of its bounds by more than `slack`: a list of one array, or of none."""
         beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
         found = np.flatnonzero(beyond.any(axis=1)) if self.count else np.zeros(0, int)
         return [found] if len(found) else []
@@ -607,7 +623,7 @@ class _LinearLimits:
     def condition(
         self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
     ) -> tuple[Array, Array, NDArray[np.int64]]:
-        """The prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3) of the held joints (h,)."""
+        """The prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3), held joints (h,)."""
         count = len(x)
         held = np.unique(self.rows.joint[active.any(axis=0)])
         mean = np.zeros_like(x)
@@ -712,4 +728,5 @@ def _parts(pose: Pose) -> list[Array | None]:
 
 def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
     tails = (2, 2, 2, 3)
-    return Pose(*(None if p is None else _flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails)))  # type: ignore
+    flat = (None if p is None else _flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails, strict=True))
+    return Pose(*flat)  # type: ignore

@@ -59,7 +59,7 @@ class Kinematics(Batch):
 
 
 class Tree:
-    """Links and goals of one problem. Nodes are the bones between the goals and their roots, parents first, by depth."""
+    """Links and goals of one problem. Nodes are the bones from the goals up to their roots, parents first, by depth."""
 
     def __init__(self, skeleton: Skeleton, goals: Sequence[Goal], root: str) -> None:
         self.skeleton = skeleton
@@ -88,14 +88,14 @@ class Tree:
         places = np.array([self._place[bone] for bone in self.goal_bones], int)
         self.point_nodes = places[self.position_goals]
         self.end_nodes = places[self.rotation_goals]
-        priorities = np.array([goals[goal].priority for goal in self.row_goals.tolist()])
+        priorities = np.array([goals[int(goal)].priority for goal in self.row_goals], int)
         self.order = np.argsort(priorities, kind="stable")
         self.priorities = priorities[self.order]
         self._workspace: dict[str, Array] = {}
         self._find_rows()
 
     def workspace(self, name: str, *shape: int) -> Array:
-        """An array to overwrite, the same memory each time: fresh large arrays cost more in page faults than in arithmetic."""
+        """An array to overwrite, always the same memory: fresh large arrays cost more in page faults than arithmetic."""
         size = int(np.prod(shape))
         buffer = self._workspace.get(name)
         if buffer is None or buffer.size < size:
@@ -134,9 +134,9 @@ class Tree:
     def _find_rows(self) -> None:
         """Which column moves which row, and with which lever.
 
-        Rows: three for each position goal and three for each rotation goal, by priority (`order`). A bone that does not inherit rotation is
-        carried along by its head: for joints above it the lever ends there (`levers`: further points, each with rows of its own
-        that are folded into the goal's).
+        Rows: three for each position goal and three for each rotation goal, by priority (`order`). A bone that does not
+        inherit rotation is carried along by its head: for joints above it the lever ends there (`levers`: further points,
+        each with rows of its own that are folded into the goal's).
         """
         columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3)])
         turning = np.arange(self.degrees) < 3 * len(self.joints)
@@ -162,12 +162,12 @@ class Tree:
                     lever_masks.append(mask)
         end_masks: list[Array] = []
         for place in self.end_nodes.tolist():
-            links: list[int] = []
+            turners: list[int] = []
             for link in self._chain(place):
-                links.append(link)
+                turners.append(link)
                 if link in blocked:
                     break
-            end_masks.append((np.isin(columns, links) & turning).astype(float))
+            end_masks.append((np.isin(columns, turners) & turning).astype(float))
         empty = np.zeros((0, self.degrees))
         mask = np.concatenate([np.repeat(np.array(m) if m else empty, 3, axis=0) for m in (masks, end_masks)])
         self.mask = mask[self.order]
@@ -231,7 +231,7 @@ class Tree:
 
         # goals: where the point is, and how the goal's frame stands, in the node's rigid frame
         point_nodes, end_nodes = self.point_nodes, self.end_nodes
-        points = np.array([np.asarray(self.goals[i].point) for i in self.position_goals]).reshape(-1, 3)
+        points = np.array([np.asarray(self.goals[int(i)].point) for i in self.position_goals], float).reshape(-1, 3)
         seen = (matrices[:, point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
         arms = (np.swapaxes(frames[:, point_nodes], -1, -2) @ seen[..., None])[..., 0]
         shown = frame_bases(matrices[:, end_nodes][..., :3])
@@ -285,10 +285,10 @@ class Links(Batch):
         return Kinematics(frames, turns, rates, points, ends)
 
     def jacobian(self, at: Kinematics, scales: Array) -> Array:
-        """(B, M, D): rows by priority, times `scales` (B, M); positions in units of size, rotations in radians, armature space.
+        """(B, M, D) in armature space: rows by priority times `scales` (B, M), positions in units of size, radians.
 
-        With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A, B = [p] A.
-        The result is overwritten by the next call.
+        With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A with
+        B = [p] A. The result is overwritten by the next call.
         """
         tree = self.tree
         count, joints = len(at.points), len(tree.joints)
@@ -305,6 +305,7 @@ class Links(Batch):
         result = np.matmul(levers, spatial, out=tree.workspace("jacobian", count, tree.rows, tree.degrees))
         result *= tree.mask
         for lever, rows, mask in zip(tree.levers, tree.lever_rows, tree.lever_masks, strict=True):
-            arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), np.broadcast_to(np.eye(3), (count, 3, 3))], axis=-1)
+            eyes = np.broadcast_to(np.eye(3), (count, 3, 3))
+            arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)
             result[:, rows] += scales[:, rows, None] * (arm @ spatial) * mask
         return result

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from core import CoreError, EllipticSwing, EulerBox, rotation
 from core.limits import LimitGroup, clamp_rotations, excess
 
@@ -35,7 +36,8 @@ def test_one_gradient_is_a_row_of_all(number: int) -> None:
     values = group.coordinates(own)
     slopes = group.gradients(own, values)
     for index, coordinate in np.ndindex(values.shape):
-        np.testing.assert_allclose(group.gradient(own, values, index, coordinate), slopes[index, coordinate], atol=1e-12)
+        slope = group.gradient(own, values, index, coordinate)
+        np.testing.assert_allclose(slope, slopes[index, coordinate], atol=1e-12)
 
 
 @pytest.mark.parametrize("number", range(3))

@@ -23,7 +23,9 @@ def pins(skeleton: Skeleton, pose: Pose, *names: str, priority: int = 0, turned:
     ]
 
 
-def reachable(skeleton: Skeleton, names: tuple[str, ...], rng: np.random.Generator, batch: tuple[int, ...] = ()) -> list[Goal]:
+def reachable(
+    skeleton: Skeleton, names: tuple[str, ...], rng: np.random.Generator, batch: tuple[int, ...] = ()
+) -> list[Goal]:
     """Where a random pose inside the limits has the bones."""
     pose = random_pose(skeleton, rng, batch, 0.35)
     from core.limits import clamp_rotations
@@ -55,7 +57,8 @@ def random_tree(rng: np.random.Generator, bones: int) -> Skeleton:
     limited = np.sort(rng.choice(np.arange(1, bones), count, replace=False)) if bones > 1 else np.zeros(0, int)
     reach = rng.uniform(0.3, 1.5, (len(limited), 3))
     kind = rng.random()
-    groups = (EulerBox(limited, ["XYZ"] * len(limited), -reach, reach),) if kind < 0.5 else (EllipticSwing(limited, -reach, reach),)
+    box, ellipse = EulerBox(limited, ["XYZ"] * len(limited), -reach, reach), EllipticSwing(limited, -reach, reach)
+    groups = (box,) if kind < 0.5 else (ellipse,)
     return Skeleton(
         [f"b{bone}" for bone in range(bones)],
         parents,
@@ -103,7 +106,12 @@ def test_one_frame_is_a_batch_of_one(limited: Skeleton) -> None:
         goals.append(Goal("hand.R", [-0.5, -0.3, rng.uniform(0.8, 1.6)], priority=1))
         alone = solve(limited, Pose.rest(limited), goals)
         twice = [
-            Goal(g.bone, np.stack([g.position] * 2), None if g.rotation is None else np.stack([g.rotation] * 2), priority=g.priority)
+            Goal(
+                g.bone,
+                np.stack([g.position] * 2),
+                None if g.rotation is None else np.stack([g.rotation] * 2),
+                priority=g.priority,
+            )
             for g in goals
         ]
         batch = solve(limited, Pose.rest(limited), twice)
@@ -257,7 +265,8 @@ def test_a_drag_of_small_steps_follows_the_pointer(limited: Skeleton) -> None:
     rest = Pose.rest(limited)
     start = forward(limited, rest)[0][limited.index("hand.R")]
     method = PinAndDrag(settle=False, position_tolerance=MILLIMETRE)
-    problem = method.prepare(limited, rest, [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", start, priority=1)])
+    goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", start, priority=1)]
+    problem = method.prepare(limited, rest, goals)
     steps = []
     for angle in np.linspace(0.0, 2.0 * np.pi, 120):
         problem.move(2, position=start + 0.3 * np.array([np.sin(angle), np.cos(angle) - 1.0, 0.0]))
@@ -274,7 +283,8 @@ def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton) -> 
     rng = np.random.default_rng(11)
     for _ in range(10):
         target = start + rng.normal(size=3) * 0.05
-        goals = [*pins(limited, rest, "foot.L", "foot.R", "head"), Goal("hand.R", target, priority=int(rng.integers(2)))]
+        pull = Goal("hand.R", target, priority=int(rng.integers(2)))
+        goals = [*pins(limited, rest, "foot.L", "foot.R", "head"), pull]
         lean = PinAndDrag(settle=False).prepare(limited, rest, goals)
         assert lean.frame is not None
         lean.frame.gain = 1.0  # the batch's
@@ -361,7 +371,8 @@ def test_weight_zero_turns_a_goal_off_frame_by_frame(figure: Skeleton) -> None:
 def test_degenerate_skeletons_stay_finite(rows: list, root: str) -> None:
     skeleton = skeleton_of(rows)
     for target in ([0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.0, 9.0], [1.0, 2.0, 3.0]):
-        solution = solve(skeleton, Pose.rest(skeleton), [Goal(rows[-1][0], target, [1.0, 0.0, 0.0, 0.0])], PinAndDrag(root=root))
+        goal = Goal(rows[-1][0], target, [1.0, 0.0, 0.0, 0.0])
+        solution = solve(skeleton, Pose.rest(skeleton), [goal], PinAndDrag(root=root))
         assert np.isfinite(solution.pose.rotations).all()
         if root == "free":
             assert solution.converged
@@ -372,12 +383,10 @@ def test_degenerate_skeletons_stay_finite(rows: list, root: str) -> None:
 def test_random_trees_reach_what_they_can_within_their_limits(seed: int, bones: int) -> None:
     rng = np.random.default_rng(seed)
     skeleton = random_tree(rng, bones)
-    goals = []
     pose = Pose.rest(skeleton)
     near = random_pose(skeleton, rng, (), 0.05)
     heads, _ = forward(skeleton, near)
-    for bone in rng.choice(bones, min(bones, 2), replace=False):
-        goals.append(Goal(int(bone), heads[bone]))
+    goals = [Goal(int(bone), heads[bone]) for bone in rng.choice(bones, min(bones, 2), replace=False)]
     solution = solve(skeleton, pose, goals)
     assert np.isfinite(solution.pose.rotations).all()
     chain = {link for goal in goals for link in skeleton.ancestors(goal.bone)}
@@ -432,7 +441,8 @@ def test_explanations_name_the_goal_and_the_limit(limited: Skeleton) -> None:
     names = [row[0] for row in FIGURE]
     only_elbow = np.zeros(len(names), bool)
     only_elbow[names.index("forearm.L")] = True
-    skeleton = skeleton_of(FIGURE, limits=limited.limits, movable=only_elbow, translatable=np.zeros((len(names), 3), bool))
+    still = np.zeros((len(names), 3), bool)
+    skeleton = skeleton_of(FIGURE, limits=limited.limits, movable=only_elbow, translatable=still)
     far = forward(skeleton, rest)[0][names.index("hand.L")] + [-0.3, 0.0, 0.4]
     solution = solve(skeleton, rest, [Goal("hand.L", far)])
     (sentence,) = solution.explain()
@@ -441,8 +451,13 @@ def test_explanations_name_the_goal_and_the_limit(limited: Skeleton) -> None:
 
 
 def test_explanations_name_the_pin_that_a_chain_is_stretched_from(figure: Skeleton) -> None:
-    rows = [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0.1, 2)), ("c", "b", (0, 0.1, 2), (0, 0, 2.5))]
-    rows = [("root", None, (0, 0, -1), (0, 0, 0)), ("a", "root", (0, 0, 0), (0, 0, 1)), *rows[1:], ("foot", "root", (0, 0, -1), (0, 0, -2))]
+    rows = [
+        ("root", None, (0, 0, -1), (0, 0, 0)),
+        ("a", "root", (0, 0, 0), (0, 0, 1)),
+        ("b", "a", (0, 0, 1), (0, 0.1, 2)),
+        ("c", "b", (0, 0.1, 2), (0, 0, 2.5)),
+        ("foot", "root", (0, 0, -1), (0, 0, -2)),
+    ]
     skeleton = skeleton_of(rows)
     goals = [Goal("foot", [0.0, 0.0, -1.0]), Goal("c", [5.0, 0.0, 0.0], priority=1)]
     (sentence,) = solve(skeleton, Pose.rest(skeleton), goals).explain()

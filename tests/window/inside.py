@@ -3,18 +3,23 @@
 `blender ... --python inside.py -- TEST_FILE FUNCTION RESULT.json SCREENSHOT_FOLDER`
 """
 
+import contextlib
 import importlib.util
 import json
 import os
 import sys
+import time
 import traceback
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 FIRST_WAIT = 1.0  # seconds until Blender has drawn its window and takes events
+TAB_STEP = 20  # pixels; no tab of the sidebar is smaller
+GRID = (38, 11)  # pixels across and down; no button of the panels is smaller, the icons of a list apart
+DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 
 
 class Hand:
@@ -73,6 +78,70 @@ class Hand:
         """Press and release."""
         self.hold(key, **modifiers)
         self.let_go(key, **modifiers)
+
+    def click(self, x: int, y: int, **modifiers: bool) -> Generator[float, None, None]:
+        """Move there and click with the left button: `yield from hand.click(...)`."""
+        self.move(x, y)
+        yield 0.1
+        self.press("LEFTMOUSE", **modifiers)
+        yield 0.2
+
+    def type(self, text: str) -> Generator[float, None, None]:
+        """Type digits, and end with the Enter key."""
+        for letter in text:
+            self.window.event_simulate(type=DIGITS[int(letter)], value="PRESS", unicode=letter, x=self.x, y=self.y)
+            self.let_go(DIGITS[int(letter)])
+            yield 0.05
+        self.press("RET")
+        yield 0.2
+
+    def until(self, condition: Callable[[], bool], limit: float = 8.0) -> Generator[float, None, bool]:
+        """Wait until something holds; returns whether it came to hold within `limit` seconds."""
+        end = time.monotonic() + limit
+        while not condition() and time.monotonic() < end:
+            yield 0.1
+        yield 0.3  # until Blender has drawn it
+        return condition()
+
+    def open_tab(self, name: str) -> Generator[float, None, None]:
+        """Show the sidebar of the viewport and click down its tabs until this one is in front."""
+        if self.region("UI").width <= 1:
+            self.rest()
+            self.press("N")
+            yield from self.until(lambda: self.region("UI").width > 1)
+        side = self.region("UI")
+        for y in range(side.y + side.height - TAB_STEP, side.y, -TAB_STEP):
+            if side.active_panel_category == name:
+                break
+            yield from self.click(side.x + side.width - TAB_STEP // 2, y)
+        assert side.active_panel_category == name, f"There is no tab {name}."
+        yield 0.3
+
+    def read_panels(self) -> Generator[float, None, dict[str, list[tuple[int, int]]]]:
+        """Go over the sidebar with the mouse: where its buttons are, by operator call or property path.
+
+        {"bpy.ops.poise.solve()": [(x, y), ...], "poise.pins[0].mute": ...}: the points that were on the button, in
+        reading order. It is found by what it does, so tests do not depend on the layout.
+        """
+        side, manager = self.region("UI"), bpy.context.window_manager
+        found: dict[str, list[tuple[int, int]]] = {}
+        for y in range(side.y + side.height - GRID[1] // 2, side.y, -GRID[1]):
+            for x in range(side.x + GRID[0] // 2, side.x + side.width - 2 * TAB_STEP, GRID[0]):
+                self.move(x, y)
+                yield 0.005
+                with bpy.context.temp_override(window=self.window, area=self.viewport, region=side):
+                    manager.clipboard = ""
+                    with contextlib.suppress(RuntimeError):  # no button there, or one without an operator
+                        bpy.ops.ui.copy_python_command_button()
+                    path = bpy.context.property[1] if bpy.context.property else ""
+                    name = manager.clipboard or path
+                if name:
+                    found.setdefault(name, []).append((x, y))
+                elif found and y < min(points[-1][1] for points in found.values()) - 8 * GRID[1]:
+                    self.rest()
+                    return found  # far below the last button
+        self.rest()
+        return found
 
     def drag(
         self, start: tuple[int, int], end: tuple[int, int], steps: int = 10, **modifiers: bool
