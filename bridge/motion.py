@@ -26,7 +26,8 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
     The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
     """
     check(object)
-    scene = bpy.context.scene
+    context: Any = bpy.context
+    render = context.scene.render
     numbers = np.atleast_1d(np.asarray(frames, float))
     if not numbers.size:
         raise BridgeError("The range of frames is empty.")
@@ -35,13 +36,14 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
         worlds = np.repeat(world_matrix(object)[None], len(numbers), axis=0)
     else:
         pose, worlds = _step(object, rig, numbers)
-    return Motion(pose, numbers, scene.render.fps / scene.render.fps_base), worlds
+    return Motion(pose, numbers, render.fps / render.fps_base), worlds
 
 
 def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:
     """Whether the F-curves of the object's action are all that changes its bones over time; the object stands still."""
     data = object.animation_data
-    render = bpy.context.scene.render
+    context: Any = bpy.context
+    render = context.scene.render
     if rig.driven or object.parent is not None or render.frame_map_old != render.frame_map_new:
         return False
     if any(not c.mute for c in object.constraints) or object.data.animation_data is not None:
@@ -102,7 +104,8 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
 
 
 def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]:
-    scene = bpy.context.scene
+    context: Any = bpy.context
+    scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
     before = read_channels(object)
     channels: list[dict[str, Array]] = []
@@ -118,6 +121,6 @@ def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]
     finally:
         scene.frame_set(frame, subframe=subframe)
         write_channels(object, before)
-        bpy.context.view_layer.update()
+        context.view_layer.update()
     stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
     return channels_to_pose(rig, stacked, np.stack(matrices) if rig.driven else None), np.stack(worlds)

@@ -201,4 +201,3 @@ def _explain(
     elif solution.met()[frame, parts].all():
         reasons = ["the solver reached it, but constraints or drivers that follow the pose moved it away"]
     return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
-

@@ -1,8 +1,8 @@
 """Limits of joints: what a bone's own rotation may be.
 
 A group holds the limits of one kind for k bones. It maps the bones' own rotation matrices to coordinates with a lower
-and an upper bound each, and gives the coordinates' gradients with respect to a rotation in the bone's own frame, so that
-solvers treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
+and an upper bound each, and gives the coordinates' gradients with respect to a rotation in the bone's own frame, so
+that solvers treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
 """
 
 import math
@@ -89,7 +89,9 @@ class EulerBox:
     orders (k,): "XYZ" ...; lower, upper (..., k, 3) by axis x, y, z, infinite where free.
     """
 
-    def __init__(self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike) -> None:
+    def __init__(
+        self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike
+    ) -> None:
         self.bones, low, high = _checked(bones, lower, upper)
         self._given = low, high
         self.orders = tuple(orders)
@@ -199,7 +201,7 @@ class EulerBox:
 
 
 class EllipticSwing:
-    """Blender's IK limits: an ellipse in sin(half swing) over X and Z, quarter by quarter, and a range of twist about Y.
+    """Blender's IK limits: an ellipse in sin(half swing) over X and Z, by quarters, and a range for the twist about Y.
 
     lower, upper (..., k, 3) by axis x, y, z with lower <= 0 <= upper for x and z; infinite where free. With only one of
     x and z bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
@@ -217,9 +219,10 @@ class EllipticSwing:
         bounded = np.isfinite(reach).all(axis=0)
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
         elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
-        radii: Array = np.where(elliptic[..., None], sine, 1.0)
-        below, above = radii[0], radii[1]
-        self._sine: tuple[Array, Array] = below, above  # (..., k, 2) each: below and above zero, x and z
+        below: Array
+        above: Array
+        below, above = np.where(elliptic[..., None], sine, 1.0)
+        self._sine = below, above  # (..., k, 2) each: below and above zero, x and z
         span = np.sqrt(np.prod(0.5 * (below + above), axis=-1))
         self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
         infinite = np.inf

@@ -24,8 +24,8 @@ class Pose:
     """One pose or many: rotations (..., J, 4) and translations (..., J, 3) of the bones' own channels.
 
     A rotation is the unit quaternion of the bone's own rotation whatever its mode; a translation is its location.
-    `scales` (..., J, 3) where a bone is scaled; `driven_matrices` (..., J, 3, 4) in armature space, read for driven bones
-    only.
+    `scales` (..., J, 3) where a bone is scaled; `driven_matrices` (..., J, 3, 4) in armature space, read for driven
+    bones only.
     """
 
     rotations: Array
@@ -54,10 +54,13 @@ class Pose:
             object.__setattr__(self, name, frozen(array))
 
     @classmethod
-    def trusted(cls, rotations: Array, translations: Array, scales: Array | None, driven_matrices: Array | None) -> Self:
+    def trusted(
+        cls, rotations: Array, translations: Array, scales: Array | None, driven_matrices: Array | None
+    ) -> Self:
         """A pose of arrays that need no check and that nobody else will change: what solvers return."""
         pose = object.__new__(cls)
-        for name, value in zip(cls.__dataclass_fields__, (rotations, translations, scales, driven_matrices), strict=True):
+        values = rotations, translations, scales, driven_matrices
+        for name, value in zip(cls.__dataclass_fields__, values, strict=True):
             if value is not None:
                 value.setflags(write=False)
             object.__setattr__(pose, name, value)
@@ -161,7 +164,7 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
                 base = result[..., parents[bone], :, :]
                 parent = base[..., :3]
                 result[..., bone, :, :3] = _inherit(skeleton, int(bone), parent, rest[bone], own[..., bone, :, :])
-                result[..., bone, :, 3:] = base[..., :3] @ moved[..., bone, :, None] + base[..., 3:]
+                result[..., bone, :, 3:] = parent @ moved[..., bone, :, None] + base[..., 3:]
         given = level[driven[level]]
         if len(given) and pose.driven_matrices is not None:
             result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
@@ -214,7 +217,7 @@ def _normalized(vectors: Array) -> Array:
 
 
 def _orthogonalized(matrices: Array, normalize: bool) -> Array:
-    """Blender's orthogonalize_m4_stable about Y on (..., 3, 3): shear goes; the volume stays, or the scale goes, too."""
+    """Blender's orthogonalize_m4_stable about Y on (..., 3, 3): shear goes; volume stays, or the scale goes, too."""
     y, x, z = matrices[..., :, 1], matrices[..., :, 0], matrices[..., :, 2]
     square = np.sum(y * y, axis=-1, keepdims=True)
     safe = np.where(square > 0.0, square, 1.0)

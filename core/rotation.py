@@ -194,7 +194,7 @@ def from_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
 
 
 def to_euler(q: ArrayLike, order: str = "XYZ") -> Array:
-    """Unit quaternions to Euler angles x, y, z (..., 3): of the two triples the one with the smaller sum, as Blender."""
+    """Unit quaternions to Euler angles x, y, z (..., 3): the one of two triples with the smaller sum, as Blender."""
     return matrix_to_euler(to_matrix(q), order)
 
 

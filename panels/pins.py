@@ -60,7 +60,6 @@ class POISE_PT_pins(bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        column.row().prop(settings, "wins", expand=True)
         column.row().prop(settings, "root", expand=True)
         column.prop(settings, "use_limits")
 

@@ -1,9 +1,9 @@
 """One frame of `pins` under the mouse: the same steps in as few numpy calls as possible.
 
 With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not
-change from tick to tick is folded into constants here: forward kinematics by pointer jumping (log2 of the depth products
-instead of one per level), levers and row order in one constant matrix, limits as rows that cost something only where one
-is active. `pins.Problem` is the reference; tests compare the two.
+change from tick to tick is folded into constants here: forward kinematics by pointer jumping (log2 of the depth
+products instead of one per level), levers and row order in one constant matrix, limits as rows that cost something only
+where one is active. `pins.Problem` is the reference; tests compare the two.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -73,8 +73,7 @@ class FrameSolver:
         variance = problem.variance
         self.variance = variance
         self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
-        variances = variance[: self.turning].reshape(-1, 3)
-        self.joint_variances: list[tuple[float, float, float]] = [(float(a), float(b), float(c)) for a, b, c in variances]
+        self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
         self.first = problem.levels[0].stop
         self.diagonal = slice(None, None, rows + 1)
         goals = np.eye(len(problem.goals))
@@ -88,7 +87,7 @@ class FrameSolver:
         self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
         self.members = groups.members
         self.member_places = [as_slice(member) for member in groups.members]
-        self.owner = groups.joint.tolist()
+        self.owner: list[int] = groups.joint.tolist()
         self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
         self.lower, self.upper = groups.lower[0], groups.upper[0]
         self.inactive = np.zeros(len(self.lower), bool)
@@ -369,7 +368,10 @@ class FrameSolver:
         return self.place(x)
 
     def iterate(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Step until the goals are met and, if the method settles, the joints rest: x, number of steps, active limit rows."""
+        """Step until the goals are met and, if the method settles, the joints rest.
+
+        Returns x, the number of steps and the active limit rows.
+        """
         method, last_phase = self.problem.method, self.problem.last_phase
         if self.at is not None and self.at.x is x:  # where the last solve ended
             at = self.at
@@ -410,4 +412,3 @@ class FrameSolver:
         # while a drag goes on a bound may be passed by what nobody sees: the next tick brings it back
         self.at = self._inside(at, numbers.LIMIT_SLACK if method.settle else numbers.LIMIT_DRIFT)
         return self.at.x, iterations, active.take(self.real)
-

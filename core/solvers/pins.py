@@ -6,14 +6,14 @@ prior about the reference pose, x ~ N(0, S), under the linearised goals J dx = e
     dx = S J^T y - g x,     (J S J^T + d I) y = e + g J x
 
 solved in the dual (rows of goals, never columns of joints). S is diagonal, sd^2 of each joint about its own axes and of
-each root's shift; a stiffness is 1 / sd^2. g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's m, raised where a
-step made things worse: an unreachable goal is approached without overshoot.
+each root's shift; a stiffness is 1 / sd^2. g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's m, raised where
+a step made things worse: an unreachable goal is approached without overshoot.
 
 Priorities: two levels are one system in which the first has 1e-4 of the second's damping: what a lower level out of
-reach can push a higher one is that share of its own clamped error, 0.05 mm, and the last steps take it back. More levels
-are eliminated one after the other from the Gram matrix; the step of a level uses the damped inverse with D, the projector
-onto its null space one with CUT: directions in which the level moves less than sqrt(CUT) per standard deviation count as
-free, continuously.
+reach can push a higher one is that share of its own clamped error, 0.05 mm, and the last steps take it back. More
+levels are eliminated one after the other from the Gram matrix; the step of a level uses the damped inverse with D, the
+projector onto its null space one with CUT: directions in which the level moves less than sqrt(CUT) per standard
+deviation count as free, continuously.
 
 Limits are an active set above all levels: a coordinate at its bound takes its direction out of the joint's S, is set to
 the bound, and the step is solved again.
@@ -40,6 +40,7 @@ from .frame import FrameSolver
 from .tree import Batch, Kinematics, Links, Tree
 
 Root = Literal["free", "translate", "fixed"]
+
 
 @dataclass(frozen=True)
 class PinAndDrag:
@@ -426,8 +427,8 @@ class Problem:
         return (x * x) @ (1.0 / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING))
 
     def _step(
-        self, jacobian: Array, rows: Array, x: Array, linear: "_LinearLimits", active: NDArray[np.bool_], damping: Array,
-        prior: Array,
+        self, jacobian: Array, rows: Array, x: Array, linear: "_LinearLimits", active: NDArray[np.bool_],
+        damping: Array, prior: Array,
     ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
         """One step (B, D) and the limits that are active in it."""
         gain = prior[:, None]
@@ -562,7 +563,7 @@ class _LimitRows:
         return _Measured(own, values)
 
     def outside(self, measured: "_Measured", frames: NDArray[np.int64], slack: float) -> list[NDArray[np.int64]]:
-        """Frames in which some coordinate is out of its bounds by more than `slack`: a list of one array, or of none."""
+        """Frames in which a coordinate is out of its bounds by more than `slack`: a list of one array, or of none."""
         beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
         found = np.flatnonzero(beyond.any(axis=1)) if self.count else np.zeros(0, int)
         return [found] if len(found) else []
@@ -623,7 +624,7 @@ class _LinearLimits:
     def condition(
         self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
     ) -> tuple[Array, Array, NDArray[np.int64]]:
-        """The prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3), held joints (h,)."""
+        """Prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3), held joints (h,)."""
         count = len(x)
         held = np.unique(self.rows.joint[active.any(axis=0)])
         mean = np.zeros_like(x)

@@ -95,7 +95,7 @@ class Tree:
         self._find_rows()
 
     def workspace(self, name: str, *shape: int) -> Array:
-        """An array to overwrite, always the same memory: fresh large arrays cost more in page faults than arithmetic."""
+        """An array to overwrite, the same each time: page faults of fresh large arrays cost more than arithmetic."""
         size = int(np.prod(shape))
         buffer = self._workspace.get(name)
         if buffer is None or buffer.size < size:
@@ -135,8 +135,8 @@ class Tree:
         """Which column moves which row, and with which lever.
 
         Rows: three for each position goal and three for each rotation goal, by priority (`order`). A bone that does not
-        inherit rotation is carried along by its head: for joints above it the lever ends there (`levers`: further points,
-        each with rows of its own that are folded into the goal's).
+        inherit rotation is carried along by its head: for joints above it the lever ends there (`levers`: further
+        points, each with rows of its own that are folded into the goal's).
         """
         columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3)])
         turning = np.arange(self.degrees) < 3 * len(self.joints)
@@ -209,9 +209,7 @@ class Tree:
         base = frames[:, self.parents]
         has_parent = (self.parents >= 0)[:, None]
         back = np.swapaxes(base, -1, -2)
-        shift = np.where(
-            has_parent, (back @ (heads - heads[:, self.parents])[..., None])[..., 0], heads
-        )
+        shift = np.where(has_parent, (back @ (heads - heads[:, self.parents])[..., None])[..., 0], heads)
         # a bone that does not inherit rotation, or hangs on nothing that moves, turns in armature space
         absolute = ~has_parent[:, 0]
         absolute[self.breaks] = True
@@ -287,8 +285,8 @@ class Links(Batch):
     def jacobian(self, at: Kinematics, scales: Array) -> Array:
         """(B, M, D) in armature space: rows by priority times `scales` (B, M), positions in units of size, radians.
 
-        With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A with
-        B = [p] A. The result is overwritten by the next call.
+        With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A
+        with B = [p] A. The result is overwritten by the next call.
         """
         tree = self.tree
         count, joints = len(at.points), len(tree.joints)

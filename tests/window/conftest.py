@@ -1,8 +1,8 @@
 """A real Blender with a window, mouse and keyboard. POISE_BLENDER names the program; without it they are skipped.
 
-A test hands `person` a generator function of its own file. It runs inside Blender with a `Hand` (inside.py), yields the
-seconds to wait, and what it returns comes back through JSON. Such a file imports bpy only inside these functions, and
-pytest only where that may fail, as Blender has none.
+A test hands `person` a generator function of acts.py. It runs inside Blender with a `Hand` (inside.py), yields the seconds
+to wait, and what it returns comes back through JSON. That file imports bpy only inside these functions, and no pytest:
+Blender has none.
 """
 
 import inspect
@@ -70,12 +70,12 @@ def screenshots() -> Path:
     return folder
 
 
-@pytest.fixture
-def person(resources: Path, screenshots: Path, tmp_path: Path) -> Person:
+@pytest.fixture(scope="session")
+def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Person:
     """person(act, blend=None, limit=60): let `act` work in Blender's window; returns what it returned."""
 
     def person(act: Callable[[Any], Generator[float, None, Any]], blend: Path | None = None, limit: float = 60) -> Any:
-        result = tmp_path / "result.json"
+        result = tmp_path_factory.mktemp(act.__name__) / "result.json"
         file = inspect.getsourcefile(act)
         assert file is not None
         printed = start(

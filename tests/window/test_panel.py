@@ -1,55 +1,74 @@
-"""Poise as a person meets it first: the N-panel beside an armature in pose mode."""
+"""The first minute with Poise, by mouse and keyboard, in a real window."""
 
-import contextlib
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-with contextlib.suppress(ImportError):  # Blender reads this file, too, and has no pytest
-    import pytest
+import numpy as np
+import pytest
+
+from tests.window.acts import FEET, HIPS, LAST_FRAME, NEAR, PIN, SAME, fall_over, first_minute
+
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 
 
-def open_the_panel(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    import bpy
-
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.object.select_all(action="SELECT")
-        bpy.ops.object.delete()
-        bpy.ops.object.armature_add()
-        bpy.ops.object.mode_set(mode="POSE")
-    hand.rest()
-    yield 0.3
-    hand.press("N")
-    yield 0.5
-    hand.region("UI").active_panel_category = "Poise"
-    yield 0.5
-    picture = hand.screenshot("panel")
-    hand.press("A")  # all bones: a key of Blender's own shows that the window listens
-    yield 0.3
-    pixels = bpy.data.images.load(picture).pixels[:]
-    return {
-        "mode": bpy.context.mode,
-        "category": hand.region("UI").active_panel_category,
-        "shown": hand.region("UI").width > 1,
-        "selected": [bone.name for bone in bpy.context.selected_pose_bones],
-        "brightness": (min(pixels), max(pixels)),
-        "picture": picture,
-    }
+@pytest.fixture(scope="module")
+def seen(person: Any) -> dict[str, Any]:
+    return person(first_minute, blend=RIG, limit=120)
 
 
-def test_the_panel_shows_beside_an_armature_in_pose_mode(person: Any) -> None:
-    seen = person(open_the_panel)
-    assert seen["mode"] == "POSE"
-    assert seen["shown"]
+def off(seen: dict[str, Any], now: str, then: str) -> tuple[float, float]:
+    """How far the feet, and the hips, are from where they were: largest difference in their matrices' numbers.
+
+    The rig is in centimetres on an object of scale 0.01: the matrices' axes are that long, too.
+    """
+    change = np.abs(np.subtract(seen[now], seen[then]))
+    change[:, :3, :3] *= 100.0
+    return float(change[: len(FEET)].max()), float(change[len(FEET) :].max())
+
+
+def test_the_tab_comes_to_front(seen: dict[str, Any]) -> None:
     assert seen["category"] == "Poise"
-    assert seen["selected"] == ["Bone"]
-    assert seen["brightness"][1] > 0.5
-    assert Path(seen["picture"]).is_file()
 
 
-def fall_over(hand: Any) -> Generator[float, None, None]:
-    yield 0.1
-    raise ValueError("over the stool")
+def test_in_object_mode_a_tooltip_gives_the_reason(seen: dict[str, Any]) -> None:
+    assert PIN in seen["offered in object mode"]
+    assert seen["red of the reason"] > 100
+    assert seen["pins in object mode"] == 0
+
+
+def test_a_click_on_the_button_pins_the_selected_feet(seen: dict[str, Any]) -> None:
+    assert seen["pose mode"]
+    assert seen["selected feet"] == sorted(FEET)
+    assert sorted(seen["pins"]) == [(foot, True, True) for foot in sorted(FEET)]
+
+
+def test_the_list_shows_the_pins(seen: dict[str, Any]) -> None:
+    assert "poise.pins[0].mute" not in seen["offered in object mode"]
+    assert {"poise.pins[0].mute", "poise.pins[1].mute", "poise.active_pin"} <= set(seen["panel with pins"])
+
+
+def test_solve_here_brings_the_feet_back_to_their_pins(seen: dict[str, Any]) -> None:
+    assert seen["selected"] == [HIPS]
+    assert min(off(seen, "moved", "at the press")) > 0.05
+    assert off(seen, "solved", "at the press")[0] < NEAR
+
+
+def test_one_undo_gives_the_pose_before_the_solve(seen: dict[str, Any]) -> None:
+    assert max(off(seen, "undone", "solved")) > 0.05
+    assert max(off(seen, "undone", "moved")) < SAME
+    assert seen["pins after undo"] == len(FEET)
+
+
+def test_with_a_fixed_root_the_hips_stay_and_the_legs_bend(seen: dict[str, Any]) -> None:
+    assert seen["root"] == "FIXED"
+    feet, hips = off(seen, "solved with a fixed root", "at the press")
+    assert feet < NEAR
+    assert hips > 0.05
+    assert off(seen, "solved with a fixed root", "moved")[1] < SAME
+
+
+def test_the_dialog_bakes_the_range_that_was_typed(seen: dict[str, Any]) -> None:
+    assert seen["actions"] == {"Armature poise": [float(frame) for frame in range(1, LAST_FRAME + 1)]}
 
 
 def test_an_error_in_the_window_reaches_the_test(person: Any) -> None:

@@ -1,0 +1,154 @@
+"""What a person does in front of Blender's window. It runs inside Blender, which has no pytest."""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+FEET = ("mixamorig:LeftFoot", "mixamorig:RightFoot")
+HIPS = "mixamorig:Hips"
+PIN = "bpy.ops.poise.pin(kind='BOTH')"
+SOLVE = "bpy.ops.poise.solve()"
+BAKE = "bpy.ops.poise.bake()"
+LAST_FRAME = 8
+
+NEAR = 1e-3  # metres, and radians near enough: how far a pinned foot may be off
+SAME = 1e-5  # an undone pose
+RED = (0.6, 0.45)  # what Blender writes a reason in: at least this much red, at most this much green and blue
+
+
+def matrices() -> list[list[list[float]]]:
+    """The world matrices of the feet and the hips, as Blender has evaluated them."""
+    import bpy
+
+    bpy.context.view_layer.update()
+    rig = bpy.context.object
+    return [[list(row) for row in rig.matrix_world @ rig.pose.bones[name].matrix] for name in (*FEET, HIPS)]
+
+
+def middle(bone: str) -> tuple[float, float, float]:
+    import bpy
+
+    rig = bpy.context.object
+    return tuple(rig.matrix_world @ rig.pose.bones[bone].center)
+
+
+def pose_channels() -> list[float]:
+    import bpy
+
+    return [x for bone in bpy.context.object.pose.bones for x in (*bone.location, *bone.rotation_quaternion)]
+
+
+def red_pixels(picture: str, x: int, y: int) -> int:
+    """How many pixels of the picture, within the size of a tooltip below this point, are of the red of reasons."""
+    import bpy
+
+    image = bpy.data.images.load(picture)
+    width, height = image.size
+    pixels = np.array(image.pixels[:]).reshape(height, width, -1)[max(y - 120, 0) : y, max(x - 300, 0) :, :3]
+    return int(np.sum((pixels[..., 0] > RED[0]) & (pixels[..., 1:] < RED[1]).all(axis=-1)))
+
+
+def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Pin the feet, move the hips, solve, undo, solve with a fixed root, bake; returns what was seen on the way."""
+    import bpy
+
+    seen: dict[str, Any] = {}
+    hand.rest()
+    yield 0.3
+    hand.press("HOME")
+    yield 0.5
+
+    yield from hand.open_tab("Poise")
+    seen["category"] = hand.region("UI").active_panel_category
+    panel = yield from hand.read_panels()
+    seen["offered in object mode"] = sorted(panel)
+    yield from hand.until(lambda: False, 0.5)
+    before = red_pixels(hand.screenshot("panel_object_mode"), *panel[PIN][0])
+    yield from hand.click(*panel[PIN][0])
+    hand.move(panel[PIN][0][0] + 2, panel[PIN][0][1])
+    yield from hand.until(lambda: red_pixels(hand.screenshot("panel_reason"), *panel[PIN][0]) > before)
+    seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), *panel[PIN][0]) - before
+    seen["pins in object mode"] = len(bpy.context.object.poise.pins)
+
+    hand.rest()
+    yield 0.2
+    hand.press("TAB", ctrl=True)
+    seen["pose mode"] = yield from hand.until(lambda: bpy.context.mode == "POSE")
+    yield from hand.click(*hand.pixel(middle(FEET[0])))
+    yield from hand.click(*hand.pixel(middle(FEET[1])), shift=True)
+    seen["selected feet"] = sorted(bone.name for bone in bpy.context.selected_pose_bones)
+    panel = yield from hand.read_panels()
+    yield from hand.click(*panel[PIN][0])
+    yield from hand.until(lambda: len(bpy.context.object.poise.pins) == len(FEET))
+    seen["pins"] = [(pin.name, pin.use_position, pin.use_rotation) for pin in bpy.context.object.poise.pins]
+    panel = yield from hand.read_panels()
+    seen["panel with pins"] = sorted(panel)
+    hand.screenshot("panel_pinned")
+
+    seen["at the press"] = matrices()
+    yield from hand.click(*hand.pixel(middle(HIPS)))
+    seen["selected"] = [bone.name for bone in bpy.context.selected_pose_bones]
+    hand.press("G")
+    yield 0.2
+    for _ in range(10):
+        hand.move(hand.x + 4, hand.y - 8)
+        yield 0.03
+    hand.press("LEFTMOUSE")
+    yield from hand.until(lambda: bool(np.ptp([seen["at the press"][2], matrices()[2]], axis=0).max() > NEAR))
+    seen["moved"], moved = matrices(), pose_channels()
+    hand.screenshot("panel_moved")
+
+    yield from hand.click(*panel[SOLVE][0])
+    yield from hand.until(lambda: pose_channels() != moved)
+    seen["solved"] = matrices()
+    hand.screenshot("panel_solved")
+
+    hand.rest()
+    yield 0.2
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: bool(np.allclose(pose_channels(), moved, atol=SAME)))
+    seen["undone"] = matrices()
+    seen["pins after undo"] = len(bpy.context.object.poise.pins)
+
+    yield from hand.click(*panel["poise.root"][-1])
+    yield from hand.until(lambda: bpy.context.object.poise.root == "FIXED")
+    seen["root"] = bpy.context.object.poise.root
+    yield from hand.click(*panel[SOLVE][0])
+    yield from hand.until(lambda: pose_channels() != moved)
+    seen["solved with a fixed root"] = matrices()
+    hand.rest()
+    yield 0.5
+    hand.screenshot("panel")
+
+    yield from hand.click(*panel[BAKE][0])
+    yield 1.0
+    hand.screenshot("panel_bake")
+    for _ in range(20):  # down the dialog to the field with the last frame
+        bpy.context.window_manager.clipboard = ""
+        hand.press("C", ctrl=True)
+        yield 0.1
+        if bpy.context.window_manager.clipboard == str(bpy.context.scene.frame_end):
+            break
+        hand.move(hand.x, hand.y - 8)
+        yield 0.05
+    seen["field"] = bpy.context.window_manager.clipboard
+    yield from hand.click(hand.x, hand.y)
+    yield from hand.type(str(LAST_FRAME))
+    hand.screenshot("panel_bake_range")
+    hand.press("RET")
+    yield from hand.until(lambda: len(bpy.data.actions) > 0)
+    hand.rest()
+    yield 0.5
+    hand.screenshot("panel_baked")
+    seen["actions"] = {
+        action.name: sorted({key.co.x for layer in action.layers for strip in layer.strips for bag in strip.channelbags
+                             for curve in bag.fcurves for key in curve.keyframe_points})
+        for action in bpy.data.actions
+    }  # fmt: skip
+    return seen
+
+
+def fall_over(hand: Any) -> Generator[float, None, None]:
+    yield 0.1
+    raise ValueError("over the stool")
