@@ -117,6 +117,9 @@ class EulerBox:
         beyond = bounded & ((self.lower < -np.pi) | (self.upper > np.pi))
         self._middle = middle if beyond.any() else None
         self._permutation = np.eye(3)[self._axes]  # (k, 3, 3): first, second, third -> x, y, z
+        # the same for the rows of gradients, as flat indices (k, 3, 3)
+        turn = np.argsort(self._axes, axis=-1)
+        self._by_axis = base[:, None, None] + 3 * np.arange(3)[:, None] + turn[:, None, :]
 
     def __len__(self) -> int:
         return len(self.bones)
@@ -155,7 +158,7 @@ class EulerBox:
         rates[..., 2, 2] = third_third = cosine1 / cosine2
         rates[..., 0, 1] = sine2 * third_second
         rates[..., 0, 2] = sine2 * third_third
-        return rates @ self._permutation
+        return rates.reshape(*rates.shape[:-3], -1).take(self._by_axis, axis=-1)
 
     def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
         i, j, k, parity = self._plan[index]

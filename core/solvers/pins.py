@@ -340,7 +340,7 @@ class Problem:
         links = self.links[frames]
         x = x.copy()
         limits = self.limit_rows
-        active = limits.nothing(len(x))
+        active = ~limits.nothing(len(x))  # those that are at a bound: see `begin`
         iterations = np.zeros(len(x), int)
         damping = np.zeros(len(x))
         phase = np.zeros(len(x), int)
