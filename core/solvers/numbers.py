@@ -26,7 +26,8 @@ LM_GROWTH: Final = 8.0
 LM_LIMIT: Final = 1e9
 ACTIVE_SET_ROUNDS: Final = 4
 REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
-SWEEP: Final = 3  # steps of a chunk before its unfinished frames are put together with those of the others
+# Steps of a chunk before its unfinished frames are put together with those of the other chunks.
+SWEEPS: Final = (3, 6, None)
 CHUNK: Final = 256  # frames solved together: temporaries stay in the cache
 # of a coherent batch every 16th frame is solved first, and every finer one starts from its neighbours
 STRIDES: Final = (16, 4, 1)

@@ -304,9 +304,10 @@ class Problem:
         """
         result, active = x[frames], self.limit_rows.nothing(len(frames))
         iterations, done = np.zeros(len(frames), int), np.zeros(len(frames), bool)
-        sweeps = (numbers.SWEEP, None) if len(frames) > numbers.CHUNK else (None,)
-        for steps in sweeps:
+        for steps in numbers.SWEEPS:
             left = np.flatnonzero(~done)
+            if steps is None and self.method.coherent:  # what lay between its neighbours was no good start
+                result[left] = self.x[frames[left]]
             for part in np.split(left, range(numbers.CHUNK, len(left), numbers.CHUNK)):
                 if len(part):
                     result[part], used, active[part], done[part] = self._iterate(result[part], frames[part], steps)

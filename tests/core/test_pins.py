@@ -282,7 +282,7 @@ def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton) -> 
     start = forward(limited, rest)[0][limited.index("hand.R")]
     rng = np.random.default_rng(11)
     for _ in range(10):
-        target = start + rng.normal(size=3) * 0.05
+        target = start + rng.normal(size=3) * 0.02
         pull = Goal("hand.R", target, priority=int(rng.integers(2)))
         goals = [*pins(limited, rest, "foot.L", "foot.R", "head"), pull]
         lean = PinAndDrag(settle=False).prepare(limited, rest, goals)
