@@ -20,7 +20,7 @@ class POISE_UL_pins(bpy.types.UIList):
         label = row.row()
         label.active = not item.mute
         label.alert = not there
-        label.label(text=item.name if there else f"{item.name} (no such bone)", icon="PINNED" if there else "ERROR")
+        label.label(text=item.name if there else f"{item.name} (no such bone)", icon="NONE" if there else "ERROR")
         for name, symbol in _ICONS.items():
             row.prop(item, name, text="", icon=symbol)
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)

@@ -46,6 +46,7 @@ def red_pixels(picture: str, x: int, y: int) -> int:
     image = bpy.data.images.load(picture)
     width, height = image.size
     pixels = np.array(image.pixels[:]).reshape(height, width, -1)[max(y - 120, 0) : y, max(x - 300, 0) :, :3]
+    bpy.data.images.remove(image)
     return int(np.sum((pixels[..., 0] > RED[0]) & (pixels[..., 1:] < RED[1]).all(axis=-1)))
 
 
@@ -61,15 +62,15 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
     yield from hand.open_tab("Poise")
     seen["category"] = hand.region("UI").active_panel_category
-    panel = yield from hand.read_panels()
-    seen["offered in object mode"] = sorted(panel)
-    yield from hand.until(lambda: False, 0.5)
-    before = red_pixels(hand.screenshot("panel_object_mode"), *panel[PIN][0])
-    yield from hand.click(*panel[PIN][0])
-    hand.move(panel[PIN][0][0] + 2, panel[PIN][0][1])
-    yield from hand.until(lambda: red_pixels(hand.screenshot("panel_reason"), *panel[PIN][0]) > before)
-    seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), *panel[PIN][0]) - before
+    panel = yield from hand.read_panels(PIN)
+    yield 0.5
+    x, y = panel[PIN][0]
+    seen["red before"] = red_pixels(hand.screenshot("panel_object_mode"), x, y)
+    yield from hand.click(x, y)
     seen["pins in object mode"] = len(bpy.context.object.poise.pins)
+    hand.move(x + 2, y)
+    yield 2.0  # the tooltip takes its time
+    seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), x, y)
 
     hand.rest()
     yield 0.2
@@ -78,7 +79,7 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from hand.click(*hand.pixel(middle(FEET[0])))
     yield from hand.click(*hand.pixel(middle(FEET[1])), shift=True)
     seen["selected feet"] = sorted(bone.name for bone in bpy.context.selected_pose_bones)
-    panel = yield from hand.read_panels()
+    panel = yield from hand.read_panels(PIN)
     yield from hand.click(*panel[PIN][0])
     yield from hand.until(lambda: len(bpy.context.object.poise.pins) == len(FEET))
     seen["pins"] = [(pin.name, pin.use_position, pin.use_rotation) for pin in bpy.context.object.poise.pins]
@@ -111,7 +112,7 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = matrices()
     seen["pins after undo"] = len(bpy.context.object.poise.pins)
 
-    yield from hand.click(*panel["poise.root"][-1])
+    yield from hand.click(*max(panel["poise.root"]))  # the rightmost: fixed
     yield from hand.until(lambda: bpy.context.object.poise.root == "FIXED")
     seen["root"] = bpy.context.object.poise.root
     yield from hand.click(*panel[SOLVE][0])
@@ -139,7 +140,8 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.press("RET")
     yield from hand.until(lambda: len(bpy.data.actions) > 0)
     hand.rest()
-    yield 0.5
+    hand.press("A")  # the timeline shows the keys of selected bones
+    yield 0.8
     hand.screenshot("panel_baked")
     seen["actions"] = {
         action.name: sorted({key.co.x for layer in action.layers for strip in layer.strips for bag in strip.channelbags

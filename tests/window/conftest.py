@@ -1,8 +1,8 @@
 """A real Blender with a window, mouse and keyboard. POISE_BLENDER names the program; without it they are skipped.
 
-A test hands `person` a generator function of acts.py. It runs inside Blender with a `Hand` (inside.py), yields the seconds
-to wait, and what it returns comes back through JSON. That file imports bpy only inside these functions, and no pytest:
-Blender has none.
+A test hands `person` a generator function of acts.py. It runs inside Blender with a `Hand` (inside.py), yields the
+seconds to wait, and what it returns comes back through JSON. That file imports bpy only inside these functions, and no
+pytest: Blender has none.
 """
 
 import inspect

@@ -18,7 +18,8 @@ import bpy
 
 FIRST_WAIT = 1.0  # seconds until Blender has drawn its window and takes events
 TAB_STEP = 20  # pixels; no tab of the sidebar is smaller
-GRID = (38, 11)  # pixels across and down; no button of the panels is smaller, the icons of a list apart
+LARGEST_GAP = 150  # pixels down between two buttons; an empty list is one
+GRID = (38, 16)  # pixels across and down; no button of the panels is smaller, the icons of a list apart
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 
 
@@ -117,11 +118,11 @@ class Hand:
         assert side.active_panel_category == name, f"There is no tab {name}."
         yield 0.3
 
-    def read_panels(self) -> Generator[float, None, dict[str, list[tuple[int, int]]]]:
-        """Go over the sidebar with the mouse: where its buttons are, by operator call or property path.
+    def read_panels(self, wanted: str = "") -> Generator[float, None, dict[str, list[tuple[int, int]]]]:
+        """Go over the sidebar with the mouse, down to the `wanted` button: where they are, by what they do.
 
-        {"bpy.ops.poise.solve()": [(x, y), ...], "poise.pins[0].mute": ...}: the points that were on the button, in
-        reading order. It is found by what it does, so tests do not depend on the layout.
+        {"bpy.ops.poise.solve()": [(x, y), ...], "poise.pins[0].mute": ...}: operator call or property path, and the
+        points that were on the button, in reading order. So tests do not depend on the layout.
         """
         side, manager = self.region("UI"), bpy.context.window_manager
         found: dict[str, list[tuple[int, int]]] = {}
@@ -137,9 +138,9 @@ class Hand:
                     name = manager.clipboard or path
                 if name:
                     found.setdefault(name, []).append((x, y))
-                elif found and y < min(points[-1][1] for points in found.values()) - 8 * GRID[1]:
-                    self.rest()
-                    return found  # far below the last button
+            lowest = min((points[-1][1] for points in found.values()), default=0)
+            if wanted in found or y < lowest - LARGEST_GAP:
+                break
         self.rest()
         return found
 

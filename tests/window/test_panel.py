@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.window.acts import FEET, HIPS, LAST_FRAME, NEAR, PIN, SAME, fall_over, first_minute
+from tests.window.acts import FEET, HIPS, LAST_FRAME, NEAR, SAME, fall_over, first_minute
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 
@@ -31,20 +31,19 @@ def test_the_tab_comes_to_front(seen: dict[str, Any]) -> None:
 
 
 def test_in_object_mode_a_tooltip_gives_the_reason(seen: dict[str, Any]) -> None:
-    assert PIN in seen["offered in object mode"]
-    assert seen["red of the reason"] > 100
+    assert seen["red of the reason"] > seen["red before"] + 100
     assert seen["pins in object mode"] == 0
 
 
 def test_a_click_on_the_button_pins_the_selected_feet(seen: dict[str, Any]) -> None:
     assert seen["pose mode"]
     assert seen["selected feet"] == sorted(FEET)
-    assert sorted(seen["pins"]) == [(foot, True, True) for foot in sorted(FEET)]
+    assert sorted(seen["pins"]) == [[foot, True, True] for foot in sorted(FEET)]
 
 
 def test_the_list_shows_the_pins(seen: dict[str, Any]) -> None:
-    assert "poise.pins[0].mute" not in seen["offered in object mode"]
-    assert {"poise.pins[0].mute", "poise.pins[1].mute", "poise.active_pin"} <= set(seen["panel with pins"])
+    for place in range(len(FEET)):
+        assert any(name.startswith(f"poise.pins[{place}].") for name in seen["panel with pins"])
 
 
 def test_solve_here_brings_the_feet_back_to_their_pins(seen: dict[str, Any]) -> None:
