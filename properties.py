@@ -79,6 +79,7 @@ class PoiseSettings(bpy.types.PropertyGroup):
         name="Root",
         description="What the root bones may do to help",
         items=(
+            ("HOLD", "Hold", "Root bones stay if all pins can be reached without them; else they move and turn"),
             ("FREE", "Free", "Root bones move and turn"),
             ("TRANSLATE", "Move", "Root bones move but do not turn"),
             ("FIXED", "Fixed", "Root bones stay as they are"),

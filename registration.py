@@ -22,6 +22,11 @@ def register() -> None:
         properties.attach()
         undo.callback(properties.detach)
 
+        for name, draw in panels.MENUS:
+            menu = getattr(bpy.types, name)
+            menu.append(draw)
+            undo.callback(menu.remove, draw)
+
         verbs = bpy.utils.register_cli_command("poise", commands.run)
         undo.callback(bpy.utils.unregister_cli_command, verbs)
 

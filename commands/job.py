@@ -30,7 +30,7 @@ LARGEST: Final = 1e9  # metres; beyond it single precision, and so Blender, has 
 
 Space = Literal["world", "armature"]
 Wins = Literal["pins", "drag"]
-Root = Literal["free", "translate", "fixed"]
+Root = Literal["hold", "free", "translate", "fixed"]  # hold: fixed if all goals are met so, else free
 Point = Literal["head", "tail"] | tuple[float, ...]
 
 _SHOWN: Final = 40  # characters of a wrong value in a message

@@ -40,14 +40,17 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     clock.append(perf_counter())
     method = PinAndDrag(
         limits=job.limits,
-        root=job.root,
+        root="fixed" if job.root == "hold" else job.root,
         # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
         position_tolerance=SHARPER * job.tolerance.position / _largest_scale(job, before.worlds),
         rotation_tolerance=SHARPER * float(np.radians(job.tolerance.rotation)),
     )
-    solution = solve(_writable(rig.skeleton, job), motion.pose, [goal for _, goal in goals], method)
+    writable, wishes = _writable(rig.skeleton, job), [goal for _, goal in goals]
+    solution = solve(writable, motion.pose, wishes, method)
+    if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
+        solution = solve(writable, motion.pose, wishes, replace(method, root="free"))
     progress(0.6)
 
     clock.append(perf_counter())

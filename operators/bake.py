@@ -45,7 +45,7 @@ class POISE_OT_bake(Tool, bpy.types.Operator):
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._fill_range(context)
-        return context.window_manager.invoke_props_dialog(self)
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Bake")
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         self._fill_range(context)

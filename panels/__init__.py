@@ -3,3 +3,4 @@
 from . import pins
 
 CLASSES = pins.CLASSES
+MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)

@@ -1,4 +1,4 @@
-"""The tab "Poise" in the sidebar of the 3D viewport: pins and what to do with them."""
+"""The tab "Poise" in the sidebar of the 3D viewport and the entry in the Pose menu: pins and what to do with them."""
 
 from typing import Any
 
@@ -68,4 +68,25 @@ class POISE_PT_pins(bpy.types.Panel):
         column.operator("poise.bake", text="Bake...")
 
 
-CLASSES = (POISE_UL_pins, POISE_PT_pins)
+class POISE_MT_pose(bpy.types.Menu):
+    """Pins, and what to do with them"""
+
+    bl_label = "Poise"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator_enum("poise.pin", "kind")
+        layout.operator("poise.unpin").bone = ""
+        layout.operator("poise.clear_pins")
+        layout.separator()
+        layout.operator("poise.solve")
+        layout.operator("poise.bake")
+
+
+def draw_in_pose_menu(menu: Any, context: Any) -> None:
+    """Poise's entry in the Pose menu, where F3 finds its tools, too."""
+    menu.layout.separator()
+    menu.layout.menu("POISE_MT_pose")
+
+
+CLASSES = (POISE_UL_pins, POISE_PT_pins, POISE_MT_pose)

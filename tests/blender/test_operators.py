@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from tests.blender.builders import (
     contents,
@@ -135,6 +136,22 @@ def test_a_muted_pin_does_not_hold(rig: bpy.types.Object) -> None:
     with pytest.raises(RuntimeError, match=r"Every pin of .* is muted"):
         bpy.ops.poise.solve()
     assert contents() == before
+
+
+def test_a_held_root_stays_where_the_limbs_reach_and_helps_where_they_do_not(rig: bpy.types.Object) -> None:
+    hips = rig.pose.bones["hips"]
+    select(rig, ["foot.L", "foot.R"])
+    bpy.ops.poise.pin()
+    assert rig.poise.root == "HOLD"
+    feet = {name: np.array(world(rig, name)) for name in ("foot.L", "foot.R")}
+    for height, stays in ((-0.1, True), (0.3, False)):
+        hips.location = hips.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, height))
+        placed = hips.location.copy()
+        bpy.context.view_layer.update()
+        assert bpy.ops.poise.solve() == {"FINISHED"}
+        for name, place in feet.items():
+            assert np.linalg.norm(world(rig, name) - place) < MILLIMETRE
+        assert ((hips.location - placed).length < 1e-6) == stays
 
 
 def test_a_fixed_root_stays(rig: bpy.types.Object) -> None:
