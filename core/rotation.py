@@ -57,8 +57,11 @@ _SERIES: Final[Array] = np.array(
     [[(-1.0) ** k / math.factorial(2 * k + odd) for odd in range(4)] for k in range(_TERMS)]
 )
 _SPREAD: Final[Array] = np.repeat(np.eye(3), [1, 3, 6], axis=1)
-_TURN_SERIES: Final[Array] = _SERIES[:, [0, 1, 2]] @ _SPREAD
-_RATE_SERIES: Final[Array] = (_SERIES[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD
+_TURN_SPREAD: Final[Array] = np.eye(4)[:, [0, 1, 2]] @ _SPREAD
+_RATE_SPREAD: Final[Array] = (np.eye(4)[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD
+_TURN_SERIES: Final[Array] = _SERIES @ _TURN_SPREAD
+_RATE_SERIES: Final[Array] = _SERIES @ _RATE_SPREAD
+_FEW: Final = 200  # vectors up to which the series is cheaper than sine and cosine
 _ASSEMBLE: Final[Array] = np.zeros((10, 9))
 _ASSEMBLE[0, ::4] = 1.0
 _ASSEMBLE[1:4] = _SKEW
@@ -288,20 +291,28 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     Rodrigues, with [x]^2 = x x^T - a^2 I: exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T,
     Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
-    # Both matrices are a I + b [x] + c x x^T with power series of a^2 for coefficients: products with constants, since
-    # for the twenty joints of a body many small array operations would cost more than their arithmetic.
+    # Both matrices are a I + b [x] + c x x^T. For the twenty joints of a body many small array operations would cost more
+    # than their arithmetic: there the coefficients come from power series of a^2, by products with constants.
     x = vectors.reshape(-1, 3)
-    powers = np.empty((len(x), _TERMS))
-    powers[:, 0] = 1.0
-    powers[:, 1:] = ((x * x) @ _ONES)[:, None]
-    np.multiply.accumulate(powers, axis=1, out=powers)
+    square = (x * x) @ _ONES
+    if len(x) <= _FEW:
+        powers = np.empty((len(x), _TERMS))
+        powers[:, 0] = 1.0
+        powers[:, 1:] = square[:, None]
+        np.multiply.accumulate(powers, axis=1, out=powers)
+        of_turn, of_rate = powers @ _TURN_SERIES, powers @ _RATE_SERIES
+    else:
+        angle2 = np.maximum(square, _SMALL_ANGLE**2)
+        angle = np.sqrt(angle2)
+        cosine, sine = np.cos(angle), np.sin(angle) / angle
+        coefficients = np.stack([cosine, sine, (1.0 - cosine) / angle2, (1.0 - sine) / angle2], axis=-1)
+        of_turn, of_rate = coefficients @ _TURN_SPREAD, coefficients @ _RATE_SPREAD
     features = np.empty((len(x), 10))
     features[:, 0] = 1.0
     features[:, 1:4] = x
     np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
     shape = (*vectors.shape[:-1], 3, 3)
-    turn = (powers @ _TURN_SERIES * features) @ _ASSEMBLE
-    rate = (powers @ _RATE_SERIES * features) @ _ASSEMBLE
+    turn, rate = (of_turn * features) @ _ASSEMBLE, (of_rate * features) @ _ASSEMBLE
     return turn.reshape(shape), rate.reshape(shape)
 
 

@@ -304,14 +304,14 @@ class FrameSolver:
     def _met(self, at: _Placed) -> bool:
         return bool((at.lengths2 <= self.tolerance2).all())
 
-    def _activate(self, at: _Placed) -> bool:
-        """Put rows that `at` has crossed into the active set; whether there were any."""
+    def _activate(self, at: _Placed) -> bool | None:
+        """Put rows that `at` has crossed into the active set: whether there were new ones, None if none is crossed."""
         if not self.groups:
-            return False
+            return None
         low, high = at.values < self.floor, at.values > self.ceiling
         crossed = low | high
         if not crossed.any():
-            return False
+            return None
         new = [row for row in np.flatnonzero(crossed).tolist() if row not in self.active]
         for row in new:
             self.active[row] = float(self.lower[row] if low[row] else self.upper[row])
@@ -347,10 +347,14 @@ class FrameSolver:
             if length2 > numbers.STEP_CLAMP**2:
                 step *= numbers.STEP_CLAMP / np.sqrt(length2)
             there = self.place(at.x + step)
-            if not self._activate(there):
-                if slopes:
-                    self._release(z, y @ jacobian, slopes)
-                break
+            crossed = self._activate(there)
+            if crossed:
+                continue
+            if slopes:
+                self._release(z, y @ jacobian, slopes)
+            if crossed is None:
+                return there
+            break
         return self._inside(there, numbers.LIMIT_DRIFT)
 
     def _inside(self, at: _Placed, slack: float) -> _Placed:
@@ -379,13 +383,17 @@ class FrameSolver:
         else:
             at = self.place(x)
         phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, method.iterations
-        here = self._merit(at, phase)
         met = self._met(at)
+        here: float | None = None
         while method.settle or not met:
             there = self._step(at, damping, phase)
-            merit = self._merit(there, phase)
             iterations += 1
             budget -= 1
+            if not method.settle and self._met(there):
+                at = there
+                break
+            here = self._merit(at, phase) if here is None else here
+            merit = self._merit(there, phase)
             before = at
             if merit <= here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK:
                 at, here = there, merit
@@ -393,8 +401,6 @@ class FrameSolver:
                 damping = damping / numbers.LM_GROWTH if damping > numbers.LM_START else 0.0
             else:
                 damping = max(numbers.LM_START, damping * numbers.LM_GROWTH)
-            if met and not method.settle:
-                break
             change = float(np.abs(there.x - before.x).max(initial=0.0))
             calm = calm + 1 if change < numbers.SETTLED else 0
             patience = numbers.CALM_DAMPED if damping else numbers.CALM
@@ -410,5 +416,5 @@ class FrameSolver:
         for row in self.active:
             active[row] = True
         # while a drag goes on a bound may be passed by what nobody sees: the next tick brings it back
-        self.at = self._inside(at, numbers.LIMIT_SLACK if method.settle else numbers.LIMIT_DRIFT)
+        self.at = self._inside(at, numbers.LIMIT_SLACK) if method.settle else at
         return self.at.x, iterations, active.take(self.real)

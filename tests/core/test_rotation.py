@@ -99,6 +99,17 @@ def test_right_jacobian_is_the_derivative_of_the_exponential(x: np.ndarray) -> N
         np.testing.assert_allclose((ahead - behind) / (2.0 * step), rate[:, axis], atol=1e-7)
 
 
+def test_many_vectors_take_another_way_to_the_same_matrices() -> None:
+    x = np.random.default_rng(5).normal(size=(1000, 3)) * np.linspace(0.0, 3.0, 1000)[:, None]
+    x[1] *= 1e-6
+    turns, rates = rotation.exp_and_jacobian(x)
+    for number in range(0, 1000, 100):
+        part = slice(number, number + 100)
+        turn, rate = rotation.exp_and_jacobian(x[part])
+        np.testing.assert_allclose(turns[part], turn, atol=1e-9)
+        np.testing.assert_allclose(rates[part], rate, atol=1e-9)
+
+
 def test_right_jacobian_of_tiny_vectors_is_smooth() -> None:
     for size in (0.0, 1e-12, 1e-7, 9e-5, 1.1e-4):
         turn, rate = rotation.exp_and_jacobian(np.array([size, 0.0, 0.0]))
