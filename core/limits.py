@@ -116,6 +116,8 @@ class EulerBox:
         middle = 0.5 * (np.where(bounded, self.lower, 0.0) + np.where(bounded, self.upper, 0.0))
         beyond = bounded & ((self.lower < -np.pi) | (self.upper > np.pi))
         self._middle = middle if beyond.any() else None
+        self._floor = np.swapaxes(self.lower, -1, -2) - _SLACK
+        self._ceiling = np.swapaxes(self.upper, -1, -2) + _SLACK
         self._permutation = np.eye(3)[self._axes]  # (k, 3, 3): first, second, third -> x, y, z
         # the same for the rows of gradients, as flat indices (k, 3, 3)
         turn = np.argsort(self._axes, axis=-1)
@@ -129,13 +131,13 @@ class EulerBox:
         entries = flat.take(self._entries, axis=-1) * self._signs  # (..., 5, k): sines in the even rows
         cosines = entries[..., 1:4, :].copy()
         cosines[..., 1, :] = np.hypot(entries[..., 3, :], entries[..., 4, :])
-        angles = np.swapaxes(np.arctan2(entries[..., ::2, :], cosines), -1, -2)
+        rows = np.arctan2(entries[..., ::2, :], cosines)  # (..., 3, k)
+        angles = np.swapaxes(rows, -1, -2)
         if self._middle is not None:
             angles = self._middle + rotation.wrap(angles - self._middle)
-        inside = np.minimum(np.maximum(angles, self.lower), self.upper)
-        out = angles - inside
-        if not (np.abs(out) > _SLACK).any():
+        elif not ((rows < self._floor) | (rows > self._ceiling)).any():
             return angles
+        out = angles - np.minimum(np.maximum(angles, self.lower), self.upper)
         # of the two triples for one rotation take the one that is less far outside
         turned = angles + np.array([np.pi, 0.0, np.pi])
         turned[..., 1] = np.pi - angles[..., 1]

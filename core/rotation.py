@@ -291,8 +291,8 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     Rodrigues, with [x]^2 = x x^T - a^2 I: exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T,
     Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
-    # Both matrices are a I + b [x] + c x x^T. For the twenty joints of a body many small array operations would cost more
-    # than their arithmetic: there the coefficients come from power series of a^2, by products with constants.
+    # Both matrices are a I + b [x] + c x x^T. For the twenty joints of a body many small array operations would cost
+    # more than their arithmetic: there the coefficients come from power series of a^2, by products with constants.
     x = vectors.reshape(-1, 3)
     square = (x * x) @ _ONES
     if len(x) <= _FEW:

@@ -28,9 +28,9 @@ ACTIVE_SET_ROUNDS: Final = 4
 REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)
-CHUNK: Final = 256  # frames solved together: temporaries stay in the cache
-# of a coherent batch every 16th frame is solved first, and every finer one starts from its neighbours
-STRIDES: Final = (16, 4, 1)
+CHUNK: Final = 512  # frames solved together: temporaries stay in the cache
+# of a coherent batch every 32nd frame is solved first, and each finer one starts from its neighbours
+STRIDES: Final = (32, 8, 4, 2, 1)
 # phases: near the reference; only the goals; only the first level, if others are out of reach
 NATURAL, EXACT, TOP_LEVEL = range(3)
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
