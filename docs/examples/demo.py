@@ -28,50 +28,64 @@ def main(argv: list[str]) -> int:
     standalone.enable()
 
     import bpy
-    import commands
-    import numpy as np
-    import picture
     import scene
+
+    import commands
 
     folder: Path = options.output
     folder.mkdir(parents=True, exist_ok=True)
-    source, job_file, result = (folder / name for name in ("demo_input.blend", "demo_job.json", "demo.blend"))
-    report_file, sheet = folder / "demo_report.json", folder / "demo.png"
-    bpy.context.preferences.filepaths.save_version = 0
+    source, job, result, report_file, sheet = (
+        folder / f"demo{end}" for end in ("_input.blend", "_job.json", ".blend", "_report.json", ".png")
+    )
+    preferences: Any = bpy.context.preferences
+    preferences.filepaths.save_version = 0  # no demo.blend1
 
     scene.make_scene()
     bpy.ops.wm.save_as_mainfile(filepath=str(source), compress=True)
-    shutil.copyfile(JOB, job_file)
+    shutil.copyfile(JOB, job)
 
-    verb = ["solve", "--blend", source, "--job", job_file, "--output", result, "--report", report_file]
+    verb = ["solve", "--blend", source, "--job", job, "--output", result, "--report", report_file]
     code = commands.run([str(word) for word in verb])
-    if code not in (0, 1):
+    if code not in (0, 1):  # nothing is written
         return code
     report = json.loads(report_file.read_text(encoding="utf-8"))
 
     bpy.ops.wm.open_mainfile(filepath=str(result))
-    hand = next(goal for goal in json.loads(JOB.read_text(encoding="utf-8"))["goals"] if goal["bone"] == scene.HAND)
-    frames = range(bpy.context.scene.frame_start, bpy.context.scene.frame_end + 1)
-    before, after = (scene.places(frames, name, scene.HAND, hand["point"]) for name in (scene.BEFORE, scene.WALKER))
-    scene.add_paths(before, after)
-    shown = np.linspace(frames[0] + 5, frames[-1] - 4, options.tiles).round().astype(int).tolist()
-    if options.tiles:
-        gaps = np.linalg.norm(after - scene.places(frames, scene.BALL), axis=1)
-        begin, end = next(goal["frames"] for goal in report["goals"] if goal["bone"] == scene.HAND)
-        captions = [caption(frame, begin, end, gaps[frame - frames[0]]) for frame in shown]
-        picture.draw(sheet, shown, captions, options.samples)
-    bpy.context.scene.frame_set(frames[0])
+    show(report, sheet, options.tiles, options.samples)
     bpy.ops.wm.save_as_mainfile(filepath=str(result), compress=True)
-
     tell(report, perf_counter() - started, [result, report_file, *([sheet] if options.tiles else [])])
     return code
+
+
+def show(report: dict[str, Any], sheet: Path, tiles: int, samples: int) -> None:
+    """Add the hand's ways to the file that is open, and make the picture."""
+    import numpy as np
+    import picture
+    import scene
+
+    goals = json.loads(JOB.read_text(encoding="utf-8"))["goals"]
+    palm, on_ball = next(
+        (goal["point"], told["frames"])
+        for goal, told in zip(goals, report["goals"], strict=True)
+        if goal["bone"] == scene.HAND
+    )
+    first, last = report["frames"]
+    frames = range(first, last + 1)
+    before, after = (scene.places(frames, name, scene.HAND, palm) for name in (scene.BEFORE, scene.WALKER))
+    scene.add_paths(before, after)
+    if tiles:
+        gaps = np.linalg.norm(after - scene.places(frames, scene.BALL), axis=1)
+        shown = np.linspace(first + 5, last - 4, tiles).round().astype(int).tolist()
+        captions = [caption(frame, on_ball, gaps[frame - first]) for frame in shown]
+        picture.draw(sheet, shown, captions, samples)
+    scene.tidy()
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A captured walk, a hand on a moving ball, and a picture of it.")
     parser.add_argument("--output", type=Path, default=ROOT / "build", help="folder for the results (build)")
     parser.add_argument("--tiles", type=int, default=8, help="frames in the picture; 0: no picture")
-    parser.add_argument("--samples", type=int, default=8, help="of a pixel")
+    parser.add_argument("--samples", type=int, default=12, help="rays for each of its pixels")
     return parser.parse_args(argv)
 
 
@@ -80,34 +94,31 @@ def tell(report: dict[str, Any], seconds: float, files: list[Path]) -> None:
     first, last = report["frames"]
     print(f"\nPoise changed a captured walk, frames {first} to {last}, so that its right hand follows a ball:")
     for goal in report["goals"]:
-        errors = []
-        if goal["position_error"]:
-            errors.append(length(goal["position_error"]["max"]))
-        if goal["rotation_error"]:
-            errors.append(f"{goal['rotation_error']['max']:.2f} degrees")
-        kept = "stays where the walk has it" if goal["kind"] == "pin" else "is on the ball"
+        place, turn = goal["position_error"], goal["rotation_error"]
+        errors = [length(place["max"])] if place else []
+        errors += [f"{turn['max']:.2f} degrees"] if turn else []
+        done = "stays as the walk has it" if goal["kind"] == "pin" else "is on the ball"
         begin, end = goal["frames"]
         print(
-            f"  {goal['bone']:10} {kept if goal['met'] else 'is NOT met'}, frames {begin} to {end}: "
-            f"at most {' and '.join(errors)} off"
+            f"  {goal['bone']:9} {done if goal['met'] else 'is NOT where it should be'}, "
+            f"frames {begin} to {end}, {' and '.join(errors)} off at most"
         )
     for explanation in report["explanations"]:
         print(f"  {explanation}")
     spent = report["seconds"]
     print(
-        f"  Solved in {1000.0 * spent['solve']:.0f} ms, with reading and writing keys {sum(spent.values()):.2f} s; ",
-        end="",
+        f"Solved in {spent['solve']:.2f} s, with reading and keys {sum(spent.values()):.2f} s; in all {seconds:.0f} s:"
     )
-    print(f"all of this demo took {seconds:.0f} s.")
     for path in files:
         print(f"  {path}")
 
 
-def caption(frame: int, begin: int, end: int, gap: float) -> str:
-    """What is to be seen in a tile; from `begin` to `end` the hand should be on the ball."""
-    if begin <= frame <= end:
+def caption(frame: int, on_ball: list[int], gap: float) -> str:
+    """What a tile shows; `on_ball`: the first and the last frame in which the hand should be on the ball."""
+    first, last = on_ball
+    if first <= frame <= last:
         return f"frame {frame}: {length(gap)} off the ball"
-    return f"frame {frame}: easing {'in' if frame < begin else 'out'}"
+    return f"frame {frame}: easing {'in' if frame < first else 'out'}"
 
 
 def length(metres: float) -> str:

@@ -8,11 +8,13 @@ import bmesh
 import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
-from paint import CORAL, HAIR, INK, NAVY, SHOES, SKIN, linear, material
+from paint import CORAL, HAIR, NAVY, SHOES, SKIN, linear, material
+
+context: Any = bpy.context  # the type stubs take it apart wrongly
 
 VOXEL: Final = 0.011  # metres, of the mesh that melts the parts together
 SOFT: Final = 0.012  # metres, over which one bone gives way to the next
-CRISP: Final = 0.004  # metres, the same for colours
+CRISP: Final = 0.003  # metres, the same for colours
 FAINT: Final = 0.02  # weights below are left out
 POINT: Final = 1e-12  # m^2: a part shorter than its root is a ball
 
@@ -32,14 +34,14 @@ class Part:
     def middle(self) -> Vector:
         return (self.start + self.end) / 2.0
 
-    def build(self, into: Any) -> None:
-        """Add it to a bmesh: a sphere whose halves are pulled apart."""
+    def points(self, sphere: np.ndarray) -> np.ndarray:
+        """Its vertices: those of a unit sphere (N, 3) whose halves are pulled apart."""
         along = self.end - self.start
         turn = Vector((0.0, 0.0, 1.0)).rotation_difference(along) if along.length else Quaternion()
-        for vertex in bmesh.ops.create_uvsphere(into, u_segments=24, v_segments=16, radius=1.0)["verts"]:
-            far = vertex.co.z > 0.0
-            place = turn @ vertex.co * self.radii[far] + (self.end if far else self.start)
-            vertex.co = self.middle + (place - self.middle) * Vector(self.squash)
+        far = (sphere[:, 2] > 0.0).astype(int)
+        from_middle = np.array([self.start - self.middle, self.end - self.middle])[far]
+        round_end = np.array(self.radii)[far, None] * (sphere @ np.array(turn.to_matrix()).T)
+        return np.array(self.middle) + np.array(self.squash) * (from_middle + round_end)
 
     def distances(self, points: np.ndarray) -> np.ndarray:
         """About how far points (N, 3) are outside of it, (N,)."""
@@ -108,7 +110,6 @@ def make_body(name: str, armature: Any) -> Any:
         group = body.vertex_groups.get(part.bone) or body.vertex_groups.new(name=part.bone)
         for index in np.flatnonzero(column).tolist():
             group.add([index], float(column[index]), "ADD")
-    add_eyes(body, parts[0])
     return body
 
 
@@ -120,41 +121,51 @@ def shares(distances: np.ndarray, width: float) -> np.ndarray:
 
 def melt(name: str, parts: Sequence[Part]) -> Any:
     """One smooth mesh round all parts."""
-    build = bmesh.new()
-    for part in parts:
-        part.build(build)
+    sphere, faces = unit_sphere()
+    count = len(sphere)
     rough = bpy.data.meshes.new(name)
-    build.to_mesh(rough)
-    build.free()
+    rough.from_pydata(
+        np.concatenate([part.points(sphere) for part in parts]).tolist(),
+        [],
+        [[count * number + corner for corner in face] for number in range(len(parts)) for face in faces],
+    )
     lump = bpy.data.objects.new(name, rough)
-    bpy.context.scene.collection.objects.link(lump)
+    context.scene.collection.objects.link(lump)
     remesh: Any = lump.modifiers.new("Melt", "REMESH")
     remesh.mode, remesh.voxel_size, remesh.use_smooth_shade = "VOXEL", VOXEL, True
     smooth: Any = lump.modifiers.new("Smooth", "SMOOTH")
     smooth.factor, smooth.iterations = 0.5, 9
-    bpy.context.view_layer.update()
-    mesh = bpy.data.meshes.new_from_object(lump.evaluated_get(bpy.context.evaluated_depsgraph_get()))
+    context.view_layer.update()
+    mesh = bpy.data.meshes.new_from_object(lump.evaluated_get(context.evaluated_depsgraph_get()))
     bpy.data.objects.remove(lump)
     bpy.data.meshes.remove(rough)
     mesh.name = name
     return mesh
 
 
-def add_eyes(body: Any, head: Part) -> None:
-    """Two dots, so that one sees where the head looks."""
-    count = len(body.data.vertices)
+def make_eyes(name: str, bones: Any) -> Any:
+    """A mesh of two dots, in the rest pose, so that one sees where the head looks."""
+    head = next(part for part in body_parts(bones) if part.bone == "Head")
     build = bmesh.new()
-    build.from_mesh(body.data)
     for s in (-1.0, 1.0):
         out = Vector((0.38 * s, -1.0, -0.02)).normalized() * Vector((0.094, 0.107, 0.1))
         place = Matrix.Translation(head.end + Vector((0.0, 0.0, -0.018)) + out)
-        eye = bmesh.ops.create_uvsphere(build, u_segments=16, v_segments=10, radius=0.0125, matrix=place)
-        for face in {face for vertex in eye["verts"] for face in vertex.link_faces}:
-            face.material_index, face.smooth = 1, True
-    build.to_mesh(body.data)
+        bmesh.ops.create_uvsphere(build, u_segments=16, v_segments=10, radius=0.0125, matrix=place)
+    mesh = bpy.data.meshes.new(name)
+    build.to_mesh(mesh)
     build.free()
-    body.data.materials.append(material("Eyes", INK))
-    body.vertex_groups[head.bone].add(list(range(count, len(body.data.vertices))), 1.0, "REPLACE")
+    mesh.shade_smooth()
+    return mesh
+
+
+def unit_sphere() -> tuple[np.ndarray, list[list[int]]]:
+    """Points (N, 3) and faces; the poles lie on Z."""
+    build = bmesh.new()
+    bmesh.ops.create_uvsphere(build, u_segments=24, v_segments=16, radius=1.0)
+    points = np.array([vertex.co[:] for vertex in build.verts])
+    faces = [[vertex.index for vertex in face.verts] for face in build.faces]
+    build.free()
+    return points, faces
 
 
 def thinner(mesh: Any, by: float) -> Any:

@@ -21,7 +21,8 @@ BACKDROP: Final = "F3F0EA"
 def material(name: str, colour: str, alpha: float = 1.0, glow: float = 0.0) -> Any:
     """A plain surface; `alpha` is for the viewport alone, `glow` is the strength of its own light."""
     new: Any = bpy.data.materials.new(name)
-    new.use_nodes = True
+    if bpy.app.version < (5, 0, 0):  # from then on they always have nodes
+        new.use_nodes = True
     inputs = new.node_tree.nodes["Principled BSDF"].inputs
     inputs["Base Color"].default_value = inputs["Emission Color"].default_value = linear(colour)
     inputs["Roughness"].default_value, inputs["Specular IOR Level"].default_value = 0.6, 0.3

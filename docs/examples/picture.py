@@ -1,5 +1,7 @@
 """The contact sheet of the demo: what Cycles renders of the file that is open, put together with numpy."""
 
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +16,9 @@ from mathutils import Matrix
 from paint import CORAL, GREEN, INK, SLATE, YELLOW, srgb
 from scene import BEFORE, FLOOR_NAME, GHOST
 
-WIDTH, HEIGHT = 310, 400  # pixels of a tile
+context: Any = bpy.context  # the type stubs take it apart wrongly
+
+WIDTH, HEIGHT = 300, 388  # pixels of a tile
 COLUMNS: Final = 4
 GAP, MARGIN, TOP = 10, 22, 112
 ROUND: Final = 12  # pixels, radius of a tile's corners
@@ -23,7 +27,8 @@ BEHIND: Final = 1.3  # times as far from the camera
 PAPER: Final = "FFFFFF"
 TITLE: Final = "A captured walk, and the same walk after one solve of Poise"
 FONT: Final = 0  # Blender's own
-LARGE, MEDIUM, SMALL = 26, 17, 15  # pixels
+STDOUT: Final = 1  # the process's, not Python's
+LARGE, MEDIUM, SMALL = 25, 16, 15  # pixels of text
 
 
 def draw(path: Path, frames: Sequence[int], captions: Sequence[str], samples: int) -> None:
@@ -46,7 +51,8 @@ def draw(path: Path, frames: Sequence[int], captions: Sequence[str], samples: in
 
 def render(frames: Sequence[int], samples: int) -> Iterator[np.ndarray]:
     """One tile (HEIGHT, WIDTH, 3) for each frame, rows from below."""
-    with tempfile.TemporaryDirectory() as folder, settings(samples):
+    set_up(samples)
+    with tempfile.TemporaryDirectory() as folder:
         with only_ghost() as go:
             ghosts = [shoot(go, frame, Path(folder)) for frame in frames]
         with only_rest() as go:
@@ -57,30 +63,28 @@ def render(frames: Sequence[int], samples: int) -> Iterator[np.ndarray]:
         yield tile
 
 
-@contextmanager
-def settings(samples: int) -> Iterator[None]:
-    """Cycles on the processor, quick and denoised, without a background."""
-    scene: Any = bpy.context.scene
+def set_up(samples: int) -> None:
+    """Cycles on the processor, quick."""
+    scene = context.scene
     render = scene.render
     render.engine = "CYCLES"
     render.resolution_x, render.resolution_y, render.resolution_percentage = WIDTH, HEIGHT, 100
     render.use_persistent_data = True
     render.dither_intensity = 0.0  # noise does not compress
-    render.image_settings.file_format = "PNG"
+    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGBA"
     scene.view_settings.view_transform = "Standard"
     scene.cycles.device, scene.cycles.samples, scene.cycles.max_bounces = "CPU", samples, 2
     scene.cycles.denoising_prefilter, scene.cycles.denoising_quality = "FAST", "FAST"
-    yield
 
 
 def shoot(go: Callable[[int], None], frame: int, folder: Path) -> np.ndarray:
     """RGBA, rows from below."""
-    scene = bpy.context.scene
     go(frame)
-    scene.render.filepath = str(folder / "shot.png")
-    scene.render.image_settings.color_mode = "RGBA"
-    bpy.ops.render.render(write_still=True)
-    image = bpy.data.images.load(scene.render.filepath)
+    with quiet():
+        bpy.ops.render.render()
+    path = str(folder / "shot.png")
+    bpy.data.images["Render Result"].save_render(path)  # its pixels cannot be read
+    image: Any = bpy.data.images.load(path)
     pixels = np.empty(4 * WIDTH * HEIGHT, np.float32)
     image.pixels.foreach_get(pixels)
     bpy.data.images.remove(image)
@@ -88,9 +92,21 @@ def shoot(go: Callable[[int], None], frame: int, folder: Path) -> np.ndarray:
 
 
 @contextmanager
+def quiet() -> Iterator[None]:
+    """Without what Blender 4.5 itself prints at every step of a rendering."""
+    sys.stdout.flush()
+    kept = os.dup(STDOUT)
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), STDOUT)
+    yield
+    os.dup2(kept, STDOUT)
+    os.close(kept)
+
+
+@contextmanager
 def only_rest() -> Iterator[Callable[[int], None]]:
     """All but the ghost; gives what goes to a frame."""
-    scene: Any = bpy.context.scene
+    scene = context.scene
     ghost = bpy.data.objects[GHOST]
     ghost.hide_render, scene.render.film_transparent, scene.cycles.use_denoising = True, False, True
     yield scene.frame_set
@@ -100,22 +116,23 @@ def only_rest() -> Iterator[Callable[[int], None]]:
 @contextmanager
 def only_ghost() -> Iterator[Callable[[int], None]]:
     """Nothing else is seen, but the figure and the ball hide it; gives what goes to a frame."""
-    scene: Any = bpy.context.scene
+    scene = context.scene
     before: Any = bpy.data.objects[BEFORE]
     others = [object for object in bpy.data.objects if object.type in {"MESH", "CURVE"} and object.name != GHOST]
     for object in others:
         object.is_holdout = True
         object.hide_render = object.name.startswith(FLOOR_NAME) or object.parent == before
     scene.render.film_transparent, scene.cycles.use_denoising = True, False
+    place = before.matrix_world.copy()
 
     def push(frame: int) -> None:
         """Enlarge it from the camera's place: it is seen where it was, but behind all others."""
         scene.frame_set(frame)
         eye = Matrix.Translation(scene.camera.matrix_world.translation)
-        before.matrix_world = eye @ Matrix.Scale(BEHIND, 4) @ eye.inverted()
+        before.matrix_world = eye @ Matrix.Scale(BEHIND, 4) @ eye.inverted() @ place
 
     yield push
-    before.matrix_world = Matrix()
+    before.matrix_world = place
     for object in others:
         object.is_holdout = object.hide_render = False
 
@@ -164,7 +181,7 @@ def paint(onto: np.ndarray, colours: np.ndarray, cover: np.ndarray) -> None:
 
 def save(path: Path, sheet: np.ndarray) -> None:
     height, width, _ = sheet.shape
-    image = bpy.data.images.new(path.stem, width, height)
+    image: Any = bpy.data.images.new(path.stem, width, height)
     image.pixels.foreach_set(np.dstack([sheet, np.ones((height, width))]).astype(np.float32).ravel())
     image.filepath_raw, image.file_format = str(path), "PNG"
     image.save()
@@ -174,7 +191,8 @@ def save(path: Path, sheet: np.ndarray) -> None:
 def write(path: Path, texts: Sequence[tuple[int, int, int, str]]) -> None:
     """Write (x, y, size, text) into a picture that is saved."""
     picture = imbuf.load(str(path))
-    with blf.bind_imbuf(FONT, picture):
+    bound: Any = blf.bind_imbuf(FONT, picture)
+    with bound:
         for x, y, size, text in texts:
             blf.size(FONT, size)
             blf.color(FONT, *srgb(INK), 1.0)
@@ -183,7 +201,7 @@ def write(path: Path, texts: Sequence[tuple[int, int, int, str]]) -> None:
     imbuf.write(picture, filepath=str(path))
     # imbuf has no setting for the compression in Blender 4.5
     image = bpy.data.images.load(str(path))
-    settings = bpy.context.scene.render.image_settings
+    settings = context.scene.render.image_settings
     settings.file_format, settings.color_mode, settings.compression = "PNG", "RGB", 100
     image.save_render(str(path))
     bpy.data.images.remove(image)

@@ -10,15 +10,19 @@ import bmesh
 import bpy
 import numpy as np
 from bpy_extras import anim_utils
-from mannequin import make_body, thinner
+from mannequin import make_body, make_eyes, thinner
 from mathutils import Matrix, Vector
-from paint import BACKDROP, CORAL, FLOOR, GREEN, LINES, SLATE, YELLOW, linear, material
+from paint import BACKDROP, CORAL, FLOOR, GREEN, INK, LINES, SLATE, YELLOW, linear, material
+
+context: Any = bpy.context  # the type stubs take it apart wrongly
 
 CLIP: Final = Path(__file__).with_name("cmu_35_01.bvh")
 METRES: Final = 0.0254 / 0.45  # one unit of CMU's skeletons
 FPS: Final = 30
 
 WALKER: Final = "Walker"
+BODY: Final = "Walker body"
+EYES: Final = "Walker eyes"
 BEFORE: Final = "Walker before"
 BALL: Final = "Ball"
 GHOST: Final = "Ghost"
@@ -51,19 +55,18 @@ def make_scene() -> None:
     add_before(walker)
     add_ball(walker)
     add_stage(walker)
-    bpy.context.scene.frame_set(bpy.context.scene.frame_start)
-    bpy.context.view_layer.objects.active = walker
+    tidy()
 
 
 def import_walk() -> Any:
-    """The clip as Blender's own importer brings it in: upright, in metres, one of its frames to a frame of the scene."""
-    scene = bpy.context.scene
+    """The clip as Blender's own importer brings it in: upright, in metres, frame for frame."""
+    scene = context.scene
     scene.render.fps, scene.render.fps_base = FPS, 1.0
     with redirect_stdout(StringIO()):  # it tells how it goes
         bpy.ops.import_anim.bvh(filepath=str(CLIP), global_scale=METRES, rotate_mode="QUATERNION")
-    walker: Any = bpy.context.object
+    walker = context.object
     walker.name = walker.data.name = WALKER
-    walker.show_in_front = True
+    walker.show_in_front, walker.data.display_type = True, "STICK"
     action = walker.animation_data.action
     action.name = "Walk"
     scene.frame_start, scene.frame_end = (int(frame) for frame in action.frame_range)
@@ -77,17 +80,18 @@ def import_walk() -> Any:
 
 
 def add_body(walker: Any) -> None:
-    body = make_body("Walker body", walker)
+    body = make_body(BODY, walker)
     deform(body, walker)
     link(body)
+    attach(add(EYES, make_eyes(EYES, walker.data.bones), INK), walker, "Head", Vector())
 
 
 def add_before(walker: Any) -> None:
-    """A second armature that keeps the walk as it was, with a ghost of the body, and a ring at each ankle for its pin."""
+    """A second armature that keeps the walk as it was, with a ghost, and a ring round each ankle for its pin."""
     before = walker.copy()
     before.name = BEFORE
     link(before)
-    body: Any = bpy.data.objects["Walker body"]
+    body: Any = bpy.data.objects[BODY]
     ghost = body.copy()
     ghost.modifiers.clear()
     ghost.name, ghost.data = GHOST, thinner(body.data, THINNER)
@@ -97,12 +101,9 @@ def add_before(walker: Any) -> None:
     deform(ghost, before)
     link(ghost)
     for foot in FEET:
-        bone = walker.data.bones[foot]
-        pin = add(f"Pin of {foot}", ring(0.07, 0.0105), GREEN, glow=0.3)
-        pin.parent, pin.parent_type, pin.parent_bone = before, "BONE", foot
-        # level in the rest pose, a little above the joint; a child of a bone starts from the bone's tail
-        tail = bone.matrix_local @ Matrix.Translation((0.0, bone.length, 0.0))
-        pin.matrix_parent_inverse = tail.inverted() @ Matrix.Translation(bone.head_local + Vector((0.0, 0.005, 0.02)))
+        # level in the rest pose, a little above the joint
+        joint = walker.data.bones[foot].head_local + Vector((0.0, 0.005, 0.02))
+        attach(add(f"Pin of {foot}", ring(0.07, 0.0105), GREEN, glow=0.3), before, foot, joint)
 
 
 def deform(body: Any, armature: Any) -> None:
@@ -110,12 +111,20 @@ def deform(body: Any, armature: Any) -> None:
     body.modifiers.new("Armature", "ARMATURE").object = armature
 
 
+def attach(object: Any, armature: Any, name: str, place: Vector) -> None:
+    """Make an object the child of a bone, at a place in the rest pose."""
+    bone = armature.data.bones[name]
+    object.parent, object.parent_type, object.parent_bone = armature, "BONE", name
+    tail = bone.matrix_local @ Matrix.Translation((0.0, bone.length, 0.0))  # where a child of a bone starts from
+    object.matrix_parent_inverse = tail.inverted() @ Matrix.Translation(place)
+
+
 def add_ball(walker: Any) -> None:
     """A ball with keys of its own, beside the walker all the way."""
     build = bmesh.new()
     bmesh.ops.create_uvsphere(build, u_segments=32, v_segments=20, radius=BALL_RADIUS)
     ball = add(BALL, smooth_mesh(BALL, build), YELLOW)
-    first, last = bpy.context.scene.frame_start, bpy.context.scene.frame_end
+    first, last = context.scene.frame_start, context.scene.frame_end
     start, end = (place_on_floor(walker, frame) for frame in (first, last))
     for frame, (right, ahead, up) in BALL_WAY.items():
         # the clip walks along -Y
@@ -125,14 +134,14 @@ def add_ball(walker: Any) -> None:
 
 def place_on_floor(walker: Any, frame: int) -> Vector:
     """The point below the hips."""
-    bpy.context.scene.frame_set(frame)
+    context.scene.frame_set(frame)
     hips = walker.matrix_world @ walker.pose.bones["Hips"].head
     return Vector((hips.x, hips.y, 0.0))
 
 
 def add_stage(walker: Any) -> None:
     """A floor with a line every half metre, light, and a camera that goes along on the walker's right."""
-    scene = bpy.context.scene
+    scene = context.scene
     first, last = scene.frame_start, scene.frame_end
     floor = add(FLOOR_NAME, board(60.0, 60.0), FLOOR)
     lines = bmesh.new()
@@ -142,7 +151,8 @@ def add_stage(walker: Any) -> None:
     lines = add(f"{FLOOR_NAME} lines", smooth_mesh("Lines", lines), LINES)
     floor.hide_select = lines.hide_select = True
     world: Any = bpy.data.worlds.new("World")
-    world.use_nodes = True
+    if bpy.app.version < (5, 0, 0):
+        world.use_nodes = True
     scene.world = world
     haze(floor.active_material.node_tree, world.node_tree)
     sun: Any = bpy.data.lights.new("Sun", "SUN")
@@ -161,7 +171,8 @@ def add_stage(walker: Any) -> None:
         camera.location = place_on_floor(walker, frame) + Vector((-0.12, -0.15, 0.92)) + EYE
         camera.keyframe_insert("location", frame=frame)
     data = camera.animation_data
-    for curve in anim_utils.action_get_channelbag_for_slot(data.action, data.action_slot).fcurves:
+    channels: Any = anim_utils.action_get_channelbag_for_slot(data.action, data.action_slot)
+    for curve in channels.fcurves:
         for key in curve.keyframe_points:
             key.interpolation = "LINEAR"
 
@@ -203,7 +214,7 @@ def places(frames: Sequence[int], name: str, bone: str = "", point: Sequence[flo
     object: Any = bpy.data.objects[name]
     found = []
     for frame in frames:
-        bpy.context.scene.frame_set(frame)
+        context.scene.frame_set(frame)
         frame_of_point = object.matrix_world @ object.pose.bones[bone].matrix if bone else object.matrix_world
         found.append(frame_of_point @ Vector(point))
     return np.array(found)
@@ -222,6 +233,20 @@ def add_path(name: str, points: np.ndarray, colour: str) -> None:
 def add_paths(before: np.ndarray, after: np.ndarray) -> None:
     add_path("Path before", before, SLATE)
     add_path("Path after", after, CORAL)
+
+
+def tidy() -> None:
+    """Leave the file as it is good to open: at the first frame, seen through the camera, one armature in sight."""
+    scene = context.scene
+    scene.frame_set(scene.frame_start)
+    context.view_layer.objects.active = bpy.data.objects[WALKER]
+    bpy.data.objects[BEFORE].hide_set(True)
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            space: Any = area.spaces.active
+            if space and space.type == "VIEW_3D":
+                space.shading.color_type, space.overlay.show_floor = "MATERIAL", False
+                space.region_3d.view_perspective, space.region_3d.view_camera_zoom = "CAMERA", 12.0
 
 
 def ring(radius: float, thickness: float, segments: int = 48, sides: int = 12) -> Any:
@@ -264,4 +289,4 @@ def add(name: str, data: Any, colour: str, glow: float = 0.0) -> Any:
 
 
 def link(object: Any) -> None:
-    bpy.context.scene.collection.objects.link(object)
+    context.scene.collection.objects.link(object)
