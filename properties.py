@@ -10,7 +10,6 @@ from bpy.props import (
     FloatProperty,
     FloatVectorProperty,
     IntProperty,
-    PointerProperty,
     StringProperty,
 )
 
@@ -55,12 +54,12 @@ class PoisePin(bpy.types.PropertyGroup):
     mute: BoolProperty(name="Mute", description="Let the bone go for now", override=_OPEN)
 
 
-class PoiseSettings(bpy.types.PropertyGroup):
-    """Poise's settings of one armature object"""
-
-    pins: CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST)
-    active_pin: IntProperty(name="Active Pin", description="The pin selected in the list", options=set())
-    wins: EnumProperty(
+# On every object, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2 loses what a library override
+# has in a group that the library's file never filled.
+SETTINGS: Final[dict[str, Any]] = {
+    "pins": CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST),
+    "active_pin": IntProperty(name="Active Pin", description="The pin selected in the list", options=set()),
+    "wins": EnumProperty(
         name="Wins",
         description="What is served first where pins and the dragged part contradict each other",
         items=(
@@ -68,14 +67,14 @@ class PoiseSettings(bpy.types.PropertyGroup):
             ("DRAG", "Drag", "The dragged part follows; pins give way"),
         ),
         override=_OPEN,
-    )
-    use_limits: BoolProperty(
+    ),
+    "use_limits": BoolProperty(
         name="Limits",
         description="Keep inside the limits of the bones: inverse-kinematics limits and Limit Rotation constraints",
         default=True,
         override=_OPEN,
-    )
-    root: EnumProperty(
+    ),
+    "root": EnumProperty(
         name="Root",
         description="What the root bones may do to help",
         items=(
@@ -85,19 +84,19 @@ class PoiseSettings(bpy.types.PropertyGroup):
             ("FIXED", "Fixed", "Root bones stay as they are"),
         ),
         override=_OPEN,
-    )
+    ),
+}
 
-
-CLASSES: Final = (PoisePin, PoiseSettings)
+CLASSES: Final = (PoisePin,)
 
 
 def attach() -> None:
-    """Give every object its settings, as `object.poise`."""
-    owner: Any = bpy.types.Object
-    owner.poise = PointerProperty(type=PoiseSettings, name="Poise", override=_OPEN)
+    """Give every object its settings."""
+    for name, definition in SETTINGS.items():
+        setattr(bpy.types.Object, f"poise_{name}", definition)
 
 
 def detach() -> None:
     """Take the settings off again; what files have saved stays in them."""
-    owner: Any = bpy.types.Object
-    del owner.poise
+    for name in SETTINGS:
+        delattr(bpy.types.Object, f"poise_{name}")

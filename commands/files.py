@@ -14,7 +14,7 @@ def open_blend(path: Path) -> None:
     if not path.is_file():
         raise CoreError(f'There is no file "{path}".')
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()))
     except RuntimeError as error:
         raise CoreError(f'The file "{path}" is no .blend file that this Blender can open.') from error
 
@@ -33,6 +33,8 @@ def same_file(a: Path, b: Path) -> bool:
 
 def check_place(path: Path) -> None:
     """Raises CoreError if no file can be written there."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # a pipe or device
     folder = path.resolve().parent
     if path.is_dir():
         raise CoreError(f'"{path}" is a folder, not a file to write.')
@@ -49,8 +51,12 @@ def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
     """
     with ExitStack() as undo:
         ready: list[tuple[Path, Path]] = []
+        streams: dict[Path, str] = {}
         try:
             for path, text in texts.items():
+                if path.exists() and not path.is_file():  # a pipe or device: nothing could be put in its place
+                    streams[path] = text
+                    continue
                 part = _part(path, undo)
                 part.write_text(text, encoding="utf-8")
                 ready.append((part, path.resolve()))
@@ -58,6 +64,9 @@ def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
                 part = _part(blend, undo)
                 bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
                 ready.append((part, blend.resolve()))
+            for path, text in streams.items():
+                with path.open("w", encoding="utf-8") as stream:
+                    stream.write(text)
             for part, path in ready:
                 part.replace(path)
         except (OSError, RuntimeError) as error:  # Blender reports a file that it cannot write as RuntimeError

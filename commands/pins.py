@@ -11,9 +11,8 @@ _WORLD: Final = "WORLD"
 
 def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
-    settings: Any = object.poise
     holding = [
-        pin for pin in settings.pins if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
+        pin for pin in object.poise_pins if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
     ]
     for pin in holding:
         if pin.name not in object.pose.bones:
@@ -22,16 +21,16 @@ def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Wri
     if not goals:
         raise CoreError(
             f'Every pin of "{object.name}" is muted or off; let one of them hold.'
-            if len(settings.pins)
+            if len(object.poise_pins)
             else f'"{object.name}" has no pins; pin a bone first.'
         )
     return Job(
         goals,
         frames=frames,
-        wins=settings.wins.lower(),
+        wins=object.poise_wins.lower(),
         write=write or Write(key=frames is not None),
-        limits=settings.use_limits,
-        root=settings.root.lower(),
+        limits=object.poise_use_limits,
+        root=object.poise_root.lower(),
     )
 
 

@@ -18,8 +18,7 @@ class POISE_OT_clear_pins(Tool, bpy.types.Operator):
         check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        settings = object.poise
-        return "INFO", release(object, list(range(len(settings.pins))))
+        return "INFO", release(object, list(range(len(object.poise_pins))))
 
 
 CLASSES = (POISE_OT_clear_pins,)

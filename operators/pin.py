@@ -46,15 +46,14 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         if self.space == "WORLD":
             stands = bridge.armature_to_world(bridge.world_matrix(object), *stands)
         positions, rotations = stands
-        settings = object.poise
         for name in names:
             bone = rig.skeleton.index(name)
-            pin = next((pin for pin in settings.pins if pin.name == name), None) or settings.pins.add()
+            pin = next((pin for pin in object.poise_pins if pin.name == name), None) or object.poise_pins.add()
             pin.name = name
             pin.use_position, pin.use_rotation = self.kind != "ROTATION", self.kind != "POSITION"
             pin.position, pin.rotation = positions[bone], rotations[bone]
             pin.space, pin.mute = self.space, False
-        settings.active_pin = settings.pins.find(names[-1])
+        object.poise_active_pin = object.poise_pins.find(names[-1])
         return "INFO", f"Pinned {counted(len(names), 'bone')}"
 
 

@@ -24,9 +24,8 @@ class POISE_OT_unpin(Tool, bpy.types.Operator):
         check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        settings = object.poise
         names = {self.bone} if self.bone else set(selected_bones(context))
-        places = [place for place, pin in enumerate(settings.pins) if pin.name in names]
+        places = [place for place, pin in enumerate(object.poise_pins) if pin.name in names]
         if not places:
             raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")
         return "INFO", release(object, places)

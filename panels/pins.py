@@ -43,7 +43,6 @@ class POISE_PT_pins(bpy.types.Panel):
         except bridge.BridgeError as refusal:
             layout.label(text=str(refusal), icon="INFO")
             return
-        settings = object.poise
 
         if context.mode != "POSE":
             layout.label(text="Pin bones in Pose Mode", icon="INFO")
@@ -52,7 +51,7 @@ class POISE_PT_pins(bpy.types.Panel):
         row = column.row(align=True)
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
-        layout.template_list("POISE_UL_pins", "", settings, "pins", settings, "active_pin", rows=3)
+        layout.template_list("POISE_UL_pins", "", object, "poise_pins", object, "poise_active_pin", rows=3)
         row = layout.row(align=True)
         row.operator("poise.unpin").bone = ""
         row.operator("poise.clear_pins", text="Clear All")
@@ -60,8 +59,8 @@ class POISE_PT_pins(bpy.types.Panel):
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        column.row().prop(settings, "root", expand=True)
-        column.prop(settings, "use_limits")
+        column.row().prop(object, "poise_root", expand=True)
+        column.prop(object, "poise_use_limits")
 
         column = layout.column(align=True)
         column.operator("poise.solve")

@@ -25,7 +25,7 @@ LM_START: Final = 1e3
 LM_GROWTH: Final = 8.0
 LM_LIMIT: Final = 1e9
 ACTIVE_SET_ROUNDS: Final = 4
-REFITS: Final = 4  # new rigid links where scaled bones make the tree not quite rigid
+REFITS: Final = 12  # new rigid links where scaled bones make the tree not quite rigid
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)
 CHUNK: Final = 512  # frames solved together: temporaries stay in the cache

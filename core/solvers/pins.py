@@ -237,12 +237,14 @@ class Problem:
         if self.frame is not None:
             return self._solve_frame(self.frame)
         x, iterations, active = self._solve_flat(self.x)
-        for _ in range(0 if self.start.scales is None else numbers.REFITS):
+        if self.start.scales is not None:  # rigid links are exact only where they were taken
+            for _ in range(numbers.REFITS):
+                self.links = self._fit(x)
+                if self._met(self._errors_of(self.links.place(x), slice(None))).all():
+                    break
+                x, used, active = self._solve_flat(x)
+                iterations += used
             self.links = self._fit(x)
-            if self._met(self._errors_of(self.links.place(x), slice(None))).all():
-                break
-            x, used, active = self._solve_flat(x)
-            iterations += used
         self.x = x
         active = active[:, self.limit_rows.real]
         errors = self._errors_of(self.links.place(x), slice(None))

@@ -87,7 +87,7 @@ def test_one_bone_is_posed_like_any_other() -> None:
     bone = make_chain(1)
     select(bone, ["b0"])
     bpy.ops.poise.pin(kind="BOTH")
-    bone.poise.pins[0].position = (1.0, 2.0, 3.0)
+    bone.poise_pins[0].position = (1.0, 2.0, 3.0)
     assert bpy.ops.poise.solve() == {"FINISHED"}
     np.testing.assert_allclose(world(bone, "b0"), (1.0, 2.0, 3.0), atol=1e-3)
 
@@ -103,10 +103,10 @@ def test_bones_of_almost_no_length_are_posed_like_any_other() -> None:
     }
     chain = make_armature("chain", bones)
     assert len(chain.data.bones) == 5
-    chain.poise.root = "FIXED"
+    chain.poise_root = "FIXED"
     select(chain, ["b4"])
     bpy.ops.poise.pin(kind="POSITION")
-    chain.poise.pins[0].position = (0.5, 0.0, 0.5)
+    chain.poise_pins[0].position = (0.5, 0.0, 0.5)
     assert bpy.ops.poise.solve() == {"FINISHED"}
     np.testing.assert_allclose(world(chain, "b4"), (0.5, 0.0, 0.5), atol=1e-3)
 
@@ -122,7 +122,7 @@ def pinned() -> bpy.types.Object:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_a_pin_at_no_number(pinned: bpy.types.Object, value: float) -> None:
-    pinned.poise.pins[0].position = (0.0, value, 0.0)
+    pinned.poise_pins[0].position = (0.0, value, 0.0)
     for tool in (bpy.ops.poise.solve, bpy.ops.poise.bake):
         before = contents_without_pins()
         with pytest.raises(RuntimeError, match=r'The pin of "foot.L" has a number that is not a finite one') as error:
@@ -140,7 +140,7 @@ def contents_without_pins() -> dict[str, Any]:
 
 
 def test_a_pin_with_no_rotation(pinned: bpy.types.Object) -> None:
-    pinned.poise.pins[0].rotation = (0.0, 0.0, 0.0, 0.0)
+    pinned.poise_pins[0].rotation = (0.0, 0.0, 0.0, 0.0)
     refused(bpy.ops.poise.solve, r'The pin of "foot.L" .* no rotation')
 
 

@@ -35,7 +35,7 @@ def rig() -> bpy.types.Object:
 
 
 def pins(object: bpy.types.Object) -> Any:
-    return object.poise.pins
+    return object.poise_pins
 
 
 def angle_between(a: Any, b: Any) -> float:
@@ -93,9 +93,9 @@ def test_a_pin_is_let_go_by_name_even_if_its_bone_is_gone(rig: bpy.types.Object)
 def test_clear_lets_all_go(rig: bpy.types.Object) -> None:
     select(rig, ["foot.L", "foot.R"])
     bpy.ops.poise.pin()
-    rig.poise.active_pin = 1
+    rig.poise_active_pin = 1
     assert bpy.ops.poise.clear_pins() == {"FINISHED"}
-    assert (len(pins(rig)), rig.poise.active_pin) == (0, 0)
+    assert (len(pins(rig)), rig.poise_active_pin) == (0, 0)
 
 
 def test_letting_go_of_a_free_bone_is_refused(rig: bpy.types.Object) -> None:
@@ -127,11 +127,11 @@ def test_a_muted_pin_does_not_hold(rig: bpy.types.Object) -> None:
     bpy.ops.poise.pin()
     place = world(rig, "foot.L")
     pins(rig)["foot.L"].mute = True
-    rig.poise.root = "FIXED"
+    rig.poise_root = "FIXED"
     rig.pose.bones["hips"].location = (0.2, 0.0, 0.0)
     bpy.ops.poise.solve()
     assert np.linalg.norm(world(rig, "foot.L") - place) > 0.1
-    rig.poise.pins["foot.R"].mute = True
+    rig.poise_pins["foot.R"].mute = True
     before = contents()
     with pytest.raises(RuntimeError, match=r"Every pin of .* is muted"):
         bpy.ops.poise.solve()
@@ -142,7 +142,7 @@ def test_a_held_root_stays_where_the_limbs_reach_and_helps_where_they_do_not(rig
     hips = rig.pose.bones["hips"]
     select(rig, ["foot.L", "foot.R"])
     bpy.ops.poise.pin()
-    assert rig.poise.root == "HOLD"
+    assert rig.poise_root == "HOLD"
     feet = {name: np.array(world(rig, name)) for name in ("foot.L", "foot.R")}
     for height, stays in ((-0.1, True), (0.3, False)):
         hips.location = hips.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, height))
@@ -156,7 +156,7 @@ def test_a_held_root_stays_where_the_limbs_reach_and_helps_where_they_do_not(rig
 
 def test_a_fixed_root_stays(rig: bpy.types.Object) -> None:
     bpy.ops.poise.pin(kind="POSITION")
-    rig.poise.root = "FIXED"
+    rig.poise_root = "FIXED"
     pins(rig)[0].position = (0.3, -0.4, 0.5)
     bpy.ops.poise.solve()
     np.testing.assert_allclose(world(rig, "foot.L"), (0.3, -0.4, 0.5), atol=MILLIMETRE)
@@ -171,12 +171,12 @@ def test_limits_hold_unless_they_are_switched_off(rig: bpy.types.Object) -> None
         setattr(shin, f"ik_min_{axis}", -0.1)
         setattr(shin, f"ik_max_{axis}", 0.1)
     bpy.ops.poise.pin(kind="POSITION")
-    rig.poise.root = "FIXED"
+    rig.poise_root = "FIXED"
     pins(rig)[0].position = (0.1, 0.0, 0.5)  # half a leg above the ground: the knee has to bend far
     bpy.ops.poise.solve()
     assert np.linalg.norm(world(rig, "foot.L") - (0.1, 0.0, 0.5)) > 0.1
     assert max(abs(a) for a in shin.rotation_quaternion.to_euler()) < 0.25
-    rig.poise.use_limits = False
+    rig.poise_use_limits = False
     bpy.ops.poise.solve()
     np.testing.assert_allclose(world(rig, "foot.L"), (0.1, 0.0, 0.5), atol=MILLIMETRE)
 
@@ -185,8 +185,8 @@ def test_what_cannot_be_reached_is_said_and_approached(capfd: pytest.CaptureFixt
     chain = make_chain(3)
     select(chain, ["b2"])
     bpy.ops.poise.pin(kind="POSITION")
-    chain.poise.root = "FIXED"  # b0 stays, b1 turns about (0, 0, 0.5) and is 0.5 long
-    chain.poise.pins[0].position = (3.0, 0.0, 0.5)
+    chain.poise_root = "FIXED"  # b0 stays, b1 turns about (0, 0, 0.5) and is 0.5 long
+    chain.poise_pins[0].position = (3.0, 0.0, 0.5)
     assert bpy.ops.poise.solve() == {"FINISHED"}
     np.testing.assert_allclose(world(chain, "b2"), (0.5, 0.0, 0.5), atol=MILLIMETRE)
     assert "Warning: b2 is 2.50 m short at frame 1" in "".join(capfd.readouterr())
@@ -235,7 +235,7 @@ def test_auto_keying_keys_what_changed_at_the_present_frame(rig: bpy.types.Objec
     select(rig, ["foot.L"])
     bpy.ops.poise.pin(kind="POSITION")
     bpy.context.scene.frame_set(7)
-    rig.poise.root = "FIXED"
+    rig.poise_root = "FIXED"
     pins(rig)[0].position = (0.2, -0.2, 0.3)
     bpy.ops.poise.solve()
     keyed = curves(rig)
@@ -250,7 +250,7 @@ def test_auto_keying_only_available_makes_no_new_curves(rig: bpy.types.Object, a
     rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=1)
     bpy.ops.poise.pin(kind="POSITION")
     bpy.context.scene.frame_set(7)
-    rig.poise.root = "FIXED"
+    rig.poise_root = "FIXED"
     pins(rig)[0].position = (0.2, -0.2, 0.3)
     bpy.ops.poise.solve()
     assert {path for path, _ in curves(rig)} == {'pose.bones["thigh.L"].rotation_quaternion'}
@@ -263,7 +263,7 @@ def test_auto_keying_follows_the_active_keying_set(rig: bpy.types.Object, auto_k
     auto_keying.use_keyframe_insert_keyingset = True
     bpy.ops.poise.pin(kind="POSITION")
     select(rig, ["head"])  # the selection has nothing to do with what is keyed
-    rig.poise.root = "FIXED"
+    rig.poise_root = "FIXED"
     pins(rig)[0].position = (0.2, -0.2, 0.3)
     window = bpy.context.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
@@ -279,18 +279,18 @@ def test_one_tool_is_one_undo_step() -> None:
     select(bpy.data.objects["rig"], ["foot.L"])
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.poise.pin("EXEC_DEFAULT", True, kind="POSITION")
-    bpy.data.objects["rig"].poise.pins[0].position = (0.3, -0.3, 0.4)
-    bpy.data.objects["rig"].poise.root = "FIXED"
+    bpy.data.objects["rig"].poise_pins[0].position = (0.3, -0.3, 0.4)
+    bpy.data.objects["rig"].poise_root = "FIXED"
     bpy.ops.ed.undo_push(message="moved the pin")
     bpy.ops.poise.solve("EXEC_DEFAULT", True)
     assert bpy.data.objects["rig"].pose.bones["shin.L"].rotation_quaternion[0] < 0.9999
     bpy.ops.ed.undo()
     rig = bpy.data.objects["rig"]
     assert tuple(rig.pose.bones["shin.L"].rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
-    assert len(rig.poise.pins) == 1
+    assert len(rig.poise_pins) == 1
     bpy.ops.ed.undo()
     bpy.ops.ed.undo()
-    assert not len(bpy.data.objects["rig"].poise.pins)
+    assert not len(bpy.data.objects["rig"].poise_pins)
 
 
 @pytest.fixture
@@ -429,7 +429,7 @@ def settings_of(object: bpy.types.Object) -> dict[str, Any]:
 def test_pins_and_settings_are_saved_with_the_file(rig: bpy.types.Object, tmp_path: Path) -> None:
     select(rig, ["foot.L", "hand.R"])
     bpy.ops.poise.pin(kind="ROTATION", space="ARMATURE")
-    rig.poise.wins, rig.poise.root, rig.poise.use_limits = "DRAG", "TRANSLATE", False
+    rig.poise_wins, rig.poise_root, rig.poise_use_limits = "DRAG", "TRANSLATE", False
     pins(rig)[0].weight, pins(rig)[1].mute = 0.25, True
     before = settings_of(rig)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "pins.blend"))
@@ -461,10 +461,35 @@ def reloaded(path: Path) -> bpy.types.Object:
     return next(o for o in bpy.data.objects if o.override_library)
 
 
+def test_pins_on_an_override_of_a_library_without_pins_survive_saving(
+    rig: bpy.types.Object, tmp_path: Path
+) -> None:
+    """Blender 5.2 loses properties in a group that the library's file never filled."""
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, linked):
+        linked.objects = ["rig"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    object = linked.objects[0].override_create(remap_local_usages=True)
+    select(object, ["foot.L"])
+    bpy.ops.poise.pin()
+    object.poise_root = "FIXED"
+    again = reloaded_after_saving(tmp_path / "shot.blend")
+    assert [pin.name for pin in pins(again)] == ["foot.L"]
+    assert again.poise_root == "FIXED"
+
+
+def reloaded_after_saving(path: Path) -> Any:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return next(object for object in bpy.data.objects if object.override_library)
+
+
 def test_pins_on_a_library_override_survive_saving(overridden: bpy.types.Object, tmp_path: Path) -> None:
     bpy.ops.poise.pin(kind="POSITION")
     pins(overridden)["foot.L"].position = (1.0, 2.0, 3.0)
-    overridden.poise.wins, overridden.poise.root, overridden.poise.use_limits = "DRAG", "FIXED", False
+    overridden.poise_wins, overridden.poise_root, overridden.poise_use_limits = "DRAG", "FIXED", False
     before = settings_of(overridden)
     again = reloaded(tmp_path / "shot.blend")
     assert [pin.name for pin in pins(again)] == ["foot.L", "foot.R"]

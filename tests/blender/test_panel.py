@@ -99,7 +99,7 @@ def test_the_panel_shows_pins_buttons_and_settings() -> None:
     before = contents()
     seen = drawn()
     assert contents() == before
-    assert ("list", "pins") in seen
+    assert ("list", "poise_pins") in seen
     assert [text for kind, text in seen if kind == "label"] == ["foot.L", "foot.R"]
     tools = {name for kind, name in seen if kind == "operator"}
     assert tools == {f"poise.{tool}" for tool in ("pin", "unpin", "clear_pins", "solve", "bake")}

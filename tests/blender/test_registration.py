@@ -75,7 +75,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_enabled_poise_has_its_settings_tools_and_panel() -> None:
     found = footprint()
-    assert "poise" in found["properties"]["Object"]
+    assert "poise_pins" in found["properties"]["Object"]
     assert found["operators"]
     assert any(name.startswith("POISE_PT_") for name in found["types"])
 

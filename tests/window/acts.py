@@ -67,7 +67,7 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     x, y = panel[PIN][0]
     seen["red before"] = red_pixels(hand.screenshot("panel_object_mode"), x, y)
     yield from hand.click(x, y)
-    seen["pins in object mode"] = len(bpy.context.object.poise.pins)
+    seen["pins in object mode"] = len(bpy.context.object.poise_pins)
     hand.move(x + 2, y)
     yield 2.0  # the tooltip takes its time
     seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), x, y)
@@ -81,8 +81,8 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["selected feet"] = sorted(bone.name for bone in bpy.context.selected_pose_bones)
     panel = yield from hand.read_panels(PIN)
     yield from hand.click(*panel[PIN][0])
-    yield from hand.until(lambda: len(bpy.context.object.poise.pins) == len(FEET))
-    seen["pins"] = [(pin.name, pin.use_position, pin.use_rotation) for pin in bpy.context.object.poise.pins]
+    yield from hand.until(lambda: len(bpy.context.object.poise_pins) == len(FEET))
+    seen["pins"] = [(pin.name, pin.use_position, pin.use_rotation) for pin in bpy.context.object.poise_pins]
     panel = yield from hand.read_panels()
     seen["panel with pins"] = sorted(panel)
     hand.screenshot("panel_pinned")
@@ -110,11 +110,11 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: bool(np.allclose(pose_channels(), moved, atol=SAME)))
     seen["undone"] = matrices()
-    seen["pins after undo"] = len(bpy.context.object.poise.pins)
+    seen["pins after undo"] = len(bpy.context.object.poise_pins)
 
     yield from hand.click(*max(panel["poise.root"]))  # the rightmost: fixed
-    yield from hand.until(lambda: bpy.context.object.poise.root == "FIXED")
-    seen["root"] = bpy.context.object.poise.root
+    yield from hand.until(lambda: bpy.context.object.poise_root == "FIXED")
+    seen["root"] = bpy.context.object.poise_root
     yield from hand.click(*panel[SOLVE][0])
     yield from hand.until(lambda: pose_channels() != moved)
     seen["solved with a fixed root"] = matrices()
