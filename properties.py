@@ -54,8 +54,8 @@ class PoisePin(bpy.types.PropertyGroup):
     mute: BoolProperty(name="Mute", description="Let the bone go for now", override=_OPEN)
 
 
-# On every object, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2 loses what a library override
-# has in a group that the library's file never filled.
+# On every object, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2 loses what a library
+# override has in a group that the library's file never filled.
 SETTINGS: Final[dict[str, Any]] = {
     "pins": CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST),
     "active_pin": IntProperty(name="Active Pin", description="The pin selected in the list", options=set()),

@@ -173,10 +173,12 @@ def read(path: FilePath) -> Job:
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for number, (name, _) in enumerate(pairs):
-        if any(name == other for other, _ in pairs[:number]):
-            raise CoreError(f"{name}: given twice.")
-    return dict(pairs)
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for number, name in enumerate(names) if name in names[:number])
+        raise CoreError(f"{twice[:_SHOWN]}: given twice.")
+    return fields
 
 
 def parse(data: object) -> Job:
@@ -337,6 +339,8 @@ def _list(data: object, where: str) -> list[Any]:
 def _name(data: object, where: str) -> str:
     if not isinstance(data, str) or not data:
         raise CoreError(f"{where}: needs a name, not {_shown(data)}.")
+    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in data):
+        raise CoreError(f"{where}: has a character that no name in Blender can have.")
     return data
 
 

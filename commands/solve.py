@@ -84,6 +84,11 @@ def _check_names(context: Any, object: Any, job: Job) -> None:
     write, data = job.write, object.animation_data
     if object.name not in context.scene.objects:
         raise CoreError(f'The armature "{object.name}" is not in the scene "{context.scene.name}".')
+    render = context.scene.render
+    if job.write.key and render.frame_map_old != render.frame_map_new:
+        raise CoreError(
+            "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
+        )
     for name in followed_objects(job.goals):
         followed = context.scene.objects.get(name)
         if followed is None:
@@ -202,5 +207,5 @@ def _explain(
     if driven is not None:
         reasons.append(f"{driven} is decided by {rig.driven[driven]}")
     elif solution.met()[frame, parts].all():
-        reasons = ["the solver reached it, but constraints or drivers that follow the pose moved it away"]
+        reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]
     return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")

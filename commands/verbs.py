@@ -92,6 +92,9 @@ def _outputs(arguments: argparse.Namespace) -> list[Path]:
             raise CoreError(f'"{path}" is named twice as a file to write.')
         if any(source is not None and same_file(path, source) for source in (getattr(arguments, "job", None),)):
             raise CoreError(f'"{path}" is the job file; it is not written over.')
+        for library in bpy.data.libraries:
+            if same_file(path, Path(bpy.path.abspath(library.filepath))):
+                raise CoreError(f'"{path}" is linked by the file that was opened; it is not written over.')
         if opened is not None and same_file(path, opened):
             if path is not output:
                 raise CoreError(f'"{path}" is the file that was opened; it is not written over.')

@@ -93,7 +93,22 @@ class Solution:
             if on and bone in chain
         ]
         reasons = hit[:_MANY] + ([f"{len(hit) - _MANY} more limits"] if len(hit) > _MANY else [])
+        if not any(self.skeleton.movable[bone] or self.skeleton.translatable[bone].any() for bone in chain):
+            reasons.append("no bone that carries it may be changed")
+        reasons += [
+            f"another goal wants {self.skeleton.names[bone]} elsewhere"
+            for other, goal in enumerate(self.goals)
+            for bone in [self.skeleton.index(goal.bone)]
+            if other != index and bone == self.skeleton.index(self.goals[index].bone) and self._same_kind(index, other)
+        ][:1]
         return reasons + self._stretched(index, frame)
+
+    def _same_kind(self, one: int, two: int) -> bool:
+        """Whether two goals of a bone can contradict each other: both positions of one point, or both rotations."""
+        a, b = self.goals[one], self.goals[two]
+        turned = a.rotation is not None and b.rotation is not None
+        placed = a.position is not None and b.position is not None
+        return turned or (placed and bool(np.array_equal(a.point, b.point)))
 
     def _stretched(self, index: int, frame: int) -> list[str]:
         """Other goals to which the chain from this goal is straight."""

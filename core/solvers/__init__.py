@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
+from ..errors import CoreError
 from ..goals import Goal
 from ..pose import Pose
 from ..skeleton import Skeleton
@@ -23,7 +26,12 @@ def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[Goal], method: Method 
 
     Batched in, batched out. An unreachable goal is no error, it is in the Solution; malformed input is a CoreError.
     """
-    return (method or PinAndDrag()).solve(skeleton, pose, goals)
+    try:
+        return (method or PinAndDrag()).solve(skeleton, pose, goals)
+    except np.linalg.LinAlgError as error:
+        raise CoreError(
+            "The goals' numbers are too far apart to be solved; is a point or target in other units?"
+        ) from error
 
 
 __all__ = ["Method", "PinAndDrag", "solve"]

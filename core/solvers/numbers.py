@@ -14,6 +14,7 @@ LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of
 CUT: Final = 1e-9
 ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
 DRAG_GAIN: Final = 0.05  # share of the way to the reference in a step of a drag: more costs a second step in every tick
+FAR: Final = 2.0  # all targets further away than this: the root is first brought along
 STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
 SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest
 POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise

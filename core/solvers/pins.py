@@ -104,6 +104,8 @@ class Problem:
         self.start = _flat(pose, self.batch_shape)
         self.reference = _flat(reference, self.batch_shape)
         self.count = int(np.prod(self.batch_shape, dtype=int))
+        if not self.count:
+            raise CoreError("There are no frames to solve.")
         self.frame: FrameSolver | None = None
         self._prepare_limits()
         self._prepare_prior()
@@ -236,7 +238,7 @@ class Problem:
         """Solve from where the last solve ended (at first, from the start pose)."""
         if self.frame is not None:
             return self._solve_frame(self.frame)
-        x, iterations, active = self._solve_flat(self.x)
+        x, iterations, active = self._solve_flat(self._nearer(self.x))
         if self.start.scales is not None:  # rigid links are exact only where they were taken
             for _ in range(numbers.REFITS):
                 self.links = self._fit(x)
@@ -254,6 +256,21 @@ class Problem:
         pose, met = self._pose_at(x), self._met(errors)
         solution = self._solution(pose, position_error, rotation_error, iterations, met, active)
         return solution.reshape(self.batch_shape)
+
+    def _nearer(self, x: Array) -> Array:
+        """x with the root brought along in frames in which everything that is wanted is far away."""
+        tree = self.tree
+        if len(tree.roots) != 1 or not len(tree.point_nodes):
+            return x
+        gap = self.target_points - self.links.place(x).points
+        on = self.scales[:, : 3 * len(tree.point_nodes) : 3] > 0.0
+        nearest = np.min(np.where(on, np.linalg.norm(gap, axis=-1), np.inf), axis=1)
+        far = np.isfinite(nearest) & (nearest > numbers.FAR)
+        if not far.any():
+            return x
+        way = np.sum(gap * on[..., None], axis=1) / np.maximum(on.sum(axis=1), 1)[:, None]
+        shift = (np.swapaxes(self.links.slide[:, 0], -1, -2) @ way[..., None])[..., 0] * (self.variance[-3:] > 0.0)
+        return np.concatenate([x[:, :-3], x[:, -3:] + far[:, None] * shift], axis=1)
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
@@ -355,8 +372,7 @@ class Problem:
         met = self._met(errors)
         # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
         alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
-        budget = np.zeros(len(x), int)  # steps left in the phase
-        budget += method.iterations
+        budget = np.full(len(x), method.iterations)  # steps left in the phase
         while len(alive) and (most is None or iterations.max() < most):
             whole = len(alive) == len(x)
             pick = slice(None) if whole else alive

@@ -113,7 +113,7 @@ def tell(report: dict[str, Any], seconds: float, files: list[Path]) -> None:
         print(f"  {path}")
 
 
-def caption(frame: int, on_ball: list[int], gap: float) -> str:
+def caption(frame: int, on_ball: list[int], gap: Any) -> str:
     """What a tile shows; `on_ball`: the first and the last frame in which the hand should be on the ball."""
     first, last = on_ball
     if first <= frame <= last:

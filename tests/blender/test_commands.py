@@ -243,6 +243,44 @@ def test_a_bone_that_a_constraint_decides_is_named_with_the_constraint(run: Run,
     assert 'hand.L is decided by constraint "Follow" on "hand.L" (Copy Location)' in sentence
 
 
+def test_a_device_or_pipe_is_written_into_and_not_replaced(run: Run, folder: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no named pipes here")
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run("info", "--blend", folder / "walk.blend", "--json", pipe).code == 0
+        assert json.loads(os.read(reader, 1 << 20))["armatures"]
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_linked_library_is_not_written_over(run: Run, folder: Path) -> None:
+    before = (folder / "walk.blend").read_bytes()
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(folder / "walk.blend"), link=True) as (_, linked):
+        linked.objects = ["rig"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    linked.objects[0].override_create(remap_local_usages=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "shot.blend"))
+    job = job_file(folder, [{"bone": "hand.L", "position": [0.3, -0.3, 1.2]}])
+    result = run("solve", "--blend", folder / "shot.blend", "--job", job, "--output", folder / "walk.blend")
+    assert result.code == 2
+    assert "is linked by the file" in result.error
+    assert (folder / "walk.blend").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_names_that_blender_cannot_have_are_refused_by_field(run: Run, folder: Path, name: str) -> None:
+    for fields in ({"armature": name}, {"write": {"action": name}}):
+        job = job_file(folder, [{"bone": "hand.L", "position": [0.3, -0.3, 1.2]}], **fields)
+        result = run("solve", "--blend", folder / "walk.blend", "--job", job)
+        assert result.code == 2
+        assert ("armature: has" if "armature" in fields else "write.action: has") in result.error
+
+
 def test_what_wins_is_said_by_the_job(run: Run, folder: Path) -> None:
     goals = [{"bone": "foot.L", "pin": ["position"]}, {"bone": "shin.L", "position": [0.6, -0.8, 1.2]}]
     pins = solved(run, folder, goals, code=1, frames=[1, 3])

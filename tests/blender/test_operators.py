@@ -461,9 +461,7 @@ def reloaded(path: Path) -> bpy.types.Object:
     return next(o for o in bpy.data.objects if o.override_library)
 
 
-def test_pins_on_an_override_of_a_library_without_pins_survive_saving(
-    rig: bpy.types.Object, tmp_path: Path
-) -> None:
+def test_pins_on_an_override_of_a_library_without_pins_survive_saving(rig: bpy.types.Object, tmp_path: Path) -> None:
     """Blender 5.2 loses properties in a group that the library's file never filled."""
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))

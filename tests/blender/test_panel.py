@@ -103,7 +103,7 @@ def test_the_panel_shows_pins_buttons_and_settings() -> None:
     assert [text for kind, text in seen if kind == "label"] == ["foot.L", "foot.R"]
     tools = {name for kind, name in seen if kind == "operator"}
     assert tools == {f"poise.{tool}" for tool in ("pin", "unpin", "clear_pins", "solve", "bake")}
-    assert {"root", "use_limits", "use_position", "use_rotation", "mute"} <= {
+    assert {"poise_root", "poise_use_limits", "use_position", "use_rotation", "mute"} <= {
         name for kind, name in seen if kind == "prop"
     }
     assert {("set", f"kind={kind}") for kind in ("POSITION", "ROTATION", "BOTH")} <= set(seen)

@@ -351,6 +351,30 @@ def test_scaled_bones_are_posed_exactly(limited: Skeleton) -> None:
     np.testing.assert_array_equal(solution.pose.scales, scales)
 
 
+@pytest.mark.parametrize("scale", [[1.3, 0.7, 1.0], [2.0, 0.5, 1.0]])
+def test_errors_of_unevenly_scaled_bones_are_those_of_the_pose(figure: Skeleton, scale: list[float]) -> None:
+    scales = np.ones((len(figure), 3))
+    scales[[figure.index(name) for name in ("spine", "chest", "upper_arm.L")]] = scale
+    rest = Pose.rest(figure)
+    start = Pose(rest.rotations, rest.translations, scales)
+    target = forward(figure, start)[0][figure.index("hand.L")] + [-0.2, -0.3, 0.1]
+    solution = solve(figure, start, [Goal("hand.L", target)])
+    found = forward(figure, solution.pose)[0][figure.index("hand.L")]
+    assert solution.position_error[0] == pytest.approx(np.linalg.norm(found - target), abs=1e-9)
+    assert bool(solution.converged) == bool(np.linalg.norm(found - target) <= solution.position_tolerance)
+
+
+def test_a_free_root_goes_any_distance(figure: Skeleton) -> None:
+    goals = [Goal("hand.L", [[20.0, 0.0, 1.0], [0.5, -0.3, 1.0]])]
+    assert solve(figure, Pose.rest(figure), goals).converged.all()
+    assert solve(figure, Pose.rest(figure), [Goal("hips", [100.0, 0.0, 1.0])]).converged
+
+
+def test_an_empty_batch_is_refused(figure: Skeleton) -> None:
+    with pytest.raises(CoreError, match="no frames"):
+        solve(figure, Pose.rest(figure, (0,)), [Goal("head", [0.0, 0.0, 1.0])])
+
+
 def test_weight_zero_turns_a_goal_off_frame_by_frame(figure: Skeleton) -> None:
     goal = Goal("hand.L", [[0.4, -0.4, 1.3]] * 2, position_weight=[0.0, 1.0])
     solution = solve(figure, Pose.rest(figure), [goal])
