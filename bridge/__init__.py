@@ -12,7 +12,7 @@ from .armature import (
     write_pose,
 )
 from .errors import BridgeError
-from .keys import changed_bones, write_keys
+from .keys import changed_bones, repeating_bones, write_keys
 from .motion import read_motion
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "read_motion",
     "read_pose",
     "read_rig",
+    "repeating_bones",
     "world_matrix",
     "world_to_armature",
     "write_keys",

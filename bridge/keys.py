@@ -13,6 +13,7 @@ from ..core import Motion, Pose, rotation
 from ..core.rotation import Array
 from .armature import Rig, check
 from .channels import CHANNELS, ArmatureObject, read_channels, rotation_channel, rotations_to_curves
+from .driven import split_path
 from .errors import BridgeError
 
 # Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
@@ -115,6 +116,17 @@ def write_keys(
     return target
 
 
+def repeating_bones(object: ArmatureObject, names: Iterable[str]) -> list[str]:
+    """Those of the bones whose curves carry what their keys do beyond them: Cycles modifiers, linear extrapolation."""
+    wanted, found = set(names), set[str]()
+    for (data_path, _), curve in _curves(object).items():
+        cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
+        place = split_path(data_path)
+        if place is not None and place[0] in wanted and (cyclic or curve.extrapolation == "LINEAR"):
+            found.add(place[0])
+    return sorted(found)
+
+
 def _is_on_top(data: bpy.types.AnimData) -> bool:
     """Whether the action alone decides the channels it keys, whatever NLA tracks are below it."""
     if not data.use_nla or not len(data.nla_tracks):
@@ -208,6 +220,8 @@ def _target(object: ArmatureObject, name: str | None, new: bool) -> bpy.types.Ac
         return old
     if old is None:
         data.action = bpy.data.actions.new(name or f"{object.name} poise")
+        if len(data.nla_tracks):
+            data.action_extrapolation = "NOTHING"  # outside its keys the strips below go on as they are
         return data.action
     target = old.copy()
     target.name = name or f"{old.name} poise"

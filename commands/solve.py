@@ -55,6 +55,8 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
 
     clock.append(perf_counter())
     turned, moved = bridge.changed_bones(motion.pose, solution.pose)
+    names = [rig.skeleton.names[bone] for bone in dict.fromkeys((*turned.tolist(), *moved.tolist()))]
+    repeating = bridge.repeating_bones(object, names) if job.write.key else []
     action = _write(object, rig, job, replace(motion, pose=solution.pose), turned, moved)
     clock.append(perf_counter())
     progress(0.8)
@@ -72,7 +74,13 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
         method="pins",
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
         goals=reports,
-        explanations=tuple(_explain(place, reports, goals, solution, before.frames, rig) for place in _unmet(reports)),
+        explanations=(
+            *(_explain(place, reports, goals, solution, before.frames, rig) for place in _unmet(reports)),
+            *(
+                f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
+                for name in repeating
+            ),
+        ),
         action=action.name if action else None,
         rotated=tuple(rig.skeleton.names[bone] for bone in turned),
         moved=tuple(rig.skeleton.names[bone] for bone in moved),

@@ -281,6 +281,37 @@ def test_names_that_blender_cannot_have_are_refused_by_field(run: Run, folder: P
         assert ("armature: has" if "armature" in fields else "write.action: has") in result.error
 
 
+def test_curves_that_repeat_their_keys_are_named(run: Run, folder: Path) -> None:
+    from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+    data = opened(folder / "walk.blend").animation_data
+    for curve in action_get_channelbag_for_slot(data.action, data.action_slot).fcurves:
+        if "thigh.L" in curve.data_path:
+            curve.modifiers.new("CYCLES")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
+    foot = places(folder / "walk.blend", "foot.L")[4]
+    job = job_file(folder, [{"bone": "foot.L", "position": ([*foot, 0.0, -0.1, 0.1]).tolist()}], frames=[4, 6])
+    result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--json")
+    assert result.code == 0
+    (sentence,) = result.json["explanations"]
+    assert sentence.startswith("thigh.L moves differently outside the frames")
+
+
+def test_strips_below_a_new_action_go_on_outside_its_range(run: Run, folder: Path) -> None:
+    object = opened(folder / "walk.blend")
+    data = object.animation_data
+    track = data.nla_tracks.new()
+    track.strips.new("walk", 1, data.action)
+    data.action = None
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
+    before = places(folder / "walk.blend", "hand.L")
+    job = job_file(folder, [{"bone": "hand.L", "position": [0.5, -0.2, 1.3]}], frames=[8, 12])
+    assert run("solve", "--blend", folder / "walk.blend", "--job", job, "--output", folder / "out.blend").code == 0
+    after = places(folder / "out.blend", "hand.L")
+    changed = np.linalg.norm(after - before, axis=1) > 1e-4
+    assert np.flatnonzero(changed).tolist() == [7, 8, 9, 10, 11]
+
+
 def test_what_wins_is_said_by_the_job(run: Run, folder: Path) -> None:
     goals = [{"bone": "foot.L", "pin": ["position"]}, {"bone": "shin.L", "position": [0.6, -0.8, 1.2]}]
     pins = solved(run, folder, goals, code=1, frames=[1, 3])
