@@ -290,7 +290,7 @@ def test_curves_that_repeat_their_keys_are_named(run: Run, folder: Path) -> None
             curve.modifiers.new("CYCLES")
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
     foot = places(folder / "walk.blend", "foot.L")[4]
-    job = job_file(folder, [{"bone": "foot.L", "position": ([*foot, 0.0, -0.1, 0.1]).tolist()}], frames=[4, 6])
+    job = job_file(folder, [{"bone": "foot.L", "position": np.add(foot, (0.0, -0.1, 0.1)).tolist()}], frames=[4, 6])
     result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--json")
     assert result.code == 0
     (sentence,) = result.json["explanations"]
