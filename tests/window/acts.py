@@ -112,7 +112,7 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = matrices()
     seen["pins after undo"] = len(bpy.context.object.poise_pins)
 
-    yield from hand.click(*max(panel["poise.root"]))  # the rightmost: fixed
+    yield from hand.click(*max(panel["poise_root"]))  # the rightmost: fixed
     yield from hand.until(lambda: bpy.context.object.poise_root == "FIXED")
     seen["root"] = bpy.context.object.poise_root
     yield from hand.click(*panel[SOLVE][0])

@@ -43,7 +43,7 @@ def test_a_click_on_the_button_pins_the_selected_feet(seen: dict[str, Any]) -> N
 
 def test_the_list_shows_the_pins(seen: dict[str, Any]) -> None:
     for place in range(len(FEET)):
-        assert any(name.startswith(f"poise.pins[{place}].") for name in seen["panel with pins"])
+        assert any(name.startswith(f"poise_pins[{place}].") for name in seen["panel with pins"])
 
 
 def test_solve_here_brings_the_feet_back_to_their_pins(seen: dict[str, Any]) -> None:
