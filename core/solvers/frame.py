@@ -43,7 +43,7 @@ class _Placed:
 
 
 class FrameSolver:
-    """`Problem` of one frame, compiled."""
+    """`Problem` of one frame of a drag, compiled."""
 
     def __init__(self, problem: "Problem") -> None:
         self.problem = problem
@@ -100,30 +100,22 @@ class FrameSolver:
         self.starts = np.cumsum([0, *(group.lower.size for group in self.groups)]).tolist()
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
-        self.active: dict[int, float] = dict.fromkeys(self.locked, 0.0)  # row -> the bound it is held at
-        for row in self.locked:
-            self.active[row] = float(self.lower[row])
-        self.gain = 1.0 if problem.method.settle else numbers.DRAG_GAIN
-        self.refit()
-        self.retarget()
-
-    def refit(self) -> None:
-        """Take the problem's links as they are now."""
-        links = self.problem.links
+        self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
+        self.gain = numbers.DRAG_GAIN
         self.at: _Placed | None = None
-        self.turn, self.slide = links.turn[0], links.slide[0]
-        self.turn_joints = self.turn[self.joints]
-        local = np.zeros((self.nodes + 1, 4, 4))
-        local[:, 3, 3] = 1.0
-        local[:-1, :3, :3] = self.turn
-        local[-1] = np.eye(4)
-        local[:-1, :3, 3] = links.shift[0]
-        self.local = local
+        links = problem.links
+        self.slide = links.slide[0]
+        self.turn_joints = links.turn[0, self.joints]
+        self.local = np.zeros((self.nodes + 1, 4, 4))
+        self.local[:, 3, 3] = 1.0
+        self.local[:-1, :3, :3] = links.turn[0]
+        self.local[-1] = np.eye(4)
+        self.local[:-1, :3, 3] = links.shift[0]
         self.arms = np.concatenate([links.arms[0], np.ones((self.points, 1))], axis=1)[..., None]
         self.end_frames = links.ends[0]
-        spatial = np.zeros((6, len(self.joints) + len(self.slide), 3))
-        spatial[3:, len(self.joints) :] = self.slide.transpose(1, 0, 2)
-        self.spatial = spatial
+        self.spatial = np.zeros((6, len(self.joints) + len(self.slide), 3))
+        self.spatial[3:, len(self.joints) :] = self.slide.transpose(1, 0, 2)
+        self.retarget()
 
     def retarget(self) -> None:
         """Take the problem's targets and weights as they are now."""
@@ -134,12 +126,11 @@ class FrameSolver:
         self.scales = scales[self.order]
         self.weighted_mask = self.mask * self.scales[:, None]
         self.goal_costs = problem.goal_in_level * (scales[::3] ** 2 / numbers.MERIT)[:, None]
-        on = scales[::3] > 0.0
-        self.on = on
+        self.on = scales[::3] > 0.0
         tolerance = np.repeat(
             [problem.position_tolerance / problem.unit, problem.method.rotation_tolerance], [self.points, self.ends]
         )
-        self.tolerance2 = np.where(on, tolerance**2, np.inf)
+        self.tolerance2 = np.where(self.on, tolerance**2, np.inf)
 
     def place(self, x: Array) -> _Placed:
         """Forward kinematics, errors and limit coordinates at x (D,)."""
@@ -355,11 +346,12 @@ class FrameSolver:
             if crossed is None:
                 return there
             break
-        return self._inside(there, numbers.LIMIT_DRIFT)
+        return self._inside(there)
 
-    def _inside(self, at: _Placed, slack: float) -> _Placed:
-        """The same with joints brought in that are outside their limits by more than `slack`."""
-        if not self.groups or not ((at.values < self.lower - slack) | (at.values > self.upper + slack)).any():
+    def _inside(self, at: _Placed) -> _Placed:
+        """The same with joints brought in that are outside their limits by more than LIMIT_DRIFT."""
+        slack = numbers.LIMIT_DRIFT
+        if not ((at.values < self.lower - slack) | (at.values > self.upper + slack)).any():
             return at
         x = at.x.copy()
         vectors = x[: self.turning].reshape(-1, 3)
@@ -372,49 +364,41 @@ class FrameSolver:
         return self.place(x)
 
     def iterate(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Step until the goals are met and, if the method settles, the joints rest.
+        """Step until the goals are met; a drag goes on, so the joints need not rest.
 
         Returns x, the number of steps and the active limit rows.
         """
-        method, last_phase = self.problem.method, self.problem.last_phase
         if self.at is not None and self.at.x is x:  # where the last solve ended
             at = self.at
             self.compare(at)
         else:
             at = self.place(x)
-        phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, method.iterations
-        met = self._met(at)
+        phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, self.problem.method.iterations
         here: float | None = None
-        while method.settle or not met:
+        while not self._met(at):
             there = self._step(at, damping, phase)
             iterations += 1
             budget -= 1
-            if not method.settle and self._met(there):
+            if self._met(there):
                 at = there
                 break
             here = self._merit(at, phase) if here is None else here
             merit = self._merit(there, phase)
-            before = at
+            change = float(np.abs(there.x - at.x).max(initial=0.0))
             if merit <= here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK:
                 at, here = there, merit
-                met = self._met(at)
                 damping = damping / numbers.LM_GROWTH if damping > numbers.LM_START else 0.0
             else:
                 damping = max(numbers.LM_START, damping * numbers.LM_GROWTH)
-            change = float(np.abs(there.x - before.x).max(initial=0.0))
             calm = calm + 1 if change < numbers.SETTLED else 0
             patience = numbers.CALM_DAMPED if damping else numbers.CALM
-            stuck = calm >= patience or damping > numbers.LM_LIMIT or budget <= 0
-            if met and ((calm and not damping) or stuck):
-                break
-            if stuck:
-                if phase >= last_phase:
+            if calm >= patience or damping > numbers.LM_LIMIT or budget <= 0:
+                if phase >= self.problem.last_phase:
                     break
-                phase, damping, calm, budget = phase + 1, 0.0, 0, numbers.FINAL_STEPS
-                here = self._merit(at, phase)
+                phase, damping, calm, budget, here = phase + 1, 0.0, 0, numbers.FINAL_STEPS, None
         active = self.inactive.copy()
         for row in self.active:
             active[row] = True
-        # while a drag goes on a bound may be passed by what nobody sees: the next tick brings it back
-        self.at = self._inside(at, numbers.LIMIT_SLACK) if method.settle else at
-        return self.at.x, iterations, active.take(self.real)
+        # a bound may be passed by what nobody sees (LIMIT_DRIFT): the next tick brings it back
+        self.at = at
+        return at.x, iterations, active.take(self.real)

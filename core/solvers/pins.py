@@ -136,11 +136,10 @@ class Problem:
                 kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
                 if len(kept):
                     groups.append(group.take(kept))
-        self.groups = tuple(groups)
         if groups and self.method.limits:
             rotations, _ = clamp_rotations(tuple(groups), self.start.rotations)
             self.start = replace(self.start, rotations=rotations)
-        self.limit_rows = _LimitRows(self.groups, joints, self.reference.rotations)
+        self.limit_rows = _LimitRows(tuple(groups), joints, self.reference.rotations)
 
     def _prepare_prior(self) -> None:
         """S as (D,): variances of the joints about their own axes and of the roots' shifts."""
@@ -238,39 +237,27 @@ class Problem:
         """Solve from where the last solve ended (at first, from the start pose)."""
         if self.frame is not None:
             return self._solve_frame(self.frame)
-        x, iterations, active = self._solve_flat(self._nearer(self.x))
+        found: _Found = self._solve_flat(self.x)
+        errors: _Found | _Errors = found
         if self.start.scales is not None:  # rigid links are exact only where they were taken
+            iterations = found.iterations
             for _ in range(numbers.REFITS):
-                self.links = self._fit(x)
-                if self._met(self._errors_of(self.links.place(x), slice(None))).all():
+                self.links = self._fit(found.x)
+                if self._met(self._errors_of(self.links.place(found.x), slice(None))).all():
                     break
-                x, used, active = self._solve_flat(x)
-                iterations += used
-            self.links = self._fit(x)
-        self.x = x
-        active = active[:, self.limit_rows.real]
-        errors = self._errors_of(self.links.place(x), slice(None))
+                found = self._solve_flat(found.x)
+                iterations = iterations + found.iterations
+            self.links = self._fit(found.x)
+            found = replace(found, iterations=iterations)
+            errors = self._errors_of(self.links.place(found.x), slice(None))
+        self.x = found.x
+        active = found.active[:, self.limit_rows.real]
         position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
         position_error[:, self.tree.position_goals] = errors.points * self.unit
         rotation_error[:, self.tree.rotation_goals] = errors.turns
-        pose, met = self._pose_at(x), self._met(errors)
-        solution = self._solution(pose, position_error, rotation_error, iterations, met, active)
+        pose, met = self._pose_at(found.x), self._met(errors)
+        solution = self._solution(pose, position_error, rotation_error, found.iterations, met, active)
         return solution.reshape(self.batch_shape)
-
-    def _nearer(self, x: Array) -> Array:
-        """x with the root brought along in frames in which everything that is wanted is far away."""
-        tree = self.tree
-        if len(tree.roots) != 1 or not len(tree.point_nodes):
-            return x
-        gap = self.target_points - self.links.place(x).points
-        on = self.scales[:, : 3 * len(tree.point_nodes) : 3] > 0.0
-        nearest = np.min(np.where(on, np.linalg.norm(gap, axis=-1), np.inf), axis=1)
-        far = np.isfinite(nearest) & (nearest > numbers.FAR)
-        if not far.any():
-            return x
-        way = np.sum(gap * on[..., None], axis=1) / np.maximum(on.sum(axis=1), 1)[:, None]
-        shift = (np.swapaxes(self.links.slide[:, 0], -1, -2) @ way[..., None])[..., 0] * (self.variance[-3:] > 0.0)
-        return np.concatenate([x[:, :-3], x[:, -3:] + far[:, None] * shift], axis=1)
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
@@ -293,45 +280,56 @@ class Problem:
         given = self.skeleton, self.goals
         return Solution(*given, pose, position_error, rotation_error, iterations, converged, *tolerances, names, active)
 
-    def _solve_flat(self, x: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+    def _solve_flat(self, x: Array) -> "_Found":
         frames = np.arange(self.count)
         if not (self.method.coherent and self.count > 2):
             return self._solve_chunks(x, frames)
         # coarse to fine: a few frames from their own start, the others from what was found on either side of them
-        start, x = x, x.copy()
-        iterations, active = np.zeros(self.count, int), self.limit_rows.nothing(self.count)
+        found = self._found(x)
         solved = np.zeros(0, int)
         for stride in numbers.STRIDES:
             if stride > 1 and stride >= self.count:
                 continue
             knots = np.union1d(frames[::stride], frames[-1:])
             new = np.setdiff1d(knots, solved)
+            begin = x[new]
             if len(solved):
-                change = x[solved] - start[solved]
+                change = found.x[solved] - x[solved]
                 after = np.searchsorted(solved, new)
                 before = after - 1
                 t = ((new - solved[before]) / (solved[after] - solved[before]))[:, None]
-                x[new] = start[new] + (1.0 - t) * change[before] + t * change[after]
-            x[new], iterations[new], active[new] = self._solve_chunks(x, new)
+                begin += (1.0 - t) * change[before] + t * change[after]
+            found.put(new, self._solve_chunks(begin, new))
             solved = knots
-        return x, iterations, active
+        return found
 
-    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """Solve the given frames from x (all frames); x, iterations and active limits of those frames.
+    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> "_Found":
+        """Solve the given frames from their x.
 
         A step costs nearly the same for ten frames as for two hundred, so the stragglers of all chunks go on together.
         """
-        result, active = x[frames], self.limit_rows.nothing(len(frames))
-        iterations, done = np.zeros(len(frames), int), np.zeros(len(frames), bool)
+        found = self._found(x)
         for steps in numbers.SWEEPS:
-            left = np.flatnonzero(~done)
+            left = np.flatnonzero(~found.done)
             if steps is None and self.method.coherent:  # what lay between its neighbours was no good start
-                result[left] = self.x[frames[left]]
+                found.x[left] = self.x[frames[left]]
             for part in np.split(left, range(numbers.CHUNK, len(left), numbers.CHUNK)):
                 if len(part):
-                    result[part], used, active[part], done[part] = self._iterate(result[part], frames[part], steps)
-                    iterations[part] += used
-        return result, iterations, active
+                    further = self._iterate(found.x[part], frames[part], steps)
+                    found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
+        return found
+
+    def _found(self, x: Array) -> "_Found":
+        """Frames at x of which nothing is known yet."""
+        count, tree = len(x), self.tree
+        return _Found(
+            x.copy(),
+            np.zeros(count, int),
+            self.limit_rows.nothing(count),
+            np.zeros(count, bool),
+            np.zeros((count, len(tree.point_nodes))),
+            np.zeros((count, len(tree.end_nodes))),
+        )
 
     def _errors_of(self, at: Kinematics, frames: NDArray[np.int64] | slice) -> "_Errors":
         gap = self.target_points[frames] - at.points
@@ -349,25 +347,42 @@ class Problem:
         split = distance.shape[1]
         return _Errors((wish * scales)[:, self.tree.order], distance * on[:, :split], angle * on[:, split:], costs)
 
-    def _iterate(
-        self, x: Array, frames: NDArray[np.int64], most: int | None = None
-    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """At `most` so many steps for the given frames of the batch, until they are met and settled.
+    def _far(self, errors: "_Errors", frames: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Frames in which everything that is wanted is far away, so that the root is best brought along first."""
+        tree = self.tree
+        if len(tree.roots) != 1 or not len(tree.point_nodes) or not (errors.points > numbers.FAR).any():
+            return np.zeros(0, int)
+        on = self.scales[frames, : 3 * len(tree.point_nodes) : 3] > 0.0
+        nearest = np.min(np.where(on, errors.points, np.inf), axis=1)
+        return np.flatnonzero(np.isfinite(nearest) & (nearest > numbers.FAR))
 
-        Returns x, iterations, active limits and which frames are done.
-        """
+    def _way(self, links: Links, at: Kinematics, frames: NDArray[np.int64]) -> Array:
+        """Shifts (B, 3) of the one root that bring it as far as the goals' points are away in the mean."""
+        weight = self.scales[frames, : 3 * len(self.tree.point_nodes) : 3] > 0.0
+        gap = self.target_points[frames] - at.points
+        mean = np.sum(gap * weight[..., None], axis=1) / weight.sum(axis=1)[:, None]
+        return (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[-3:] > 0.0)
+
+    def _iterate(self, x: Array, frames: NDArray[np.int64], most: int | None) -> "_Found":
+        """At `most` so many steps for the given frames of the batch, until they are met and settled."""
         method = self.method
         links = self.links[frames]
         x = x.copy()
         limits = self.limit_rows
-        active = ~limits.nothing(len(x))  # those that are at a bound: see `begin`
+        scales = self.scales[frames][:, self.tree.order]
+        active = np.ones((len(x), limits.count), bool)  # those that are at a bound: see `begin`
         iterations = np.zeros(len(x), int)
         damping = np.zeros(len(x))
         phase = np.zeros(len(x), int)
         calm = np.zeros(len(x), int)
         at = links.place(x)
-        measured = limits.measure(at, frames)
         errors = self._errors_of(at, frames)
+        far = self._far(errors, frames)
+        if len(far):
+            x[far, -3:] += self._way(links[far], at[far], frames[far])
+            at.put(far, links[far].place(x[far]))
+            errors.put(far, self._errors_of(at[far], frames[far]))
+        measured = limits.measure(at, frames)
         here = self._merit(errors, x, phase)
         met = self._met(errors)
         # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
@@ -382,7 +397,7 @@ class Problem:
             rows = errors.rows[pick]
             if phase.any() and len(self.levels) > 1:
                 rows[phase[pick] == numbers.TOP_LEVEL, self.levels[0].stop :] = 0.0
-            jacobian = part.jacobian(now, self.scales[where][:, self.tree.order])
+            jacobian = part.jacobian(now, scales[pick])
             prior = (phase[pick] == numbers.NATURAL) / (1.0 + damping[pick])
             linear = limits.linearize(now, measured if whole else measured[alive], where)
             step, active[pick] = self._step(jacobian, rows, x[pick], linear, active[pick], damping[pick], prior)
@@ -391,7 +406,8 @@ class Problem:
             trial = x[pick] + step
             there = part.place(trial)
             reached = limits.measure(there, where)
-            for drifted in limits.outside(reached, where, numbers.LIMIT_DRIFT):
+            drifted = limits.outside(reached, where, numbers.LIMIT_DRIFT)
+            if len(drifted):
                 trial[drifted] = limits.clamp(trial[drifted], reached[drifted], where[drifted])
                 there.put(drifted, part[drifted].place(trial[drifted]))
                 reached.put(drifted, limits.measure(there[drifted], where[drifted]))
@@ -424,11 +440,13 @@ class Problem:
                 damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, numbers.FINAL_STEPS
                 here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase])
             alive = alive[~done]
-        for drifted in limits.outside(measured, frames, numbers.LIMIT_SLACK):
+        drifted = limits.outside(measured, frames, numbers.LIMIT_SLACK)
+        if len(drifted):
             x[drifted] = limits.clamp(x[drifted], measured[drifted], frames[drifted])
+            errors.put(drifted, self._errors_of(links[drifted].place(x[drifted]), frames[drifted]))
         done = np.ones(len(x), bool)
         done[alive] = False
-        return x, iterations, active, done
+        return _Found(x, iterations, active, done, errors.points, errors.turns)
 
     def _merit(self, errors: "_Errors", x: Array, phase: NDArray[np.int64]) -> Array:
         """What a step must not raise, (B,)."""
@@ -437,7 +455,7 @@ class Problem:
             return merit
         return np.where(phase == numbers.TOP_LEVEL, errors.costs[:, 0], merit)
 
-    def _met(self, errors: "_Errors") -> NDArray[np.bool_]:
+    def _met(self, errors: "_Errors | _Found") -> NDArray[np.bool_]:
         near = np.all(errors.points <= self.position_tolerance / self.unit, axis=1)
         return near & np.all(errors.turns <= self.method.rotation_tolerance, axis=1)
 
@@ -524,6 +542,18 @@ class _Errors(Batch):
     costs: Array  # (B, L) weighted squares of the unclamped errors, by level
 
 
+@dataclass(frozen=True, eq=False)
+class _Found(Batch):
+    """How far B frames have got."""
+
+    x: Array  # (B, D)
+    iterations: NDArray[np.int64]  # (B,)
+    active: NDArray[np.bool_]  # (B, K) limit rows
+    done: NDArray[np.bool_]  # (B,)
+    points: Array  # (B, P) distances at x, in units of size
+    turns: Array  # (B, Q) angles at x, in radians
+
+
 class _LimitRows:
     """All limit coordinates of a problem as rows of single joints: K rows, each bounded below and above."""
 
@@ -581,11 +611,10 @@ class _LimitRows:
             values[:, rows] = group.coordinates(own[:, places]).reshape(len(own), -1)
         return _Measured(own, values)
 
-    def outside(self, measured: "_Measured", frames: NDArray[np.int64], slack: float) -> list[NDArray[np.int64]]:
-        """Frames in which a coordinate is out of its bounds by more than `slack`: a list of one array, or of none."""
+    def outside(self, measured: "_Measured", frames: NDArray[np.int64], slack: float) -> NDArray[np.int64]:
+        """Frames in which a coordinate is out of its bounds by more than `slack`."""
         beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
-        found = np.flatnonzero(beyond.any(axis=1)) if self.count else np.zeros(0, int)
-        return [found] if len(found) else []
+        return np.flatnonzero(beyond.any(axis=1))
 
     def clamp(self, x: Array, measured: "_Measured", frames: NDArray[np.int64]) -> Array:
         """x with the joints that are outside their limits brought in."""
