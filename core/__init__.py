@@ -2,7 +2,7 @@
 
 from . import rotation
 from .errors import CoreError
-from .goals import Goal
+from .goals import Balance, Distance, Goal, LookAt
 from .limits import EllipticSwing, EulerBox
 from .motion import Motion
 from .pose import Pose, forward, forward_matrices
@@ -11,10 +11,13 @@ from .solution import Solution
 from .solvers import Method, PinAndDrag, solve
 
 __all__ = [
+    "Balance",
     "CoreError",
+    "Distance",
     "EllipticSwing",
     "EulerBox",
     "Goal",
+    "LookAt",
     "Method",
     "Motion",
     "PinAndDrag",

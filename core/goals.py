@@ -1,9 +1,15 @@
-"""What is wanted of a pose."""
+"""What is wanted of a pose. Positions are in armature space and armature units, rotations are armature-space frames.
 
-from dataclasses import dataclass
-from typing import Final
+All goals have a `bone` (name or index), a `priority` (0 is served first; a goal never moves one of a lower number) and
+weights: shares of the error where goals of one priority contradict each other, (...) to change over frames, 0: off.
+Leading axes (...) go with the batch of the pose.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import rotation
 from .errors import CoreError
@@ -11,51 +17,228 @@ from .rotation import Array
 from .skeleton import frozen
 
 _UNIT: Final = 1e-3  # target quaternions further from unit length than this are refused
+SUPPORT_RADIUS: Final = 0.04  # half the width of a human foot, by the skeleton's size
+
+Bone = str | int
+Vector = Array | tuple[float, float, float]
+Bound = Literal["exactly", "at most", "at least"]
+
+
+class _Checks:
+    """Checks of the fields of a goal, in sentences that name its bone."""
+
+    bone: Bone
+    priority: int
+    _batched: ClassVar[dict[str, int]]  # fields that may change over the batch, with the number of their own axes
+
+    def batch_shapes(self) -> list[tuple[int, ...]]:
+        """The leading shapes of what is given by frame."""
+        values = {name: getattr(self, name) for name in self._batched}
+        shapes = {name: np.shape(value) for name, value in values.items() if value is not None}
+        return [shape[: len(shape) - self._batched[name]] for name, shape in shapes.items()]
+
+    def _called(self, name: str) -> str:
+        return f'The {name} of the goal of "{self.bone}"'
+
+    def _vectors(self, name: str, size: int, batched: bool = True) -> None:
+        """Make the field an array (..., size), or (size,)."""
+        value = getattr(self, name)
+        if value is None:
+            return
+        array = self._numbers(name, value)
+        if array.shape[-1:] != (size,) or not (batched or array.ndim == 1):
+            raise CoreError(f"{self._called(name)} needs {size} numbers.")
+        self._set(name, array)
+
+    def _numbers(self, name: str, value: ArrayLike) -> NDArray[Any]:
+        try:
+            array = frozen(value, float)
+        except (TypeError, ValueError):
+            raise CoreError(f"{self._called(name)} needs numbers.") from None
+        if not np.isfinite(array).all():
+            raise CoreError(f"{self._called(name)} is not a finite number.")
+        return array
+
+    def _quaternions(self, name: str) -> None:
+        self._vectors(name, 4)
+        value: Array | None = getattr(self, name)
+        if value is None:
+            return
+        if np.any(np.abs(np.linalg.norm(value, axis=-1) - 1.0) > _UNIT):
+            raise CoreError(f"{self._called(name)} is no unit quaternion.")
+        self._set(name, frozen(rotation.normalize(value)))
+
+    def _not_negative(self, *names: str) -> None:
+        for name in names:
+            array = self._numbers(name, getattr(self, name))
+            if np.any(array < 0.0):
+                raise CoreError(f"{self._called(name)} must be a number of at least 0.")
+            self._set(name, array)
+
+    def _check_priority(self) -> None:
+        if int(self.priority) != self.priority or self.priority < 0:
+            raise CoreError(f'The priority of the goal of "{self.bone}" must be 0, 1, 2 ..., not {self.priority}.')
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, eq=False)
-class Goal:
-    """One bone's wish, in armature space: a position for a point of it, a rotation for its frame, or both.
+class Goal(_Checks):
+    """One bone's wish: a position for a point of it, a rotation for its frame, or both.
 
-    bone       name or index
-    position   (..., 3) for `point`, or None
-    rotation   (..., 4) for the bone's frame, or None
-    point      (3,) in the bone's frame; the head by default, (0, length, 0) is the tail
-    weights    share of the error where goals of one priority contradict each other; (...) to change over frames, 0: off
-    priority   0 is served first; a lower-priority goal never moves a higher one
-
-    Leading axes go with the batch of the pose.
+    position          (..., 3) for `point`, or None
+    rotation          (..., 4) for the bone's frame, or None
+    point             (3,) in the bone's frame; the head by default, (0, length, 0) is the tail
+    position_axes     (3,) or (..., 3) further weights by axis, 0: free along it
+    rotation_axes     the same for the error's rotation vector, 0: free about it
+    axes              (..., 4) the frame whose axes those are; armature space, or the frame of `relative_to`, by default
+    relative_to       another bone: position and rotation are in its frame, wherever it goes; neither leads
+    velocity          (..., 3) per second, angular_velocity (..., 3) radians per second: a reference that moves on, see
+                      `moved`. With a velocity and no position, it starts from where the pose has the bone.
     """
 
-    bone: str | int
+    bone: Bone
     position: Array | None = None
     rotation: Array | None = None
-    point: Array | tuple[float, float, float] = (0.0, 0.0, 0.0)
+    point: Vector = (0.0, 0.0, 0.0)
     position_weight: Array | float = 1.0
     rotation_weight: Array | float = 1.0
     priority: int = 0
+    position_axes: Array | None = None
+    rotation_axes: Array | None = None
+    axes: Array | None = None
+    relative_to: Bone | None = None
+    velocity: Array | None = None
+    angular_velocity: Array | None = None
+    _batched = {
+        "position": 1, "rotation": 1, "position_weight": 0, "rotation_weight": 0, "position_axes": 1,
+        "rotation_axes": 1, "axes": 1, "velocity": 1, "angular_velocity": 1,
+    }  # fmt: skip
 
     def __post_init__(self) -> None:
-        if self.position is None and self.rotation is None:
+        wishes = (self.position, self.rotation, self.velocity, self.angular_velocity)
+        if all(wish is None for wish in wishes):
             raise CoreError(f'The goal of "{self.bone}" wants neither a position nor a rotation.')
-        for name, size in (("position", 3), ("rotation", 4), ("point", 3)):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            array = frozen(value, float)
-            if array.shape[-1:] != (size,) or (name == "point" and array.ndim != 1):
-                raise CoreError(f'The {name} of the goal of "{self.bone}" needs {size} numbers.')
-            if not np.isfinite(array).all():
-                raise CoreError(f'The {name} of the goal of "{self.bone}" is not a finite number.')
-            if name == "rotation":
-                if np.any(np.abs(np.linalg.norm(array, axis=-1) - 1.0) > _UNIT):
-                    raise CoreError(f'The rotation of the goal of "{self.bone}" is no unit quaternion.')
-                array = frozen(rotation.normalize(array))
-            object.__setattr__(self, name, array)
-        for name in ("position_weight", "rotation_weight"):
-            weight = frozen(getattr(self, name), float)
-            if not np.isfinite(weight).all() or np.any(weight < 0.0):
-                raise CoreError(f'The {name} of the goal of "{self.bone}" must be a number of at least 0.')
-            object.__setattr__(self, name, weight)
-        if int(self.priority) != self.priority or self.priority < 0:
-            raise CoreError(f'The priority of the goal of "{self.bone}" must be 0, 1, 2 ..., not {self.priority}.')
+        for name in ("position", "velocity", "angular_velocity", "position_axes", "rotation_axes"):
+            self._vectors(name, 3)
+        self._vectors("point", 3, batched=False)
+        self._quaternions("rotation")
+        self._quaternions("axes")
+        self._not_negative("position_weight", "rotation_weight")
+        for name in ("position_axes", "rotation_axes"):
+            if getattr(self, name) is not None:
+                self._not_negative(name)
+        self._check_priority()
+
+    def moved(self, seconds: float) -> "Goal":
+        """The goal with its references moved on by their velocities."""
+        position, turned = self.position, self.rotation
+        if position is not None and self.velocity is not None:
+            position = position + seconds * self.velocity
+        if turned is not None and self.angular_velocity is not None:
+            turned = rotation.mul(rotation.exp(seconds * self.angular_velocity), turned)
+        return replace(self, position=position, rotation=turned)
+
+
+@dataclass(frozen=True, eq=False)
+class LookAt(_Checks):
+    """Aim an axis of a bone at a point: eyes, a head, a gun.
+
+    target       (..., 3) in armature space, or in the frame of `relative_to`
+    axis         (3,) in the bone's frame, along the bone by default
+    point        (3,) in the bone's frame, where the axis starts
+    relative_to  a bone that carries the target along; it is moved for this, too
+    """
+
+    bone: Bone
+    target: Vector
+    axis: Vector = (0.0, 1.0, 0.0)
+    point: Vector = (0.0, 0.0, 0.0)
+    weight: Array | float = 1.0
+    priority: int = 0
+    relative_to: Bone | None = None
+    _batched = {"target": 1, "weight": 0}
+
+    def __post_init__(self) -> None:
+        self._vectors("target", 3)
+        self._vectors("axis", 3, batched=False)
+        self._vectors("point", 3, batched=False)
+        length = float(np.linalg.norm(self.axis))
+        if length == 0.0:
+            raise CoreError(f"{self._called('axis')} has no direction.")
+        self._set("axis", frozen(np.asarray(self.axis) / length))
+        self._not_negative("weight")
+        self._check_priority()
+
+
+@dataclass(frozen=True, eq=False)
+class Distance(_Checks):
+    """Keep a point of a bone `length` away from a point of `other`, or (without it) from a place in armature space.
+
+    point        (3,) in the bone's frame
+    other_point  (3,) in the other bone's frame; without `other` (..., 3) in armature space
+    length       (...) of at least 0
+    bound        "exactly", "at most" (a rope) or "at least" (a bumper)
+    """
+
+    bone: Bone
+    other: Bone | None
+    length: Array | float
+    point: Vector = (0.0, 0.0, 0.0)
+    other_point: Vector = (0.0, 0.0, 0.0)
+    bound: Bound = "exactly"
+    weight: Array | float = 1.0
+    priority: int = 0
+    _batched = {"other_point": 1, "length": 0, "weight": 0}
+
+    def __post_init__(self) -> None:
+        self._vectors("point", 3, batched=False)
+        self._vectors("other_point", 3, batched=self.other is None)
+        self._not_negative("length", "weight")
+        if self.bound not in ("exactly", "at most", "at least"):
+            raise CoreError(f'The bound of the distance of "{self.bone}" is no "{self.bound}".')
+        if self.bone == self.other:
+            raise CoreError(f'The distance of "{self.bone}" to itself cannot be changed.')
+        self._check_priority()
+
+
+@dataclass(frozen=True, eq=False)
+class Balance(_Checks):
+    """Keep the centre of mass over the bones that the body stands on, as far as `radius` beside them.
+
+    bone      one that stands for the body in reports, such as the hips
+    supports  bones that bear the body: the heads and tails of them and of all bones below them span the polygon
+    masses    (J,) of the bones, each at the middle of its bone; None: a human's by role (see `humanoid.masses`)
+    up        (3,) in armature space, against gravity
+    radius    armature units beside the polygon; None: half the width of a foot
+    """
+
+    bone: Bone
+    supports: tuple[Bone, ...]
+    masses: Array | None = None
+    up: Vector = (0.0, 0.0, 1.0)
+    radius: float | None = None
+    weight: Array | float = 1.0
+    priority: int = 1
+    _batched = {"weight": 0}
+
+    def __post_init__(self) -> None:
+        if not self.supports:
+            raise CoreError("Balance needs at least one bone that the body stands on.")
+        self._vectors("up", 3, batched=False)
+        length = float(np.linalg.norm(self.up))
+        if length == 0.0:
+            raise CoreError("The up direction of the balance has no direction.")
+        self._set("up", frozen(np.asarray(self.up) / length))
+        if self.masses is not None:
+            self._not_negative("masses")
+            if not np.sum(self.masses) > 0.0:
+                raise CoreError("The masses of the balance are all 0.")
+        if self.radius is not None:
+            self._not_negative("radius")
+        self._not_negative("weight")
+        self._check_priority()
+
+
+AnyGoal = Goal | LookAt | Distance | Balance

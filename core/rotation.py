@@ -16,6 +16,7 @@ EULER_ORDERS: Final = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 IDENTITY: Final[Array] = np.array([1.0, 0.0, 0.0, 0.0])
 
 _SMALL_ANGLE: Final = 1e-4  # below this series replace sin(a)/a and friends; their error is under 1e-17
+_SERIES_ANGLE: Final = 1e-2  # below this two terms of a series are exact to 1e-12, and differences are not
 _GIMBAL: Final = 16.0 * float(np.finfo(np.float32).eps)  # Blender's own threshold in mat3_to_eulo
 
 # quaternion product as a bilinear form: (a b)_k = a_i b_j PRODUCT[i, j, k]
@@ -314,6 +315,20 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     shape = (*vectors.shape[:-1], 3, 3)
     turn, rate = (of_turn * features) @ _ASSEMBLE, (of_rate * features) @ _ASSEMBLE
     return turn.reshape(shape), rate.reshape(shape)
+
+
+def inverse_right_jacobian(vectors: ArrayLike) -> Array:
+    """(..., 3, 3): what turns the body's angular velocity into the rate of its rotation vector (..., 3).
+
+    I + [x] / 2 + (1 / a^2 - cot(a / 2) / (2 a)) [x]^2, the inverse of `exp_and_jacobian`'s second matrix.
+    """
+    x = np.asarray(vectors, float)
+    angle = np.maximum(np.linalg.norm(x, axis=-1), _SMALL_ANGLE)[..., None, None]
+    small = angle < _SERIES_ANGLE
+    safe = np.where(small, 1.0, angle)
+    factor = np.where(small, 1.0 / 12.0 + angle * angle / 720.0, 1.0 / safe**2 - 0.5 / (safe * np.tan(0.5 * safe)))
+    cross = skew(x)
+    return np.eye(3) + 0.5 * cross + factor * (cross @ cross)
 
 
 def to_six(q: ArrayLike) -> Array:

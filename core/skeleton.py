@@ -40,6 +40,7 @@ class Skeleton:
 
     limits          groups of limits on own rotations (see `limits`)
     stiffness       (J, 3) 0 free to 1 stiff, about the bone's own axes
+    stretch         (J,) 0 to 1: how easily the bone grows where the method allows it
     movable         (J,) the rotation may be changed
     translatable    (J, 3) the location channels that may be changed
     rotation_locks  (J, 3) Euler angles that must stay: in the order of `rotation_modes`, XYZ if that is no order
@@ -58,6 +59,7 @@ class Skeleton:
     lengths: Array
     limits: tuple[LimitGroup, ...] = ()
     stiffness: Array = _DEFAULT
+    stretch: Array = _DEFAULT
     movable: Flags = _DEFAULT
     translatable: Flags = _DEFAULT
     rotation_locks: Flags = _DEFAULT
@@ -91,6 +93,7 @@ class Skeleton:
         self._set("rest_rotations", frozen(rotation.normalize(rest)))
         self._fill("rest_bases", self.rest_bases, (count, 3, 3), float, rotation.to_matrix(self.rest_rotations))
         self._fill("stiffness", self.stiffness, (count, 3), float, 0.0)
+        self._fill("stretch", self.stretch, (count,), float, 0.0)
         for name, default in (("movable", True), ("connected", False), ("driven", False)):
             self._fill(name, getattr(self, name), (count,), bool, default)
         for name in ("local_location", "inherit_rotation"):

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .goals import Goal
+from .goals import AnyGoal, Goal
 from .pose import Pose, forward
 from .rotation import Array
 from .skeleton import Skeleton
@@ -25,7 +25,7 @@ class Solution:
     """
 
     skeleton: Skeleton
-    goals: tuple[Goal, ...]
+    goals: tuple[AnyGoal, ...]
     pose: Pose
     position_error: Array
     rotation_error: Array
@@ -35,6 +35,9 @@ class Solution:
     rotation_tolerance: float
     limit_names: tuple[tuple[int, str], ...] = ()
     limits_active: NDArray[np.bool_] | None = None
+    start: Pose | None = None
+    brought_in: NDArray[np.bool_] | None = None
+    method: Any = None
 
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """The same with other leading axes."""

@@ -74,12 +74,11 @@ class FrameSolver:
         self.variance = variance
         self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
         self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
-        self.first = problem.levels[0].stop
+        self.first = problem.rows.levels[0].stop
         self.diagonal = slice(None, None, rows + 1)
-        goals = np.eye(len(problem.goals))
-        positions, rotations = goals[tree.position_goals], goals[tree.rotation_goals]
-        self.goal_positions = np.concatenate([positions * problem.unit, 0.0 * rotations])
-        self.goal_rotations = np.concatenate([0.0 * positions, rotations])
+        goals = np.eye(len(problem.goals))[problem.rows.owners]
+        turning = problem.rows.turning[:, None]
+        self.goal_positions, self.goal_rotations = goals * ~turning * problem.unit, goals * turning
         # entries of an error rotation that make its skew part
         base = 9 * np.arange(self.ends)[:, None]
         self.plus, self.minus, self.trace = (base + np.array(entries) for entries in ([7, 2, 3], [5, 6, 1], [0, 4, 8]))
@@ -119,18 +118,15 @@ class FrameSolver:
 
     def retarget(self) -> None:
         """Take the problem's targets and weights as they are now."""
-        problem = self.problem
-        self.target_points = problem.target_points[0]
-        self.target_ends = problem.target_ends[0]
-        scales = problem.scales[0]
+        problem, rows = self.problem, self.problem.rows
+        self.target_points = rows.target_points[0]
+        self.target_ends = rows.target_ends[0]
+        scales = rows.scales[0]
         self.scales = scales[self.order]
         self.weighted_mask = self.mask * self.scales[:, None]
-        self.goal_costs = problem.goal_in_level * (scales[::3] ** 2 / numbers.MERIT)[:, None]
+        self.goal_costs = rows.block_in_level * (scales[::3] ** 2 / numbers.MERIT)[:, None]
         self.on = scales[::3] > 0.0
-        tolerance = np.repeat(
-            [problem.position_tolerance / problem.unit, problem.method.rotation_tolerance], [self.points, self.ends]
-        )
-        self.tolerance2 = np.where(self.on, tolerance**2, np.inf)
+        self.tolerance2 = np.where(self.on, problem.tolerances**2, np.inf)
 
     def place(self, x: Array) -> _Placed:
         """Forward kinematics, errors and limit coordinates at x (D,)."""
@@ -169,7 +165,7 @@ class FrameSolver:
         lengths2 = (rows * rows) @ _ONES
         at.lengths2 = lengths2
         if lengths2.max() > numbers.ERROR_CLAMP**2:
-            member = self.problem.goal_in_level
+            member = self.problem.rows.block_in_level
             furthest = np.sqrt((lengths2[:, None] * member).max(axis=0))
             rows *= (member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
         at.rows = rows.ravel().take(self.order) * self.scales

@@ -8,10 +8,15 @@ import numpy as np
 JOINT_DEVIATION: Final = np.radians(30.0)
 ROOT_TURN_DEVIATION: Final = np.radians(90.0)
 ROOT_SHIFT_DEVIATION: Final = 0.5
+PULLED_ROOT: Final = 0.02  # share of these deviations for a root that is carried by pull only
+STRETCH_DEVIATION: Final = 0.03  # of the logarithm of a bone's length that stretches fully
+LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
 ROTATION_LENGTH: Final = 0.3  # a radian weighs as much as this length
 DAMPING: Final = 1e-8  # D
 LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
 CUT: Final = 1e-9
+NEAREST: Final = 1e-2  # an eye that is nearer to what it looks at sees as from here
+DIRECTIONS: Final = 180  # half-planes that make a support polygon
 ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
 DRAG_GAIN: Final = 0.05  # share of the way to the reference in a step of a drag: more costs a second step in every tick
 FAR: Final = 2.0  # all targets further away than this: the root is first brought along
@@ -26,6 +31,8 @@ LM_START: Final = 1e3
 LM_GROWTH: Final = 8.0
 LM_LIMIT: Final = 1e9
 ACTIVE_SET_ROUNDS: Final = 4
+WIDEST_RESTART: Final = 3.0  # standard deviations of the joints in a further start
+WORTH_RESTART: Final = 0.98  # share of the merit that makes another answer better, where both miss a goal
 REFITS: Final = 12  # new rigid links where scaled bones make the tree not quite rigid
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)

@@ -19,9 +19,8 @@ Limits are an active set above all levels: a coordinate at its bound takes its d
 the bound, and the step is solved again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -29,56 +28,77 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..goals import Goal
+from ..goals import AnyGoal, Goal
 from ..limits import EulerBox, LimitGroup, clamp_rotations
-from ..pose import Pose
-from ..rotation import Array, to_matrix
+from ..pose import Pose, forward
+from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solution import Solution
 from . import numbers
 from .frame import FrameSolver
-from .tree import Batch, Kinematics, Links, Tree
+from .goal_rows import Errors, GoalRows, flat_array
+from .limit_rows import LimitRows, LinearLimits
+from .tree import Batch, Kinematics, Links
 
-Root = Literal["free", "translate", "fixed"]
+Root = Literal["free", "translate", "fixed", "pull"]
+ROOTS: tuple[Root, ...] = ("free", "translate", "fixed", "pull")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PinAndDrag:
     """The method for `solve`.
 
-    limits              keep the skeleton's limits
-    root                bones without parent: "free" turn and shift, "translate" shift only, "fixed"
+    limits              keep the skeleton's limits; "soft": they give way where a goal needs it
+    root                bones without parent: "free" turn and shift, "translate" shift only, "fixed", or "pull": carried
+                        along by what the body cannot reach otherwise
+    stretch             bones with a `stretch` may grow
     reference           the pose that joints stay near, by default the pose given to `solve`
-    coherent            the batch is frames in time: neighbours give each other good starts
+    deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
+                        stiff; the skeleton's stiffness comes on top
+    axes                (J, 4) turn the bones' frames to the axes that the deviations are about
+    restarts            so many further starts for frames that miss a goal; not for drags and frames in time, where an
+                        answer must not jump
+    coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
     position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
     settle              go on after the goals are met until the joints rest, too; a drag that will be continued need not
     iterations          at most so many steps
     """
 
-    limits: bool = True
+    limits: bool | Literal["soft"] = True
     root: Root = "free"
+    stretch: bool = False
     reference: Pose | None = None
+    deviations: Array | None = None
+    axes: Array | None = None
+    restarts: int = 4
     coherent: bool = False
+    fps: float = 24.0
     position_tolerance: float | None = None
     rotation_tolerance: float = float(numbers.ROTATION_TOLERANCE)
     settle: bool = True
     iterations: int = 60
 
     def __post_init__(self) -> None:
-        if self.root not in ("free", "translate", "fixed"):
-            raise CoreError(f'root must be "free", "translate" or "fixed", not "{self.root}".')
-        for name in ("position_tolerance", "rotation_tolerance"):
+        if self.root not in ROOTS:
+            raise CoreError(f'root must be "free", "translate", "fixed" or "pull", not "{self.root}".')
+        if self.limits not in (True, False, "soft"):
+            raise CoreError(f'limits must be True, False or "soft", not "{self.limits}".')
+        for name in ("position_tolerance", "rotation_tolerance", "fps"):
             value = getattr(self, name)
             if value is not None and not value > 0.0:
                 raise CoreError(f"{name} must be a positive number, not {value}.")
         if self.iterations < 1:
             raise CoreError(f"iterations must be at least 1, not {self.iterations}.")
+        if self.restarts < 0:
+            raise CoreError(f"restarts must be at least 0, not {self.restarts}.")
+        if self.deviations is not None and not (np.isfinite(self.deviations) & (self.deviations >= 0.0)).all():
+            raise CoreError("deviations must be numbers of at least 0.")
 
-    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> "Problem":
+    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Problem":
         """Everything that stays while the targets move: for a drag, tick after tick."""
         return Problem(self, skeleton, pose, goals)
 
-    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> Solution:
+    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         return self.prepare(skeleton, pose, goals).solve()
 
 
@@ -88,39 +108,73 @@ class Problem:
     Not thread-safe. The batch is flat inside: B frames.
     """
 
-    def __init__(self, method: PinAndDrag, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> None:
+    def __init__(self, method: PinAndDrag, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
         if not goals:
             raise CoreError("There is no goal to solve for.")
+        for name, width in (("deviations", 3), ("axes", 4)):
+            array = getattr(method, name)
+            if array is not None and np.shape(array) != (len(skeleton), width):
+                raise CoreError(f"{name} must have the shape {(len(skeleton), width)}, not {np.shape(array)}.")
         self.method = method
         self.skeleton = skeleton
-        self.goals = tuple(goals)
-        self.tree = Tree(skeleton, self.goals, method.root)
         self.unit = skeleton.size
         tolerance = method.position_tolerance
         self.position_tolerance = numbers.POSITION_TOLERANCE * self.unit if tolerance is None else tolerance
 
         reference = pose if method.reference is None else method.reference
-        self.batch_shape = _common_shape([pose.batch_shape, reference.batch_shape, *_goal_shapes(self.goals)])
-        self.start = _flat(pose, self.batch_shape)
+        shapes = [shape for goal in goals for shape in goal.batch_shapes()]
+        self.batch_shape = _common_shape([pose.batch_shape, reference.batch_shape, *shapes])
+        self.given = self.start = _flat(pose, self.batch_shape)
         self.reference = _flat(reference, self.batch_shape)
         self.count = int(np.prod(self.batch_shape, dtype=int))
         if not self.count:
             raise CoreError("There are no frames to solve.")
+        started = [self._started(goal) for goal in goals]
+        self.rows = GoalRows(skeleton, started, self.batch_shape, method.root, method.stretch, method.axes)
+        self.tree = self.rows.tree
         self.frame: FrameSolver | None = None
         self._prepare_limits()
         self._prepare_prior()
-        self._prepare_goals()
+        self._prepare_levels()
         self.x = self._state_of(self.start)
         self.links = self._fit(self.x) if pose.batch_shape or reference.batch_shape else self._fit_one()
         self._vector = self.x[0]
-        rigid = self.start.scales is None
-        if self.count == 1 and not method.settle and rigid and not len(self.tree.breaks):
+        rigid = self.start.scales is None and not len(self.tree.breaks)
+        lean = self.rows.uniform and self.tree.axes is None and method.limits != "soft"
+        if self.count == 1 and not method.settle and rigid and lean:
             self.frame = FrameSolver(self)
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
+    def _started(self, goal: AnyGoal) -> AnyGoal:
+        """A goal of velocities alone starts from where the pose has its bone; frames in time go on from there."""
+        if not isinstance(goal, Goal):
+            return goal
+        moves = goal.velocity is not None and goal.position is None
+        turns = goal.angular_velocity is not None and goal.rotation is None
+        if not (moves or turns):
+            return goal
+        if goal.relative_to is not None:
+            raise CoreError(f'The goal of "{goal.bone}" relative to another bone needs more than a velocity.')
+        heads, frames = forward(self.skeleton, self.start)
+        bone, step, coherent = self.skeleton.index(goal.bone), 1.0 / self.method.fps, self.method.coherent
+        if moves:
+            places = heads[:, bone] + rotation.rotate(frames[:, bone], goal.point)
+            if coherent:
+                way = step * flat_array(goal.velocity, self.batch_shape)  # pyright: ignore
+                places = places[0] + np.cumsum(way, axis=0) - way[0]
+            goal = replace(goal, position=places.reshape(*self.batch_shape, 3))
+        if turns:
+            stands = frames[:, bone].copy()
+            if coherent:
+                way = rotation.exp(step * flat_array(goal.angular_velocity, self.batch_shape))  # pyright: ignore
+                for frame in range(1, self.count):
+                    stands[frame] = rotation.mul(way[frame], stands[frame - 1])
+            goal = replace(goal, rotation=stands.reshape(*self.batch_shape, 4))
+        return goal
+
     def _prepare_limits(self) -> None:
-        tree, skeleton = self.tree, self.skeleton
+        tree, skeleton, method = self.tree, self.skeleton, self.method
         joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
         groups: list[LimitGroup] = []
         locked = np.array([bone for bone in joints if skeleton.rotation_locks[bone].any()], int)
@@ -131,60 +185,59 @@ class Problem:
             angles = np.stack([rotation.to_euler(q, order) for q, order in zip(own, orders, strict=True)], axis=1)
             held = skeleton.rotation_locks[locked]
             groups.append(EulerBox(locked, orders, np.where(held, angles, -np.inf), np.where(held, angles, np.inf)))
-        if self.method.limits:
+        if method.limits:
             for group in skeleton.limits:
                 kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
                 if len(kept):
                     groups.append(group.take(kept))
-        if groups and self.method.limits:
-            rotations, _ = clamp_rotations(tuple(groups), self.start.rotations)
+        self.brought_in = np.zeros(self.start.rotations.shape[:-1], bool)
+        if groups and method.limits is True:
+            rotations, self.brought_in = clamp_rotations(tuple(groups), self.start.rotations)
             self.start = replace(self.start, rotations=rotations)
-        self.limit_rows = _LimitRows(tuple(groups), joints, self.reference.rotations)
+        softness = float(numbers.LIMIT_SOFTNESS) if method.limits == "soft" else 0.0
+        self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
 
     def _prepare_prior(self) -> None:
-        """S as (D,): variances of the joints about their own axes and of the roots' shifts."""
-        tree = self.tree
+        """S as (D,): variances of the joints about their own axes, of the roots' shifts, and of what stretches."""
+        tree, method = self.tree, self.method
         bones = tree.nodes[tree.joints]
-        deviation = np.full((len(bones), 3), numbers.JOINT_DEVIATION)
-        deviation[tree.parents[tree.joints] < 0] = numbers.ROOT_TURN_DEVIATION
+        top = tree.parents[tree.joints] < 0
+        if method.deviations is None:
+            deviation = np.full((len(bones), 3), numbers.JOINT_DEVIATION)
+            deviation[top] = numbers.ROOT_TURN_DEVIATION
+        else:
+            deviation = np.array(method.deviations, float)[bones]
         deviation *= 1.0 - self.skeleton.stiffness[bones]
         shifts = numbers.ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
-        self.variance: Array = np.square(np.concatenate([deviation.ravel(), shifts.ravel()]))
+        if method.root == "pull":
+            deviation[top] *= numbers.PULLED_ROOT
+            shifts *= numbers.PULLED_ROOT
+        growth = numbers.STRETCH_DEVIATION * self.skeleton.stretch[tree.nodes[tree.stretching]]
+        self.variance: Array = np.square(np.concatenate([deviation.ravel(), shifts.ravel(), growth]))
+        if len(tree.stretching) and self.start.scales is None:
+            ones = np.ones_like(self.start.translations)
+            self.start, self.reference = replace(self.start, scales=ones), replace(self.reference, scales=ones)
 
-    def _prepare_goals(self) -> None:
-        tree = self.tree
-        edges = np.flatnonzero(np.diff(tree.priorities)) + 1
-        bounds = [0, *edges.tolist(), tree.rows]
-        self.levels = [slice(a, b) for a, b in pairwise(bounds)]
-        priorities = tree.priorities[np.argsort(tree.order)][::3]
-        rank = np.unique(priorities, return_inverse=True)[1].reshape(-1)
-        shares = [numbers.LEVEL_DAMPING ** (len(self.levels) - 1.0 - level) for level in range(len(self.levels))]
-        self.damping_shares = np.repeat(shares, np.diff(bounds)) if len(self.levels) <= 2 else None
-        self.last_phase = numbers.TOP_LEVEL if len(self.levels) > 1 else numbers.EXACT
-        self.goal_in_level = np.eye(len(self.levels))[rank]  # (G', L): which level a goal's position or rotation is in
-        self.level_weights = numbers.LEVEL_WEIGHT ** np.arange(len(self.levels) - 1.0, -1.0, -1.0)
-        self.target_points = np.empty((self.count, len(tree.point_nodes), 3))
-        self.target_ends = np.empty((self.count, len(tree.end_nodes), 3, 3))
-        self.scales = np.empty((self.count, tree.rows))
-        self._point_of = {int(goal): place for place, goal in enumerate(tree.position_goals)}
-        self._end_of = {int(goal): place for place, goal in enumerate(tree.rotation_goals)}
-        for goal in range(len(self.goals)):
-            self.retarget(goal, self.goals[goal])
+    def _prepare_levels(self) -> None:
+        levels = self.rows.levels
+        count = len(levels)
+        shares = [numbers.LEVEL_DAMPING ** (count - 1.0 - level) for level in range(count)]
+        sizes = [level.stop - level.start for level in levels]
+        self.damping_shares = np.repeat(shares, sizes) if count <= 2 else None
+        self.last_phase = numbers.TOP_LEVEL if count > 1 else numbers.EXACT
+        self.level_weights = numbers.LEVEL_WEIGHT ** np.arange(count - 1.0, -1.0, -1.0)
+        method = self.method
+        self.tolerances: Array = np.where(
+            self.rows.turning, method.rotation_tolerance, self.position_tolerance / self.unit
+        )
 
-    def retarget(self, index: int, goal: Goal) -> None:
-        """Give goal `index` other targets and weights; its bone, point, kinds and priority stay as they were."""
-        shape = self.batch_shape
-        if index in self._point_of and goal.position is not None:
-            place = self._point_of[index]
-            self.target_points[:, place] = _flat_array(goal.position, shape) / self.unit
-            self.scales[:, 3 * place : 3 * place + 3] = np.sqrt(_flat_array(goal.position_weight, shape, 0))[:, None]
-        if index in self._end_of and goal.rotation is not None:
-            place = self._end_of[index]
-            self.target_ends[:, place] = to_matrix(_flat_array(goal.rotation, shape))
-            start = 3 * (len(self._point_of) + place)
-            weight = np.sqrt(_flat_array(goal.rotation_weight, shape, 0))
-            self.scales[:, start : start + 3] = numbers.ROTATION_LENGTH * weight[:, None]
-        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
+    @property
+    def goals(self) -> tuple[AnyGoal, ...]:
+        return self.rows.goals
+
+    def retarget(self, index: int, goal: AnyGoal) -> None:
+        """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
+        self.rows.retarget(index, goal)
         if self.frame is not None:
             self.frame.retarget()
 
@@ -193,35 +246,61 @@ class Problem:
         for target in (position, rotation):
             if target is not None and not np.isfinite(target).all():
                 raise CoreError(f'The target of "{self.goals[index].bone}" is not a finite number.')
-        if position is not None:
-            self.target_points[:, self._point_of[index]] = position / self.unit
-        if rotation is not None:
-            self.target_ends[:, self._end_of[index]] = to_matrix(rotation)
+        self.rows.move(index, position, rotation)
+
+    def advance(self, seconds: float) -> None:
+        """Move the targets of goals with velocities on."""
+        for index, goal in enumerate(self.goals):
+            if isinstance(goal, Goal):
+                self.retarget(index, goal.moved(seconds))
+
+    def with_goals(self, goals: Sequence[AnyGoal]) -> "Problem":
+        """The same body with other goals, from where the last solve ended: pins come and go without a jump.
+
+        The pose there becomes the reference, unless the method names one.
+        """
+        pose = self._pose_at(self.x).reshape(self.batch_shape)
+        return Problem(self.method, self.skeleton, pose, goals)
 
     # -- state and pose ---------------------------------------------------------------------------------------------
 
     def _state_of(self, pose: Pose) -> Array:
-        self._joint_bones, self._root_bones = self.tree.nodes[self.tree.joints], self.tree.nodes[self.tree.roots]
+        tree = self.tree
+        self._joint_bones, self._root_bones = tree.nodes[tree.joints], tree.nodes[tree.roots]
+        self._long_bones = tree.nodes[tree.stretching]
         self._joint_references = self.reference.rotations[:, self._joint_bones]
         self._root_references = self.reference.translations[:, self._root_bones]
+        self._axes = None if self.method.axes is None else np.asarray(self.method.axes)[self._joint_bones]
         turns = rotation.log(rotation.mul(rotation.inv(self._joint_references), pose.rotations[:, self._joint_bones]))
+        if self._axes is not None:
+            turns = rotation.rotate(rotation.inv(self._axes), turns)
         shifts = (pose.translations[:, self._root_bones] - self._root_references) / self.unit
-        return np.concatenate([turns.reshape(self.count, -1), shifts.reshape(self.count, -1)], axis=1)
+        parts = [turns.reshape(self.count, -1), shifts.reshape(self.count, -1)]
+        if len(self._long_bones):
+            assert pose.scales is not None
+            assert self.reference.scales is not None
+            parts.append(np.log(pose.scales[:, self._long_bones, 1] / self.reference.scales[:, self._long_bones, 1]))
+        return np.concatenate(parts, axis=1)
 
     def _pose_at(self, x: Array) -> Pose:
         """The flat pose of the first frames: the reference's channels with x on top, all others as at the start."""
-        turning = 3 * len(self.tree.joints)
-        rotations = self.start.rotations[: len(x)].copy()
-        rotations[:, self._joint_bones] = rotation.mul(
-            self._joint_references[: len(x)], rotation.exp(x[:, :turning].reshape(len(x), -1, 3))
-        )
-        translations = self.start.translations[: len(x)]
-        if x.shape[1] > turning:
+        count, tree = len(x), self.tree
+        rotations = self.start.rotations[:count].copy()
+        turns = x[:, : tree.turning].reshape(count, -1, 3)
+        if self._axes is not None:
+            turns = rotation.rotate(self._axes, turns)
+        rotations[:, self._joint_bones] = rotation.mul(self._joint_references[:count], rotation.exp(turns))
+        translations = self.start.translations[:count]
+        if len(self._root_bones):
             translations = translations.copy()
-            shifts = x[:, turning:].reshape(len(x), -1, 3) * self.unit
-            translations[:, self._root_bones] = self._root_references[: len(x)] + shifts
-        others = (None if p is None else p[: len(x)] for p in (self.start.scales, self.start.driven_matrices))
-        return Pose.trusted(rotations, translations, *others)
+            shifts = x[:, tree.turning : tree.moving].reshape(count, -1, 3) * self.unit
+            translations[:, self._root_bones] = self._root_references[:count] + shifts
+        scales, driven = (None if p is None else p[:count] for p in (self.start.scales, self.start.driven_matrices))
+        if len(self._long_bones) and scales is not None and self.reference.scales is not None:
+            scales = scales.copy()
+            lengths = self.reference.scales[:count, self._long_bones, 1] * np.exp(x[:, tree.moving :])
+            scales[:, self._long_bones, 1] = lengths
+        return Pose.trusted(rotations, translations, scales, driven)
 
     def _fit(self, x: Array) -> Links:
         return self.tree.fit(self._pose_at(x), x)
@@ -237,27 +316,58 @@ class Problem:
         """Solve from where the last solve ended (at first, from the start pose)."""
         if self.frame is not None:
             return self._solve_frame(self.frame)
-        found: _Found = self._solve_flat(self.x)
-        errors: _Found | _Errors = found
-        if self.start.scales is not None:  # rigid links are exact only where they were taken
-            iterations = found.iterations
-            for _ in range(numbers.REFITS):
-                self.links = self._fit(found.x)
-                if self._met(self._errors_of(self.links.place(found.x), slice(None))).all():
-                    break
-                found = self._solve_flat(found.x)
-                iterations = iterations + found.iterations
-            self.links = self._fit(found.x)
-            found = replace(found, iterations=iterations)
-            errors = self._errors_of(self.links.place(found.x), slice(None))
+        found = self._solve_flat(self.x)
+        if self.start.scales is not None:
+            found = self._refitted(found)
+        if self.method.settle and not self.method.coherent:
+            found = self._restarted(found)
         self.x = found.x
         active = found.active[:, self.limit_rows.real]
-        position_error, rotation_error = np.zeros((2, self.count, len(self.goals)))
-        position_error[:, self.tree.position_goals] = errors.points * self.unit
-        rotation_error[:, self.tree.rotation_goals] = errors.turns
-        pose, met = self._pose_at(found.x), self._met(errors)
-        solution = self._solution(pose, position_error, rotation_error, found.iterations, met, active)
+        errors = self.rows.errors_of_goals(found.lengths)
+        solution = self._solution(self._pose_at(found.x), *errors, found.iterations, self._met(found), active)
         return solution.reshape(self.batch_shape)
+
+    def _refitted(self, found: "_Found") -> "_Found":
+        """Solved again where scaled bones were not quite rigid: links are exact only where they were taken."""
+        iterations, everything = found.iterations, np.arange(self.count)
+        for _ in range(numbers.REFITS):
+            self.links = self._fit(found.x)
+            if self._met(self.rows.errors(self.links.place(found.x), everything)).all():
+                break
+            found = self._solve_flat(found.x)
+            iterations = iterations + found.iterations
+        self.links = self._fit(found.x)
+        errors = self.rows.errors(self.links.place(found.x), everything)
+        return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
+
+    def _restarted(self, found: "_Found") -> "_Found":
+        """The same with other starts for the frames that miss a goal: a local minimum is not the end of the body."""
+        generator = np.random.default_rng(0)
+        for attempt in range(self.method.restarts):
+            left = np.flatnonzero(~self._met(found))
+            if not len(left):
+                break
+            reach = min(1.0 + 0.5 * attempt, numbers.WIDEST_RESTART)
+            start = reach * np.sqrt(self.variance) * generator.normal(size=len(self.variance))
+            begin = np.tile(start, (len(left), 1))  # the same for all: a frame's answer is its own
+            begin[:, self.tree.turning :] = found.x[left, self.tree.turning :]
+            begin = self._within_limits(begin, left)
+            other = self._solve_chunks(begin, left)
+            before = found[left]
+            less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
+            better = np.flatnonzero(self._met(other) | less)
+            found.iterations[left] += other.iterations
+            found.put(left[better], replace(other[better], iterations=found.iterations[left[better]]))
+        return found
+
+    def _within_limits(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """x with joints that are outside their limits brought in."""
+        limits = self.limit_rows
+        measured = limits.measure(self.links[frames].place(x), frames)
+        outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
+        if len(outside):
+            x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
+        return x
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
@@ -278,14 +388,17 @@ class Problem:
         names = self.limit_rows.names
         tolerances = self.position_tolerance, self.method.rotation_tolerance
         given = self.skeleton, self.goals
-        return Solution(*given, pose, position_error, rotation_error, iterations, converged, *tolerances, names, active)
+        return Solution(
+            *given, pose, position_error, rotation_error, iterations, converged, *tolerances, names, active,
+            self.given, self.brought_in, self.method,
+        )  # fmt: skip
 
     def _solve_flat(self, x: Array) -> "_Found":
         frames = np.arange(self.count)
         if not (self.method.coherent and self.count > 2):
             return self._solve_chunks(x, frames)
         # coarse to fine: a few frames from their own start, the others from what was found on either side of them
-        found = self._found(x)
+        found = self._unknown(x)
         solved = np.zeros(0, int)
         for stride in numbers.STRIDES:
             if stride > 1 and stride >= self.count:
@@ -308,7 +421,7 @@ class Problem:
 
         A step costs nearly the same for ten frames as for two hundred, so the stragglers of all chunks go on together.
         """
-        found = self._found(x)
+        found = self._unknown(x)
         for steps in numbers.SWEEPS:
             left = np.flatnonzero(~found.done)
             if steps is None and self.method.coherent:  # what lay between its neighbours was no good start
@@ -319,49 +432,35 @@ class Problem:
                     found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
         return found
 
-    def _found(self, x: Array) -> "_Found":
+    def _unknown(self, x: Array) -> "_Found":
         """Frames at x of which nothing is known yet."""
-        count, tree = len(x), self.tree
+        count, blocks, levels = len(x), len(self.rows.owners), len(self.rows.levels)
         return _Found(
             x.copy(),
             np.zeros(count, int),
             self.limit_rows.nothing(count),
             np.zeros(count, bool),
-            np.zeros((count, len(tree.point_nodes))),
-            np.zeros((count, len(tree.end_nodes))),
+            np.zeros((count, blocks)),
+            np.zeros((count, levels)),
         )
 
-    def _errors_of(self, at: Kinematics, frames: NDArray[np.int64] | slice) -> "_Errors":
-        gap = self.target_points[frames] - at.points
-        distance = np.sqrt(np.sum(gap * gap, axis=-1))
-        turn = _rotation_vector(self.target_ends[frames] @ np.swapaxes(at.ends, -1, -2))
-        angle = np.sqrt(np.sum(turn * turn, axis=-1))
-        scales = self.scales[frames]
-        lengths = np.concatenate([distance, angle], axis=1)
-        # one factor for a level: goals that contradict each other keep their balance
-        furthest = (lengths[:, :, None] * self.goal_in_level).max(axis=1)
-        factor = (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)) @ self.goal_in_level.T
-        wish = (np.concatenate([gap, turn], axis=1) * factor[..., None]).reshape(len(gap), -1)
-        costs = (scales[:, ::3] * lengths) ** 2 @ self.goal_in_level / numbers.MERIT
-        on = scales[:, ::3] > 0.0
-        split = distance.shape[1]
-        return _Errors((wish * scales)[:, self.tree.order], distance * on[:, :split], angle * on[:, split:], costs)
-
-    def _far(self, errors: "_Errors", frames: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _far(self, errors: Errors, frames: NDArray[np.int64]) -> NDArray[np.int64]:
         """Frames in which everything that is wanted is far away, so that the root is best brought along first."""
-        tree = self.tree
-        if len(tree.roots) != 1 or not len(tree.point_nodes) or not (errors.points > numbers.FAR).any():
+        points = self.rows.plain_points
+        if len(self.tree.roots) != 1 or not points or not (errors.lengths[:, :points] > numbers.FAR).any():
             return np.zeros(0, int)
-        on = self.scales[frames, : 3 * len(tree.point_nodes) : 3] > 0.0
-        nearest = np.min(np.where(on, errors.points, np.inf), axis=1)
+        lengths = errors.lengths[:, :points]
+        on = self.rows.scales[frames, : 3 * points : 3] > 0.0
+        nearest = np.min(np.where(on, lengths, np.inf), axis=1)
         return np.flatnonzero(np.isfinite(nearest) & (nearest > numbers.FAR))
 
     def _way(self, links: Links, at: Kinematics, frames: NDArray[np.int64]) -> Array:
         """Shifts (B, 3) of the one root that bring it as far as the goals' points are away in the mean."""
-        weight = self.scales[frames, : 3 * len(self.tree.point_nodes) : 3] > 0.0
-        gap = self.target_points[frames] - at.points
+        points, roots = self.rows.plain_points, slice(self.tree.turning, self.tree.moving)
+        weight = self.rows.scales[frames, : 3 * points : 3] > 0.0
+        gap = self.rows.target_points[frames] - at.points[:, :points]
         mean = np.sum(gap * weight[..., None], axis=1) / weight.sum(axis=1)[:, None]
-        return (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[-3:] > 0.0)
+        return (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[roots] > 0.0)
 
     def _iterate(self, x: Array, frames: NDArray[np.int64], most: int | None) -> "_Found":
         """At `most` so many steps for the given frames of the batch, until they are met and settled."""
@@ -369,21 +468,23 @@ class Problem:
         links = self.links[frames]
         x = x.copy()
         limits = self.limit_rows
-        scales = self.scales[frames][:, self.tree.order]
+        rows = self.rows
+        scales = rows.ordered_scales(frames)
+        held = np.ones((len(x), len(rows.one_sided)), bool)  # one-sided rows that hold: see `_switch`
         active = np.ones((len(x), limits.count), bool)  # those that are at a bound: see `begin`
         iterations = np.zeros(len(x), int)
         damping = np.zeros(len(x))
         phase = np.zeros(len(x), int)
         calm = np.zeros(len(x), int)
         at = links.place(x)
-        errors = self._errors_of(at, frames)
+        errors = rows.errors(at, frames)
         far = self._far(errors, frames)
         if len(far):
-            x[far, -3:] += self._way(links[far], at[far], frames[far])
+            x[far, self.tree.turning : self.tree.moving] += self._way(links[far], at[far], frames[far])
             at.put(far, links[far].place(x[far]))
-            errors.put(far, self._errors_of(at[far], frames[far]))
+            errors.put(far, rows.errors(at[far], frames[far]))
         measured = limits.measure(at, frames)
-        here = self._merit(errors, x, phase)
+        here = self._merit(errors, x, phase, limits.strain(measured, frames))
         met = self._met(errors)
         # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
         alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
@@ -394,13 +495,16 @@ class Problem:
             now = at if whole else at[alive]
             part = links if whole else links[alive]
             where = frames[alive]
-            rows = errors.rows[pick]
-            if phase.any() and len(self.levels) > 1:
-                rows[phase[pick] == numbers.TOP_LEVEL, self.levels[0].stop :] = 0.0
-            jacobian = part.jacobian(now, scales[pick])
+            wish, share = errors.rows[pick], scales[pick]
+            if phase.any() and len(rows.levels) > 1:
+                wish[phase[pick] == numbers.TOP_LEVEL, rows.levels[0].stop :] = 0.0
+            if len(rows.one_sided):
+                wish, share = self._switch(wish, share, held[pick])
+            jacobian = rows.jacobian(part, now, share, where)
             prior = (phase[pick] == numbers.NATURAL) / (1.0 + damping[pick])
             linear = limits.linearize(now, measured if whole else measured[alive], where)
-            step, active[pick] = self._step(jacobian, rows, x[pick], linear, active[pick], damping[pick], prior)
+            step, active[pick], force = self._step(jacobian, wish, x[pick], linear, active[pick], damping[pick], prior)
+            held[pick] = force[:, rows.one_sided_rows] < 0.0
             length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
             step = step * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
             trial = x[pick] + step
@@ -411,8 +515,8 @@ class Problem:
                 trial[drifted] = limits.clamp(trial[drifted], reached[drifted], where[drifted])
                 there.put(drifted, part[drifted].place(trial[drifted]))
                 reached.put(drifted, limits.measure(there[drifted], where[drifted]))
-            new = self._errors_of(there, where)
-            merit = self._merit(new, trial, phase[pick])
+            new = rows.errors(there, where)
+            merit = self._merit(new, trial, phase[pick], limits.strain(reached, where))
             better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
             rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < numbers.SETTLED
             raised = np.maximum(numbers.LM_START, damping[pick] * numbers.LM_GROWTH)
@@ -438,45 +542,54 @@ class Problem:
             if len(next_phase):
                 phase[next_phase] += 1
                 damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, numbers.FINAL_STEPS
-                here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase])
+                soft = limits.strain(measured[next_phase], frames[next_phase])
+                here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase], soft)
             alive = alive[~done]
         drifted = limits.outside(measured, frames, numbers.LIMIT_SLACK)
         if len(drifted):
             x[drifted] = limits.clamp(x[drifted], measured[drifted], frames[drifted])
-            errors.put(drifted, self._errors_of(links[drifted].place(x[drifted]), frames[drifted]))
+            errors.put(drifted, rows.errors(links[drifted].place(x[drifted]), frames[drifted]))
         done = np.ones(len(x), bool)
         done[alive] = False
-        return _Found(x, iterations, active, done, errors.points, errors.turns)
+        return _Found(x, iterations, active, done, errors.lengths, errors.costs)
 
-    def _merit(self, errors: "_Errors", x: Array, phase: NDArray[np.int64]) -> Array:
+    def _switch(self, wish: Array, share: Array, held: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Errors and scales with the one-sided rows off that are neither violated nor held by a force inwards."""
+        places = self.rows.one_sided_rows
+        on = (wish[:, places] < 0.0) | held
+        wish, share = wish.copy(), share.copy()
+        wish[:, places] *= on
+        share[:, places] *= on
+        return wish, share
+
+    def _merit(self, errors: Errors, x: Array, phase: NDArray[np.int64], soft: Array | float) -> Array:
         """What a step must not raise, (B,)."""
-        merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * self._strain(x)
+        merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * (self._strain(x) + soft)
         if self.last_phase < numbers.TOP_LEVEL:
             return merit
         return np.where(phase == numbers.TOP_LEVEL, errors.costs[:, 0], merit)
 
-    def _met(self, errors: "_Errors | _Found") -> NDArray[np.bool_]:
-        near = np.all(errors.points <= self.position_tolerance / self.unit, axis=1)
-        return near & np.all(errors.turns <= self.method.rotation_tolerance, axis=1)
+    def _met(self, errors: "Errors | _Found") -> NDArray[np.bool_]:
+        return np.all(errors.lengths <= self.tolerances, axis=1)
 
     def _strain(self, x: Array) -> Array:
         """How far x is from the reference in standard deviations, squared, (B,)."""
         return (x * x) @ (1.0 / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING))
 
     def _step(
-        self, jacobian: Array, rows: Array, x: Array, linear: "_LinearLimits", active: NDArray[np.bool_],
+        self, jacobian: Array, rows: Array, x: Array, linear: LinearLimits, active: NDArray[np.bool_],
         damping: Array, prior: Array,
-    ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-        """One step (B, D) and the limits that are active in it."""
+    ) -> tuple[Array, NDArray[np.bool_], Array]:  # fmt: skip
+        """One step (B, D), the limits that are active in it, and the forces y (B, M) of the rows."""
         gain = prior[:, None]
         levelled = numbers.DAMPING * (1.0 + damping)
         wish = rows + gain * (jacobian @ x[..., None])[..., 0]
         if not self.limit_rows.count:
             weighted = self._weighted(jacobian)
             y = self.dual(weighted @ np.swapaxes(jacobian, -1, -2), wish, levelled)
-            return (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0] - gain * x, active
+            return (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0] - gain * x, active, y
         active = linear.begin(active)
-        step = np.empty_like(x)
+        step, forces = np.empty_like(x), np.empty_like(wish)
         todo = np.arange(len(x))
         for turn in range(numbers.ACTIVE_SET_ROUNDS):
             everything = len(todo) == len(x)
@@ -491,7 +604,7 @@ class Problem:
             gap = wish[pick] - (jac @ mean[..., None])[..., 0]
             y = self.dual(weighted @ np.swapaxes(jac, -1, -2), gap, levelled[pick])
             z = mean + (np.swapaxes(weighted, -1, -2) @ y[..., None])[..., 0]
-            step[pick] = z - share * own
+            step[pick], forces[pick] = z - share * own, y
             if turn == numbers.ACTIVE_SET_ROUNDS - 1:
                 break
             force = (np.swapaxes(jac, -1, -2) @ y[..., None])[..., 0]
@@ -500,7 +613,7 @@ class Problem:
             todo = todo[changed.any(axis=1)]
             if not len(todo):
                 break
-        return step, active
+        return step, active, forces
 
     def _weighted(self, jacobian: Array) -> Array:
         return np.multiply(jacobian, self.variance, out=self.tree.workspace("weighted", *jacobian.shape))
@@ -516,12 +629,12 @@ class Problem:
         combine = np.broadcast_to(eye, gram.shape).copy()  # rows of the projected Jacobian in terms of the given ones
         residual = wish.copy()
         gram = gram.copy()
-        for number, level in enumerate(self.levels):
+        for number, level in enumerate(self.rows.levels):
             own = gram[:, level, level]
             here = eye[: own.shape[-1], : own.shape[-1]]
             z = np.linalg.solve(own + damping[:, None, None] * here, residual[:, level, None])
             y += (np.swapaxes(combine[:, level], -1, -2) @ z)[..., 0]
-            if number == len(self.levels) - 1:
+            if number == len(self.rows.levels) - 1:
                 break
             rest = slice(level.stop, size)
             across = gram[:, level, rest]
@@ -533,16 +646,6 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class _Errors(Batch):
-    """What the goals still want of B frames."""
-
-    rows: Array  # (B, M) cut to the clamp by level, weighted, in order of priority
-    points: Array  # (B, P) distances in units of size
-    turns: Array  # (B, Q) angles in radians
-    costs: Array  # (B, L) weighted squares of the unclamped errors, by level
-
-
-@dataclass(frozen=True, eq=False)
 class _Found(Batch):
     """How far B frames have got."""
 
@@ -550,211 +653,8 @@ class _Found(Batch):
     iterations: NDArray[np.int64]  # (B,)
     active: NDArray[np.bool_]  # (B, K) limit rows
     done: NDArray[np.bool_]  # (B,)
-    points: Array  # (B, P) distances at x, in units of size
-    turns: Array  # (B, Q) angles at x, in radians
-
-
-class _LimitRows:
-    """All limit coordinates of a problem as rows of single joints: K rows, each bounded below and above."""
-
-    def __init__(self, groups: tuple[LimitGroup, ...], joints: dict[int, int], reference: Array) -> None:
-        self.groups = groups
-        self.members = [np.array([joints[bone] for bone in group.bones.tolist()], int) for group in groups]
-        self.member = np.concatenate(self.members) if groups else np.zeros(0, int)
-        bones = np.concatenate([group.bones for group in groups]) if groups else np.zeros(0, int)
-        self.base = to_matrix(reference[:, bones])
-        frames = len(reference)
-        empty = np.zeros((frames, 0))
-
-        def by_frame(bounds: list[Array]) -> Array:
-            flat = [np.broadcast_to(b, (frames, *b.shape[-2:])).reshape(frames, -1) for b in bounds]
-            return np.concatenate(flat or [empty], axis=1)
-
-        self.lower = by_frame([group.lower for group in groups])
-        self.upper = by_frame([group.upper for group in groups])
-        sizes = [group.lower.shape[-1] for group in groups]
-        joint = [np.repeat(member, size) for member, size in zip(self.members, sizes, strict=True)]
-        self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
-        self.count = len(self.joint)
-        # slot: rows of one joint come one after the other, rows of one slot belong to different joints
-        seen: dict[int, int] = {}
-        slot = np.zeros(self.count, int)
-        for row, owner in enumerate(self.joint.tolist()):
-            slot[row] = seen.get(owner, 0)
-            seen[owner] = slot[row] + 1
-        self.real = ~(self.lower == self.upper).all(axis=0)  # limits, not locked channels
-        names = [
-            (bone, group.describe(i, c))
-            for group, size in zip(groups, sizes, strict=True)
-            for i, bone in enumerate(group.bones.tolist())
-            for c in range(size)
-        ]
-        self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
-        self.slots = [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
-
-    def nothing(self, frames: int) -> NDArray[np.bool_]:
-        """No active row; (B, K)."""
-        return np.zeros((frames, self.count), bool)
-
-    def _parts(self, frames: NDArray[np.int64]) -> Iterator[tuple[LimitGroup, NDArray[np.int64], slice, slice]]:
-        """Each group with these frames' bounds, its joints, its places among the own rotations and its rows."""
-        place = row = 0
-        for group, member in zip(self.groups, self.members, strict=True):
-            size = group.lower.shape[-1] * len(member)
-            yield group.at_frames(frames), member, slice(place, place + len(member)), slice(row, row + size)
-            place, row = place + len(member), row + size
-
-    def measure(self, at: Kinematics, frames: NDArray[np.int64]) -> "_Measured":
-        own = self.base[frames] @ at.turns[:, self.member]
-        values = np.empty((len(own), self.count))
-        for group, _, places, rows in self._parts(frames):
-            values[:, rows] = group.coordinates(own[:, places]).reshape(len(own), -1)
-        return _Measured(own, values)
-
-    def outside(self, measured: "_Measured", frames: NDArray[np.int64], slack: float) -> NDArray[np.int64]:
-        """Frames in which a coordinate is out of its bounds by more than `slack`."""
-        beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
-        return np.flatnonzero(beyond.any(axis=1))
-
-    def clamp(self, x: Array, measured: "_Measured", frames: NDArray[np.int64]) -> Array:
-        """x with the joints that are outside their limits brought in."""
-        result = x.copy()
-        for group, member, places, _ in self._parts(frames):
-            own = measured.own[:, places]
-            inside = group.clamp(own)
-            moved = np.any(inside != own, axis=(-1, -2))
-            if moved.any():
-                vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ inside))
-                columns = (3 * member[:, None] + np.arange(3)).ravel()
-                kept = result[:, columns].reshape(vectors.shape)
-                result[:, columns] = np.where(moved[..., None], vectors, kept).reshape(len(x), -1)
-        return result
-
-    def linearize(self, at: Kinematics, measured: "_Measured", frames: NDArray[np.int64]) -> "_LinearLimits":
-        slopes = np.empty((len(measured.values), self.count, 3))
-        for group, member, places, rows in self._parts(frames):
-            values = measured.values[:, rows].reshape(len(slopes), len(member), -1)
-            slope = group.gradients(measured.own[:, places], values) @ at.rates[:, member]
-            slopes[:, rows] = slope.reshape(len(slopes), -1, 3)
-        return _LinearLimits(self, self.lower[frames] - measured.values, self.upper[frames] - measured.values, slopes)
-
-
-@dataclass(frozen=True, eq=False)
-class _Measured(Batch):
-    """Limits at one x."""
-
-    own: Array  # (B, L, 3, 3) own rotations of the limited joints, group after group
-    values: Array  # (B, K) coordinates
-
-
-@dataclass(frozen=True, eq=False)
-class _LinearLimits:
-    """Limit rows at one x: below <= slope . dx <= above."""
-
-    rows: _LimitRows
-    below: Array  # (B, K) at most 0 inside
-    above: Array  # (B, K) at least 0 inside
-    slopes: Array  # (B, K, 3)
-
-    def __getitem__(self, index: NDArray[np.int64]) -> "_LinearLimits":
-        return _LinearLimits(self.rows, self.below[index], self.above[index], self.slopes[index])
-
-    def begin(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Rows that were active and still are at a bound, rows that are outside, and locked ones."""
-        near = (self.above < numbers.LIMIT_NEAR) | (self.below > -numbers.LIMIT_NEAR)
-        outside = (self.above < -numbers.LIMIT_SLACK) | (self.below > numbers.LIMIT_SLACK)
-        return (active & near) | outside | (self.above - self.below < numbers.LIMIT_SLACK)
-
-    def _goal(self) -> Array:
-        """The way to the nearer bound, (B, K)."""
-        return np.where(np.abs(self.above) < np.abs(self.below), self.above, self.below)
-
-    def condition(
-        self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
-    ) -> tuple[Array, Array, NDArray[np.int64]]:
-        """Prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3), held joints (h,)."""
-        count = len(x)
-        held = np.unique(self.rows.joint[active.any(axis=0)])
-        mean = np.zeros_like(x)
-        joints = int(self.rows.joint.max(initial=-1)) + 1
-        covariance = np.zeros((count, joints, 3, 3))
-        covariance[:, :, [0, 1, 2], [0, 1, 2]] = variance[: 3 * joints].reshape(joints, 3)
-        centre = mean[:, : 3 * joints].reshape(count, joints, 3)
-        turns = x[:, : 3 * joints].reshape(count, joints, 3)
-        goal = self._goal()
-        for slot in self.rows.slots:
-            slot = slot[active[:, slot].any(axis=0)]
-            if not len(slot):
-                continue
-            owner, slope, on = self.rows.joint[slot], self.slopes[:, slot], active[:, slot]
-            spread = (covariance[:, owner] @ slope[..., None])[..., 0]
-            size = np.sum(slope * spread, axis=-1)
-            usable = on & (size > numbers.DAMPING * numbers.DAMPING)
-            size = np.where(usable, size, 1.0)
-            wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1) * gain
-            gap = np.where(usable, wanted - np.sum(slope * centre[:, owner], axis=-1), 0.0)
-            centre[:, owner] += spread * (gap / size)[..., None]
-            drop = spread[..., :, None] * spread[..., None, :] / size[..., None, None]
-            covariance[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
-        mean[:, : 3 * joints] = centre.reshape(count, -1)
-        return mean, covariance, held
-
-    def revise(
-        self, active: NDArray[np.bool_], step: Array, z: Array, force: Array, variance: Array, release: bool
-    ) -> NDArray[np.bool_]:
-        """Rows to switch: those that the step would cross, and those that it would leave of its own accord."""
-        owner = self.rows.joint
-        joints = int(owner.max()) + 1
-        moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
-        crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
-        if not release or not active.any():
-            return crossed
-        # what the bounds push with, by joint: S^-1 z - J^T y = sum of slopes times multipliers
-        safe = np.maximum(variance[: 3 * joints], numbers.DAMPING * numbers.DAMPING)
-        push = (z[:, : 3 * joints] / safe - force[:, : 3 * joints]).reshape(len(z), joints, 3)
-        multipliers = np.zeros_like(self.below)
-        slots = self.rows.slots
-        rows = np.full((joints, len(slots)), -1)
-        for number, slot in enumerate(slots):
-            rows[owner[slot], number] = slot
-        held = np.unique(owner[active.any(axis=0)])
-        mine = rows[held]  # (h, slots)
-        on = active[:, mine] & (mine >= 0)
-        slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (B, h, slots, 3)
-        normal = slope @ np.swapaxes(slope, -1, -2) + numbers.DAMPING * np.eye(len(slots))
-        value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
-        valid = mine >= 0
-        multipliers[:, mine[valid]] = value[:, valid]
-        upper = np.abs(self.above) < np.abs(self.below)
-        free = active & (self.above - self.below > numbers.LIMIT_SLACK)
-        leaving = np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
-        return crossed | (free & leaving)
-
-
-def _rotation_vector(matrices: Array) -> Array:
-    """Rotation matrices (..., 3, 3) to rotation vectors (..., 3)."""
-    vector = 0.5 * np.stack(
-        [
-            matrices[..., 2, 1] - matrices[..., 1, 2],
-            matrices[..., 0, 2] - matrices[..., 2, 0],
-            matrices[..., 1, 0] - matrices[..., 0, 1],
-        ],
-        axis=-1,
-    )
-    cosine = 0.5 * (matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2] - 1.0)
-    if cosine.size and cosine.min() < numbers.NEAR_HALF_TURN:
-        return rotation.log(rotation.from_matrix(matrices))
-    sine = np.sqrt(np.sum(vector * vector, axis=-1))
-    safe = np.maximum(sine, numbers.DAMPING)
-    return vector * (np.where(sine < numbers.DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
-
-
-def _goal_shapes(goals: Sequence[Goal]) -> list[tuple[int, ...]]:
-    shapes: list[tuple[int, ...]] = []
-    for goal in goals:
-        shapes += [np.shape(part)[:-1] for part in (goal.position, goal.rotation) if part is not None]
-        shapes += [np.shape(goal.position_weight), np.shape(goal.rotation_weight)]
-    return shapes
+    lengths: Array  # (B, K) as in `Errors`
+    costs: Array  # (B, L) as in `Errors`
 
 
 def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
@@ -764,18 +664,11 @@ def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
         raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
 
 
-def _flat_array(values: Array | float, batch_shape: tuple[int, ...], tail: int = 1) -> Array:
-    """(*batch_shape, ...) -> (B, ...), broadcast."""
-    array = np.asarray(values, float)
-    rest = array.shape[array.ndim - tail :]
-    return np.broadcast_to(array, (*batch_shape, *rest)).reshape(-1, *rest)
-
-
 def _parts(pose: Pose) -> list[Array | None]:
     return [pose.rotations, pose.translations, pose.scales, pose.driven_matrices]
 
 
 def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
     tails = (2, 2, 2, 3)
-    flat = (None if p is None else _flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails, strict=True))
+    flat = (None if p is None else flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails, strict=True))
     return Pose(*flat)  # type: ignore

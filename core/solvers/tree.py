@@ -3,21 +3,22 @@
 A skeleton with scaled or sheared bones is rigid only to first order. The links are therefore taken from the exact pose
 (`Tree.fit`), and a solver fits them again where that matters.
 
-State x of one frame: rotation vectors (R, 3) of the joints about their reference, in the bones' own frames, followed by
-shifts (T, 3) of the roots; flat (D,) with D = 3 (R + T). q = q_reference exp(x): a joint's x is the rotation from its
-reference, so that a prior on x is a joint target and a stiffness in one (see `pins`).
+State x of one frame: rotation vectors (R, 3) of the joints about their reference, shifts (T, 3) of the roots and
+logarithms (S,) of the lengths of bones that stretch; flat (D,) with D = 3 (R + T) + S. q = q_reference E exp(x) E^-1: a
+joint's x is the rotation from its reference in the bone's own frame turned by E, so that a prior on x is a joint target
+and a stiffness in one (see `pins`). All frames in here are turned by E.
+
+What goals look at are features: points and frames of bones. `goal_rows` makes errors and rows of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
-from ..goals import Goal
 from ..pose import Pose, forward_matrices, frame_bases
 from ..rotation import Array
 from ..skeleton import Skeleton
@@ -51,21 +52,49 @@ class Batch:
 class Kinematics(Batch):
     """Where the links are for one x: what the Jacobian and the errors are made of. B frames."""
 
+    x: Array  # (B, D)
     frames: Array  # (B, N, 4, 4) of the nodes, in units of the skeleton's size
     turns: Array  # (B, R, 3, 3) rotations of the joints about their reference, exp(x)
     rates: Array  # (B, R, 3, 3) right Jacobians of exp
-    points: Array  # (B, P, 3) of the position goals
-    ends: Array  # (B, Q, 3, 3) frames of the rotation goals
+    points: Array  # (B, P, 3)
+    ends: Array  # (B, Q, 3, 3)
+    masses: Array  # (B, masses, 3) the middles of the bones with mass
+    mass_heads: Array  # (B, masses, 3)
+
+
+@dataclass(frozen=True)
+class Features:
+    """What of a skeleton is looked at: points of bones (bone, place in its frame), frames of bones, bones with mass."""
+
+    points: tuple[tuple[int, Array], ...]
+    ends: tuple[int, ...]
+    masses: tuple[int, ...] = ()
+
+    @property
+    def bones(self) -> Iterable[int]:
+        return {*(bone for bone, _ in self.points), *self.ends, *self.masses}
 
 
 class Tree:
-    """Links and goals of one problem. Nodes are the bones from the goals up to their roots, parents first, by depth."""
+    """The links that move the features. Nodes are the bones from them up to their roots, parents first, by depth.
 
-    def __init__(self, skeleton: Skeleton, goals: Sequence[Goal], root: str) -> None:
+    root    "free", "translate", "fixed": what bones without parent may do
+    axes    (J, 4) E of every bone, or None
+    order   rows of the Jacobian in terms of the features' rows: three for each point, three for each frame
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        features: Features,
+        root: str,
+        stretch: bool = False,
+        axes: Array | None = None,
+        order: NDArray[np.int64] | None = None,
+    ) -> None:
         self.skeleton = skeleton
         self.unit = skeleton.size
-        self.goals = tuple(goals)
-        self.goal_bones = [skeleton.index(goal.bone) for goal in goals]
+        self.features = features
         self.nodes = self._find_nodes()
         self._place = {int(bone): place for place, bone in enumerate(self.nodes)}
         driven = skeleton.driven[self.nodes]
@@ -74,23 +103,24 @@ class Tree:
         self.parents = parents
         self.levels = self._find_levels()
         self.breaks = np.flatnonzero(~skeleton.inherit_rotation[self.nodes] & (parents >= 0))
+        self.axes: Array | None = None if axes is None else rotation.to_matrix(axes[self.nodes])
 
         roots = parents < 0
-        turning = skeleton.movable[self.nodes] & ~driven & ~(roots & (root != "free"))
+        turning = skeleton.movable[self.nodes] & ~driven & ~(roots & (root in ("translate", "fixed")))
         self.joints = np.flatnonzero(turning)  # nodes that turn
         self.joint_places = as_slice(self.joints)
         sliding = roots & ~driven & skeleton.translatable[self.nodes].any(axis=-1) & (root != "fixed")
         self.roots = np.flatnonzero(sliding)  # nodes that shift
-        self.degrees = 3 * (len(self.joints) + len(self.roots))
+        longer = (skeleton.stretch[self.nodes] > 0.0) & (skeleton.lengths[self.nodes] > 0.0) & ~driven & stretch
+        self.stretching = np.flatnonzero(longer)  # nodes that grow along Y
+        self.turning = 3 * len(self.joints)
+        self.moving = self.turning + 3 * len(self.roots)
+        self.degrees = self.moving + len(self.stretching)
 
-        self.position_goals = np.array([i for i, goal in enumerate(goals) if goal.position is not None], int)
-        self.rotation_goals = np.array([i for i, goal in enumerate(goals) if goal.rotation is not None], int)
-        places = np.array([self._place[bone] for bone in self.goal_bones], int)
-        self.point_nodes = places[self.position_goals]
-        self.end_nodes = places[self.rotation_goals]
-        priorities = np.array([goals[int(goal)].priority for goal in self.row_goals], int)
-        self.order = np.argsort(priorities, kind="stable")
-        self.priorities = priorities[self.order]
+        self.point_nodes = np.array([self._place[bone] for bone, _ in features.points], int)
+        self.end_nodes = np.array([self._place[bone] for bone in features.ends], int)
+        self.mass_nodes = np.array([self._place[bone] for bone in features.masses], int)
+        self.order = np.arange(self.rows) if order is None else order
         self._workspace: dict[str, Array] = {}
         self._find_rows()
 
@@ -104,7 +134,7 @@ class Tree:
 
     def _find_nodes(self) -> NDArray[np.int64]:
         needed: set[int] = set()
-        for bone in self.goal_bones:
+        for bone in self.features.bones:
             for link in self.skeleton.ancestors(bone):
                 needed.add(link)
                 if self.skeleton.driven[link]:
@@ -134,12 +164,11 @@ class Tree:
     def _find_rows(self) -> None:
         """Which column moves which row, and with which lever.
 
-        Rows: three for each position goal and three for each rotation goal, by priority (`order`). A bone that does not
-        inherit rotation is carried along by its head: for joints above it the lever ends there (`levers`: further
-        points, each with rows of its own that are folded into the goal's).
+        A bone that does not inherit rotation is carried along by its head: for joints above it the lever ends there
+        (`levers`: further points, each with rows of its own that are folded into the feature's).
         """
-        columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3)])
-        turning = np.arange(self.degrees) < 3 * len(self.joints)
+        columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3), self.stretching])
+        turning = np.arange(self.degrees) < self.turning
         blocked = set(self.breaks.tolist())
         levers: list[int] = []  # nodes whose heads are further levers
         lever_goals: list[int] = []
@@ -154,7 +183,9 @@ class Tree:
                     lever = link
             for key, links in segments.items():
                 mask = np.isin(columns, list(links)).astype(float)
+                mask[self.moving :] = 0.0
                 if key is None:
+                    mask[self.moving :] = self._growth(place, self.features.points[order][1])
                     masks.append(mask)
                 else:
                     levers.append(key)
@@ -187,14 +218,38 @@ class Tree:
         self.lever_constant = constant[self.order]
         self.lever_slope = slope[:, self.order].reshape(3 * points, 6 * self.rows)
 
+        self._find_masses()
+
+    def _growth(self, place: int, point: Array) -> Array:
+        """By how much of its Y direction a point moves when the logarithm of a bone's length grows, (S,)."""
+        growth = {place: float(point[1])}
+        for link in self._chain(place):
+            parent = int(self.parents[link])
+            if parent >= 0:
+                bone = int(self.nodes[link])
+                tail = self.skeleton.lengths[self.nodes[parent]]
+                growth[parent] = float(tail if self.skeleton.connected[bone] else self.skeleton.offsets[bone, 1])
+        return np.array([growth.get(node, 0.0) for node in self.stretching.tolist()]) / self.unit
+
+    def _find_masses(self) -> None:
+        """Which joint carries which mass: (R + T, masses) directly, and (R + T, breaks) those beyond a break, at it."""
+        carriers = np.concatenate([self.joints, self.roots])
+        self.mass_below = np.zeros((len(carriers), len(self.mass_nodes)))
+        self.mass_beyond = np.zeros((len(carriers), len(self.mass_nodes), len(self.breaks)))
+        blocked = {place: number for number, place in enumerate(self.breaks.tolist())}
+        for mass, node in enumerate(self.mass_nodes.tolist()):
+            lever: int | None = None
+            for link in self._chain(node):
+                for carrier in np.flatnonzero(carriers == link).tolist():
+                    if lever is None:
+                        self.mass_below[carrier, mass] = 1.0
+                    else:
+                        self.mass_beyond[carrier, mass, lever] = 1.0
+                lever = blocked.get(link, lever)
+
     @property
     def rows(self) -> int:
         return 3 * (len(self.point_nodes) + len(self.end_nodes))
-
-    @cached_property
-    def row_goals(self) -> NDArray[np.int64]:
-        """The goal of every row before they are put in order, (M,)."""
-        return np.concatenate([np.repeat(self.position_goals, 3), np.repeat(self.rotation_goals, 3)])
 
     def fit(self, pose: Pose, x: Array) -> "Links":
         """Links that are exact at `pose` (batch (B,)), which is x (B, D) away from the reference."""
@@ -206,6 +261,8 @@ class Tree:
             scale = pose.scales[:, nodes]
             own = own / np.where(np.abs(scale) < _SMALLEST_SCALE, 1.0, scale)[..., None, :]
         frames = frame_bases(own)
+        if self.axes is not None:
+            frames = frames @ self.axes
         base = frames[:, self.parents]
         has_parent = (self.parents >= 0)[:, None]
         back = np.swapaxes(base, -1, -2)
@@ -215,7 +272,7 @@ class Tree:
         absolute[self.breaks] = True
         turn = np.where(absolute[:, None, None], frames, back @ frames)
         if len(self.joints):
-            vectors = x[:, : 3 * len(self.joints)].reshape(len(x), -1, 3)
+            vectors = x[:, : self.turning].reshape(len(x), -1, 3)
             inverse = np.swapaxes(rotation.to_matrix(rotation.exp(vectors)), -1, -2)
             turn[:, self.joints] = turn[:, self.joints] @ inverse
 
@@ -224,17 +281,55 @@ class Tree:
             bone = int(nodes[place])
             rest = rotation.to_matrix(skeleton.rest_rotations[bone]) if skeleton.local_location[bone] else np.eye(3)
             slide[:, order] = rest  # roots hang on nothing: rest frames are in armature space
-            start = 3 * (len(self.joints) + order)
+            start = self.turning + 3 * order
             shift[:, place] -= (slide[:, order] @ x[:, start : start + 3, None])[..., 0]
 
-        # goals: where the point is, and how the goal's frame stands, in the node's rigid frame
-        point_nodes, end_nodes = self.point_nodes, self.end_nodes
-        points = np.array([np.asarray(self.goals[int(i)].point) for i in self.position_goals], float).reshape(-1, 3)
-        seen = (matrices[:, point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
-        arms = (np.swapaxes(frames[:, point_nodes], -1, -2) @ seen[..., None])[..., 0]
-        shown = frame_bases(matrices[:, end_nodes][..., :3])
-        ends = np.swapaxes(frames[:, end_nodes], -1, -2) @ shown
-        return Links(self, turn, shift, slide, arms, ends)
+        # where the features are in their nodes' rigid frames; points grow with their bones as their parents do
+        points = np.array([point for _, point in self.features.points], float).reshape(-1, 3)
+        seen = (matrices[:, self.point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
+        arms = (np.swapaxes(frames[:, self.point_nodes], -1, -2) @ seen[..., None])[..., 0]
+        shown = frame_bases(matrices[:, self.end_nodes][..., :3])
+        ends = np.swapaxes(frames[:, self.end_nodes], -1, -2) @ shown
+        middles = (
+            0.5 * skeleton.lengths[nodes[self.mass_nodes], None] * matrices[..., 1][:, self.mass_nodes] / self.unit
+        )
+        centres = (np.swapaxes(frames[:, self.mass_nodes], -1, -2) @ middles[..., None])[..., 0]
+        along = self.along(x)
+        if along is not None:
+            shift, arms = along.shorten(shift, self.parents), along.shorten(arms, self.point_nodes)
+        return Links(self, turn, shift, slide, arms, ends, centres)
+
+    def along(self, x: Array) -> "_Stretched | None":
+        """How the bones that stretch have grown at x (B, D)."""
+        if not len(self.stretching):
+            return None
+        y = np.tile(np.array([0.0, 1.0, 0.0]), (len(self.nodes) + 1, 1))
+        if self.axes is not None:
+            y[:-1] = self.axes[:, 1]  # own Y in the turned frame: row 1 of E, a column of its transpose
+        growth = np.ones((len(x), len(self.nodes) + 1))  # the last one for bones without parent
+        growth[:, self.stretching] = np.exp(x[:, self.moving :])
+        return _Stretched(y, growth)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretched:
+    """Directions y (N + 1, 3) and factors growth (B, N + 1) of bones that stretch."""
+
+    y: Array
+    growth: Array
+
+    def lengthen(self, vectors: Array, nodes: NDArray[np.int64]) -> Array:
+        """Vectors (B, K, 3) in the frames of the nodes (K,), grown."""
+        return self._scaled(vectors, nodes, self.growth[:, nodes])
+
+    def shorten(self, vectors: Array, nodes: NDArray[np.int64]) -> Array:
+        """The inverse of `lengthen`."""
+        return self._scaled(vectors, nodes, 1.0 / self.growth[:, nodes])
+
+    def _scaled(self, vectors: Array, nodes: NDArray[np.int64], factor: Array) -> Array:
+        y = self.y[nodes]
+        along = np.sum(vectors * y, axis=-1, keepdims=True)
+        return vectors + (factor[..., None] - 1.0) * along * y
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +340,9 @@ class Links(Batch):
     turn: Array  # (B, N, 3, 3) frame relative to the parent's (absolute where there is none) at the reference
     shift: Array  # (B, N, 3) head in the parent's frame, in units of size
     slide: Array  # (B, T, 3, 3) directions of the roots' location channels
-    arms: Array  # (B, P, 3) the goals' points in their bones' frames
-    ends: Array  # (B, Q, 3, 3) the goals' frames in their bones' rigid frames
+    arms: Array  # (B, P, 3) the points in their bones' frames
+    ends: Array  # (B, Q, 3, 3) the frames looked at in their bones' rigid frames
+    centres: Array  # (B, masses, 3) in their bones' frames
 
     def spread(self, count: int) -> "Links":
         """The links of one frame for `count` frames."""
@@ -255,16 +351,20 @@ class Links(Batch):
     def place(self, x: Array) -> Kinematics:
         """Forward kinematics of x (B, D)."""
         tree = self.tree
-        turns, rates = rotation.exp_and_jacobian(x[:, : 3 * len(tree.joints)].reshape(len(x), -1, 3))
+        turns, rates = rotation.exp_and_jacobian(x[:, : tree.turning].reshape(len(x), -1, 3))
         frames = np.zeros((*self.turn.shape[:2], 4, 4))
         frames[..., 3, 3] = 1.0
         local = frames.copy()
         if len(tree.joints) < len(tree.nodes):
             local[..., :3, :3] = self.turn
         local[:, tree.joint_places, :3, :3] = self.turn[:, tree.joint_places] @ turns
-        local[..., :3, 3] = self.shift
+        shift, arms = self.shift, self.arms
+        along = tree.along(x)
+        if along is not None:
+            shift, arms = along.lengthen(shift, tree.parents), along.lengthen(arms, tree.point_nodes)
+        local[..., :3, 3] = shift
         if len(tree.roots):
-            shifts = x[:, 3 * len(tree.joints) :].reshape(len(x), -1, 3)
+            shifts = x[:, tree.turning : tree.moving].reshape(len(x), -1, 3)
             local[:, tree.roots, :3, 3:] += self.slide @ shifts[..., None]
         for start, stop, parents in tree.levels:
             if parents[0] < 0 and (parents < 0).all():
@@ -278,15 +378,18 @@ class Links(Batch):
                 if start <= place < stop:
                     frames[:, place, :3, :3] = local[:, place, :3, :3]
         at = frames[:, tree.point_nodes]
-        points = (at[..., :3, :3] @ self.arms[..., None])[..., 0] + at[..., :3, 3]
+        points = (at[..., :3, :3] @ arms[..., None])[..., 0] + at[..., :3, 3]
         ends = frames[:, tree.end_nodes, :3, :3] @ self.ends
-        return Kinematics(frames, turns, rates, points, ends)
+        heavy = frames[:, tree.mass_nodes]
+        heads = heavy[..., :3, 3]
+        masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heads
+        return Kinematics(x, frames, turns, rates, points, ends, masses, heads)
 
-    def jacobian(self, at: Kinematics, scales: Array) -> Array:
-        """(B, M, D) in armature space: rows by priority times `scales` (B, M), positions in units of size, radians.
+    def _spatial(self, at: Kinematics) -> Array:
+        """(B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.
 
         With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A
-        with B = [p] A. The result is overwritten by the next call.
+        with B = [p] A.
         """
         tree = self.tree
         count, joints = len(at.points), len(tree.joints)
@@ -297,7 +400,23 @@ class Links(Batch):
         spatial[:, :3, joints:] = 0.0
         spatial[:, 3:, :joints] = moments.transpose(0, 2, 1, 3)
         spatial[:, 3:, joints:] = self.slide.transpose(0, 2, 1, 3)
-        spatial = spatial.reshape(count, 6, tree.degrees)
+        spatial = spatial.reshape(count, 6, tree.moving)
+        along = tree.along(at.x)
+        if along is None:
+            return spatial
+        nodes = tree.stretching
+        growing = (at.frames[:, nodes, :3, :3] @ along.y[nodes, :, None])[..., 0] * along.growth[:, nodes, None]
+        growing = np.swapaxes(growing, -1, -2)
+        return np.concatenate([spatial, np.concatenate([np.zeros_like(growing), growing], axis=1)], axis=2)
+
+    def jacobian(self, at: Kinematics, scales: Array) -> Array:
+        """(B, M, D) of the features in armature space, rows in the tree's order times `scales` (B, M).
+
+        Positions in units of size, radians. The result is overwritten by the next call.
+        """
+        tree = self.tree
+        count = len(at.points)
+        spatial = self._spatial(at)
         levers = (at.points.reshape(count, -1) @ tree.lever_slope).reshape(count, tree.rows, 6) + tree.lever_constant
         levers *= scales[..., None]
         result = np.matmul(levers, spatial, out=tree.workspace("jacobian", count, tree.rows, tree.degrees))
@@ -306,4 +425,23 @@ class Links(Batch):
             eyes = np.broadcast_to(np.eye(3), (count, 3, 3))
             arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)
             result[:, rows] += scales[:, rows, None] * (arm @ spatial) * mask
+        return result
+
+    def centre_jacobian(self, at: Kinematics, heavy: NDArray[np.int64], shares: Array) -> Array:
+        """How the centre of mass moves, (B, 3, D); `shares` of the masses `heavy`, 1 in all.
+
+        A joint with what hangs on it of mass m and moment s about the origin moves the centre by m B - [s] A.
+        """
+        tree = self.tree
+        count, carriers = len(at.points), len(tree.joints) + len(tree.roots)
+        below, beyond = tree.mass_below[:, heavy] * shares, tree.mass_beyond[:, heavy] * shares[:, None]
+        weight = below.sum(axis=1) + beyond.sum(axis=(1, 2))
+        moment = below @ at.masses[:, heavy]
+        if len(tree.breaks):
+            moment = moment + beyond.sum(axis=1) @ at.frames[:, tree.breaks, :3, 3]
+        spatial = self._spatial(at)
+        columns = spatial[:, :, : tree.moving].reshape(count, 6, carriers, 3).transpose(0, 2, 1, 3)
+        moved = weight[:, None, None] * columns[:, :, 3:] - rotation.skew(moment) @ columns[:, :, :3]
+        result = np.zeros((count, 3, tree.degrees))
+        result[:, :, : tree.moving] = moved.transpose(0, 2, 1, 3).reshape(count, 3, -1)
         return result

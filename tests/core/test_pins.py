@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core import CoreError, EllipticSwing, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.limits import excess
-from core.solvers.tree import Tree
+from core.solvers.goal_rows import GoalRows
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 
 MILLIMETRE = 1e-3
@@ -432,7 +432,7 @@ def test_the_jacobian_is_the_derivative_of_the_points(seed: int, bones: int) -> 
         Goal(int(bone), np.zeros(3), rotation.IDENTITY, rng.normal(size=3), priority=int(rng.integers(2)))
         for bone in rng.choice(bones, 2)
     ]
-    tree = Tree(skeleton, goals, "free")
+    tree = GoalRows(skeleton, goals, (), "free", False, None).tree
     x = 0.4 * rng.normal(size=(1, tree.degrees))
     pose = Pose.rest(skeleton, (1,))
     links = tree.fit(pose, np.zeros_like(x))

@@ -1,0 +1,322 @@
+"""Goals that are more than a place or a stand in armature space: their errors and rows (see `goal_rows`).
+
+J_p is how a point moves, W how a frame turns; [v] is the matrix of the cross product with v.
+"""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import rotation
+from ..errors import CoreError
+from ..goals import SUPPORT_RADIUS, AnyGoal, Balance, Distance, Goal, LookAt
+from ..humanoid.masses import masses_of
+from ..rotation import Array, skew, to_matrix
+from ..skeleton import Skeleton
+from . import numbers
+from .tree import Features, Kinematics, Links
+
+Frames = NDArray[np.int64] | slice
+Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), with the number of axes that are not of the batch
+
+_UP: Final = np.array([0.0, 0.0, 1.0])
+
+
+class Collector:
+    """The features that blocks look at, collected before the tree is made: every one gets a number."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self._points: list[tuple[int, Array]] = []
+        self._ends: list[int] = []
+        self._masses: tuple[int, ...] = ()
+
+    def point(self, bone: str | int, place: ArrayLike = (0.0, 0.0, 0.0)) -> int:
+        self._points.append((self.skeleton.index(bone), np.asarray(place, float)))
+        return len(self._points) - 1
+
+    def end(self, bone: str | int) -> int:
+        self._ends.append(self.skeleton.index(bone))
+        return len(self._ends) - 1
+
+    def masses(self, bones: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the middles of bones; those of two balances share them."""
+        self._masses = tuple(dict.fromkeys((*self._masses, *bones.tolist())))
+        return np.array([self._masses.index(bone) for bone in bones.tolist()], int)
+
+    def features(self) -> Features:
+        return Features(tuple(self._points), tuple(self._ends), self._masses)
+
+
+class Block(Protocol):
+    """Three rows. Arrays of targets are for all F frames of the problem, `frames` tells which of them `at` has."""
+
+    turning: bool  # the error is an angle
+    one_sided: bool  # only the first row counts, and only where its error is negative
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        """Take a goal's targets."""
+        ...
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        """(B, 3)."""
+        ...
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        """(B, 3, D), from the rows of the features."""
+        ...
+
+
+class _Carried:
+    """A point in armature space, or in the frame of a bone that carries it."""
+
+    def __init__(self, bone: str | int | None, collector: Collector) -> None:
+        self.unit = collector.skeleton.size
+        self.carrier = None if bone is None else (collector.point(bone), collector.end(bone))
+
+    def aim(self, place: Array, flat: Flat) -> None:
+        self.place = flat(place) / self.unit
+
+    def at(self, at: Kinematics, frames: Frames) -> Array:
+        place = self.place[frames]
+        if self.carrier is None:
+            return place
+        point, end = self.carrier
+        return at.points[:, point] + _turned(at.ends[:, end], place)
+
+    def rows(self, at: Kinematics, raw: Array, frames: Frames) -> Array | float:
+        """How it moves, J_head - [R place] W."""
+        if self.carrier is None:
+            return 0.0
+        point, end = self.carrier
+        arm = _turned(at.ends[:, end], self.place[frames])
+        return point_rows(raw, point) - skew(arm) @ end_rows(raw, end, len(at.points[0]))
+
+
+class Place:
+    """A position relative to another bone, or with weights by axis in a frame: A^T (q - p)."""
+
+    turning = False
+    one_sided = False
+
+    def __init__(self, goal: Goal, collector: Collector) -> None:
+        self.point = collector.point(goal.bone, goal.point)
+        self.target = _Carried(goal.relative_to, collector)
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, Goal)
+        assert goal.position is not None
+        self.target.aim(goal.position, flat)
+        self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+
+    def _frame(self, at: Kinematics, frames: Frames) -> Array:
+        """A^T (B, 3, 3)."""
+        if self.axes is not None:
+            frame = self.axes[frames]
+        elif self.target.carrier is not None:
+            frame = at.ends[:, self.target.carrier[1]]
+        else:
+            frame = np.broadcast_to(np.eye(3), (len(at.x), 3, 3))
+        return np.swapaxes(frame, -1, -2)
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        return (self._frame(at, frames) @ (self.target.at(at, frames) - at.points[:, self.point])[..., None])[..., 0]
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        return self._frame(at, frames) @ (point_rows(raw, self.point) - self.target.rows(at, raw, frames))
+
+
+class Stand:
+    """A rotation relative to another bone, or with weights by axis: A^T log(T R^T)."""
+
+    turning = True
+    one_sided = False
+
+    def __init__(self, goal: Goal, collector: Collector) -> None:
+        self.end = collector.end(goal.bone)
+        self.base = None if goal.relative_to is None else collector.end(goal.relative_to)
+        self.by_axis = goal.rotation_axes is not None
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, Goal)
+        assert goal.rotation is not None
+        self.target = to_matrix(flat(goal.rotation))
+        self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+
+    def _error(self, at: Kinematics, frames: Frames) -> Array:
+        target = self.target[frames]
+        if self.base is not None:
+            target = at.ends[:, self.base] @ target
+        return rotation.log(rotation.from_matrix(target @ np.swapaxes(at.ends[:, self.end], -1, -2)))
+
+    def _frame(self, at: Kinematics, frames: Frames) -> Array | None:
+        if not self.by_axis:
+            return None
+        if self.axes is not None:
+            return np.swapaxes(self.axes[frames], -1, -2)
+        return None if self.base is None else np.swapaxes(at.ends[:, self.base], -1, -2)
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        error, frame = self._error(at, frames), self._frame(at, frames)
+        return error if frame is None else (frame @ error[..., None])[..., 0]
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        points = len(at.points[0])
+        turn = end_rows(raw, self.end, points)
+        if self.base is not None:
+            turn = turn - end_rows(raw, self.base, points)
+        if self.by_axis:  # with free axes the error stays large: its rate is that of the logarithm
+            turn = rotation.inverse_right_jacobian(self._error(at, frames)) @ turn
+        frame = self._frame(at, frames)
+        return turn if frame is None else frame @ turn
+
+
+class Aim:
+    """An axis d of a bone that looks from p towards t: the shortest rotation from d to u = (t - p) / |t - p|."""
+
+    turning = True
+    one_sided = False
+
+    def __init__(self, goal: LookAt, collector: Collector) -> None:
+        self.point, self.end = collector.point(goal.bone, goal.point), collector.end(goal.bone)
+        self.target = _Carried(goal.relative_to, collector)
+        self.axis = np.asarray(goal.axis)
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, LookAt)
+        self.target.aim(np.asarray(goal.target), flat)
+
+    def _see(self, at: Kinematics, frames: Frames) -> tuple[Array, Array, Array]:
+        """d, u (B, 3) and the distance (B,), not less than what keeps rows finite."""
+        way = self.target.at(at, frames) - at.points[:, self.point]
+        far = np.maximum(np.linalg.norm(way, axis=-1), numbers.NEAREST)
+        here = at.ends[:, self.end] @ self.axis
+        there = way / far[:, None]
+        length = np.linalg.norm(there, axis=-1, keepdims=True)
+        return here, np.where(length > 0.5, there, here), far  # a target in the eye is seen in any direction
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        here, there, _ = self._see(at, frames)
+        cross = np.cross(here, there)
+        sine, cosine = np.linalg.norm(cross, axis=-1), np.sum(here * there, axis=-1)
+        angle = np.arctan2(sine, cosine)
+        aside = np.cross(here, np.eye(3)[np.argmin(np.abs(here), axis=-1)])  # where u is behind, any way round
+        turn = np.where(sine[:, None] > numbers.DAMPING, cross, aside)
+        behind_or_off = (sine > numbers.DAMPING) | (cosine < 0.0)
+        return turn * (behind_or_off * angle / np.maximum(np.linalg.norm(turn, axis=-1), numbers.DAMPING))[:, None]
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        here, there, far = self._see(at, frames)
+        across = np.eye(3) - here[:, :, None] * here[:, None, :]
+        moved = point_rows(raw, self.point) - self.target.rows(at, raw, frames)
+        return across @ end_rows(raw, self.end, len(at.points[0])) + skew(there / far[:, None]) @ moved
+
+
+class Span:
+    """A distance between two points, or from a point to a place."""
+
+    turning = False
+
+    def __init__(self, goal: Distance, collector: Collector) -> None:
+        self.one_sided = goal.bound != "exactly"
+        self.sign = -1.0 if goal.bound == "at least" else 1.0
+        self.point = collector.point(goal.bone, goal.point)
+        self.other = None if goal.other is None else collector.point(goal.other, goal.other_point)
+        self.place = _Carried(None, collector)
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, Distance)
+        self.place.aim(np.asarray(goal.other_point), flat)
+        self.length = flat(goal.length, 0) / self.place.unit
+
+    def _way(self, at: Kinematics, frames: Frames) -> tuple[Array, Array]:
+        """Direction (B, 3) from the other point and distance (B,)."""
+        there = self.place.at(at, frames) if self.other is None else at.points[:, self.other]
+        way = at.points[:, self.point] - there
+        far = np.linalg.norm(way, axis=-1)
+        direction = np.where(far[:, None] > numbers.DAMPING, way, _UP)
+        return direction / np.linalg.norm(direction, axis=-1, keepdims=True), far
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        error = np.zeros((len(at.x), 3))
+        error[:, 0] = self.sign * (self.length[frames] - self._way(at, frames)[1])
+        return error
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        moved = point_rows(raw, self.point)
+        if self.other is not None:
+            moved = moved - point_rows(raw, self.other)
+        return _first_row(self.sign * self._way(at, frames)[0], moved)
+
+
+class Footing:
+    """The centre of mass over the support polygon: the half-plane that it is furthest outside of.
+
+    The polygon is that of the points' outermost places in DIRECTIONS; while a step is made it stands still.
+    """
+
+    turning = False
+    one_sided = True
+
+    def __init__(self, goal: Balance, collector: Collector) -> None:
+        skeleton = collector.skeleton
+        given = masses_of(skeleton) if goal.masses is None else np.asarray(goal.masses)
+        if given.shape != (len(skeleton),):
+            raise CoreError(f"The balance needs the masses of {len(skeleton)} bones, not {given.shape}.")
+        heavy = np.flatnonzero(given > 0.0)
+        self.heavy = collector.masses(heavy)
+        self.shares = given[heavy] / given[heavy].sum()
+        supports = [skeleton.index(bone) for bone in goal.supports]
+        below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
+        self.soles = collector.masses(np.array(below, int))
+        self.ankles = collector.masses(np.array(supports, int))
+        up = np.asarray(goal.up)
+        side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+        side /= np.linalg.norm(side)
+        turn = np.linspace(0.0, 2.0 * np.pi, numbers.DIRECTIONS, endpoint=False)[:, None]
+        self.directions = np.cos(turn) * side + np.sin(turn) * np.cross(up, side)
+        self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        """Nothing to aim at."""
+
+    def _worst(self, at: Kinematics) -> tuple[Array, Array]:
+        """The direction (B, 3) in which the centre is furthest out, and how far (B,), negative inside."""
+        tails = 2.0 * at.masses[:, self.soles] - at.mass_heads[:, self.soles]
+        points = np.concatenate([tails, at.mass_heads[:, self.ankles]], axis=1)
+        centre = self.shares @ at.masses[:, self.heavy]
+        out = centre @ self.directions.T - (points @ self.directions.T).max(axis=1)
+        worst = np.argmax(out, axis=1)
+        return self.directions[worst], out[np.arange(len(out)), worst]
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        error = np.zeros((len(at.x), 3))
+        error[:, 0] = self.radius - self._worst(at)[1]
+        return error
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        return _first_row(self._worst(at)[0], links.centre_jacobian(at, self.heavy, self.shares))
+
+
+def point_rows(raw: Array, point: int) -> Array:
+    """How a point moves, (B, 3, D)."""
+    return raw[:, 3 * point : 3 * point + 3]
+
+
+def end_rows(raw: Array, end: int, points: int) -> Array:
+    """How a frame turns, (B, 3, D)."""
+    start = 3 * (points + end)
+    return raw[:, start : start + 3]
+
+
+def _turned(frames: Array, vectors: Array) -> Array:
+    return (frames @ vectors[..., None])[..., 0]
+
+
+def _first_row(direction: Array, rows: Array) -> Array:
+    """Rows (B, 3, D) along a direction (B, 3), as the first of three rows."""
+    result = np.zeros_like(rows)
+    result[:, 0] = (direction[:, None, :] @ rows)[:, 0]
+    return result

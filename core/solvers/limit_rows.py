@@ -1,0 +1,221 @@
+"""Limits of joints as rows of the pins solver: an active set above all levels of goals.
+
+A coordinate at its bound takes its direction out of the prior of its joint: the prior is conditioned on it. A soft limit
+is an observation with the standard deviation `softness`: it gives way where a goal needs it, and only then.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..limits import LimitGroup
+from ..rotation import Array, to_matrix
+from . import numbers
+from .tree import Batch, Kinematics
+
+
+class LimitRows:
+    """All limit coordinates of a problem as rows of single joints: K rows, each bounded below and above."""
+
+    def __init__(
+        self,
+        groups: tuple[LimitGroup, ...],
+        joints: dict[int, int],
+        reference: Array,
+        axes: Array | None = None,
+        softness: float = 0.0,
+    ) -> None:
+        """`joints`: bone -> joint; `reference` rotations (B, J, 4), `axes` (J, 4): where x is 0, and E (see `tree`)."""
+        self.groups = groups
+        self.members = [np.array([joints[bone] for bone in group.bones.tolist()], int) for group in groups]
+        self.member = np.concatenate(self.members) if groups else np.zeros(0, int)
+        bones = np.concatenate([group.bones for group in groups]) if groups else np.zeros(0, int)
+        self.base = to_matrix(reference[:, bones])
+        self.axes: Array | None = None if axes is None else to_matrix(axes[bones])
+        if self.axes is not None:
+            self.base = self.base @ self.axes
+        frames = len(reference)
+        empty = np.zeros((frames, 0))
+
+        def by_frame(bounds: list[Array]) -> Array:
+            flat = [np.broadcast_to(b, (frames, *b.shape[-2:])).reshape(frames, -1) for b in bounds]
+            return np.concatenate(flat or [empty], axis=1)
+
+        self.lower = by_frame([group.lower for group in groups])
+        self.upper = by_frame([group.upper for group in groups])
+        sizes = [group.lower.shape[-1] for group in groups]
+        joint = [np.repeat(member, size) for member, size in zip(self.members, sizes, strict=True)]
+        self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
+        self.count = len(self.joint)
+        # slot: rows of one joint come one after the other, rows of one slot belong to different joints
+        seen: dict[int, int] = {}
+        slot = np.zeros(self.count, int)
+        for row, owner in enumerate(self.joint.tolist()):
+            slot[row] = seen.get(owner, 0)
+            seen[owner] = slot[row] + 1
+        self.real = ~(self.lower == self.upper).all(axis=0)  # limits, not locked channels
+        self.variance = np.where(self.real, softness * softness, 0.0)
+        names = [
+            (bone, group.describe(i, c))
+            for group, size in zip(groups, sizes, strict=True)
+            for i, bone in enumerate(group.bones.tolist())
+            for c in range(size)
+        ]
+        self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
+        self.slots = [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
+
+    def nothing(self, frames: int) -> NDArray[np.bool_]:
+        """No active row; (B, K)."""
+        return np.zeros((frames, self.count), bool)
+
+    def _parts(self, frames: NDArray[np.int64]) -> Iterator[tuple[LimitGroup, NDArray[np.int64], slice, slice]]:
+        """Each group with these frames' bounds, its joints, its places among the own rotations and its rows."""
+        place = row = 0
+        for group, member in zip(self.groups, self.members, strict=True):
+            size = group.lower.shape[-1] * len(member)
+            yield group.at_frames(frames), member, slice(place, place + len(member)), slice(row, row + size)
+            place, row = place + len(member), row + size
+
+    def measure(self, at: Kinematics, frames: NDArray[np.int64]) -> "Measured":
+        own = self.base[frames] @ at.turns[:, self.member]
+        if self.axes is not None:
+            own = own @ np.swapaxes(self.axes, -1, -2)
+        values = np.empty((len(own), self.count))
+        for group, _, places, rows in self._parts(frames):
+            values[:, rows] = group.coordinates(own[:, places]).reshape(len(own), -1)
+        return Measured(own, values)
+
+    def outside(self, measured: "Measured", frames: NDArray[np.int64], slack: float) -> NDArray[np.int64]:
+        """Frames in which a hard coordinate is out of its bounds by more than `slack`."""
+        beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
+        if self.variance.any():
+            beyond &= self.variance == 0.0
+        return np.flatnonzero(beyond.any(axis=1))
+
+    def strain(self, measured: "Measured", frames: NDArray[np.int64]) -> Array | float:
+        """How far soft coordinates are outside in standard deviations, squared, (B,)."""
+        if not self.variance.any():
+            return 0.0
+        soft = self.variance > 0.0
+        values, low, high = measured.values[:, soft], self.lower[frames][:, soft], self.upper[frames][:, soft]
+        out = np.maximum(values - high, 0.0) + np.maximum(low - values, 0.0)
+        return (out * out) @ (1.0 / self.variance[soft])
+
+    def clamp(self, x: Array, measured: "Measured", frames: NDArray[np.int64]) -> Array:
+        """x with the joints that are outside their limits brought in."""
+        result = x.copy()
+        for group, member, places, _ in self._parts(frames):
+            own = measured.own[:, places]
+            inside = group.clamp(own)
+            moved = np.any(inside != own, axis=(-1, -2))
+            if moved.any():
+                turned = inside if self.axes is None else inside @ self.axes[places]
+                vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ turned))
+                columns = (3 * member[:, None] + np.arange(3)).ravel()
+                kept = result[:, columns].reshape(vectors.shape)
+                result[:, columns] = np.where(moved[..., None], vectors, kept).reshape(len(x), -1)
+        return result
+
+    def linearize(self, at: Kinematics, measured: "Measured", frames: NDArray[np.int64]) -> "LinearLimits":
+        slopes = np.empty((len(measured.values), self.count, 3))
+        for group, member, places, rows in self._parts(frames):
+            values = measured.values[:, rows].reshape(len(slopes), len(member), -1)
+            rates = at.rates[:, member] if self.axes is None else self.axes[places] @ at.rates[:, member]
+            slope = group.gradients(measured.own[:, places], values) @ rates
+            slopes[:, rows] = slope.reshape(len(slopes), -1, 3)
+        return LinearLimits(self, self.lower[frames] - measured.values, self.upper[frames] - measured.values, slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured(Batch):
+    """Limits at one x."""
+
+    own: Array  # (B, L, 3, 3) own rotations of the limited joints, group after group
+    values: Array  # (B, K) coordinates
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLimits:
+    """Limit rows at one x: below <= slope . dx <= above."""
+
+    rows: LimitRows
+    below: Array  # (B, K) at most 0 inside
+    above: Array  # (B, K) at least 0 inside
+    slopes: Array  # (B, K, 3)
+
+    def __getitem__(self, index: NDArray[np.int64]) -> "LinearLimits":
+        return LinearLimits(self.rows, self.below[index], self.above[index], self.slopes[index])
+
+    def begin(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows that were active and still are at a bound, rows that are outside, and locked ones."""
+        near = (self.above < numbers.LIMIT_NEAR) | (self.below > -numbers.LIMIT_NEAR)
+        outside = (self.above < -numbers.LIMIT_SLACK) | (self.below > numbers.LIMIT_SLACK)
+        return (active & near) | outside | (self.above - self.below < numbers.LIMIT_SLACK)
+
+    def _goal(self) -> Array:
+        """The way to the nearer bound, (B, K)."""
+        return np.where(np.abs(self.above) < np.abs(self.below), self.above, self.below)
+
+    def condition(
+        self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
+    ) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3), held joints (h,)."""
+        count = len(x)
+        held = np.unique(self.rows.joint[active.any(axis=0)])
+        mean = np.zeros_like(x)
+        joints = int(self.rows.joint.max(initial=-1)) + 1
+        covariance = np.zeros((count, joints, 3, 3))
+        covariance[:, :, [0, 1, 2], [0, 1, 2]] = variance[: 3 * joints].reshape(joints, 3)
+        centre = mean[:, : 3 * joints].reshape(count, joints, 3)
+        turns = x[:, : 3 * joints].reshape(count, joints, 3)
+        goal = self._goal()
+        for slot in self.rows.slots:
+            slot = slot[active[:, slot].any(axis=0)]
+            if not len(slot):
+                continue
+            owner, slope, on = self.rows.joint[slot], self.slopes[:, slot], active[:, slot]
+            spread = (covariance[:, owner] @ slope[..., None])[..., 0]
+            size = np.sum(slope * spread, axis=-1)
+            usable = on & (size > numbers.DAMPING * numbers.DAMPING)
+            size = np.where(usable, size + self.rows.variance[slot], 1.0)
+            wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1) * gain
+            gap = np.where(usable, wanted - np.sum(slope * centre[:, owner], axis=-1), 0.0)
+            centre[:, owner] += spread * (gap / size)[..., None]
+            drop = spread[..., :, None] * spread[..., None, :] / size[..., None, None]
+            covariance[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
+        mean[:, : 3 * joints] = centre.reshape(count, -1)
+        return mean, covariance, held
+
+    def revise(
+        self, active: NDArray[np.bool_], step: Array, z: Array, force: Array, variance: Array, release: bool
+    ) -> NDArray[np.bool_]:
+        """Rows to switch: those that the step would cross, and those that it would leave of its own accord."""
+        owner = self.rows.joint
+        joints = int(owner.max()) + 1
+        moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
+        crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
+        if not release or not active.any():
+            return crossed
+        # what the bounds push with, by joint: S^-1 z - J^T y = sum of slopes times multipliers
+        safe = np.maximum(variance[: 3 * joints], numbers.DAMPING * numbers.DAMPING)
+        push = (z[:, : 3 * joints] / safe - force[:, : 3 * joints]).reshape(len(z), joints, 3)
+        multipliers = np.zeros_like(self.below)
+        slots = self.rows.slots
+        rows = np.full((joints, len(slots)), -1)
+        for number, slot in enumerate(slots):
+            rows[owner[slot], number] = slot
+        held = np.unique(owner[active.any(axis=0)])
+        mine = rows[held]  # (h, slots)
+        on = active[:, mine] & (mine >= 0)
+        slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (B, h, slots, 3)
+        normal = slope @ np.swapaxes(slope, -1, -2) + numbers.DAMPING * np.eye(len(slots))
+        value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
+        valid = mine >= 0
+        multipliers[:, mine[valid]] = value[:, valid]
+        upper = np.abs(self.above) < np.abs(self.below)
+        free = active & (self.above - self.below > numbers.LIMIT_SLACK)
+        leaving = np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
+        return crossed | (free & leaving)
