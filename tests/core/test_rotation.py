@@ -135,6 +135,34 @@ def test_order_free_angles_lead_back(q: np.ndarray) -> None:
     np.testing.assert_allclose(tangent * q[0], q[1:], atol=1e-6 * (1.0 + np.max(np.abs(tangent))))
 
 
+def test_a_million_rotations_have_order_free_angles_in_one_call() -> None:
+    q = rotation.normalize(np.random.default_rng(3).normal(size=(1_000_000, 4)))
+    angles = rotation.to_order_free(q)
+    assert angles.shape == (1_000_000, 3)
+    assert -np.pi <= angles.min()
+    assert angles.max() < np.pi
+    assert angle(rotation.from_order_free(angles), q) < 1e-6  # worst where w is 1e-6
+
+
+def test_an_order_free_angle_is_the_turn_about_its_axis_that_leaves_least() -> None:
+    """The definition: the minimum over theta of the angles of q q_theta^-1 and q_theta^-1 q."""
+    grid = np.linspace(-np.pi, np.pi, 20_001)
+    for q in rotation.normalize(np.random.default_rng(4).normal(size=(20, 4))):
+        for axis in range(3):
+            back = rotation.exp(-grid[:, None] * np.eye(3)[axis])
+            left, right = (2.0 * np.arccos(np.abs(r[:, 0])) for r in (rotation.mul(q, back), rotation.mul(back, q)))
+            best = grid[np.argmin(np.minimum(left, right))]
+            assert abs(rotation.wrap(rotation.to_order_free(q)[axis] - best)) < 4e-4  # the grid is that fine
+
+
+def test_a_half_turn_has_order_free_angles_of_half_a_turn_about_its_own_axes_only() -> None:
+    for sign in (1.0, -1.0):
+        half = sign * np.array([[0.0, 0.6, 0.0, -0.8], [0.0, 0.0, 1.0, 0.0], [-0.0, 0.0, 0.0, 1.0]])
+        wanted = -np.pi * np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        np.testing.assert_array_equal(rotation.to_order_free(half), wanted)
+        assert angle(rotation.from_order_free(wanted[1:]), half[1:]) < 1e-9
+
+
 def test_slerp_takes_the_shorter_arc() -> None:
     a, b = rotation.exp([0.0, 0.0, 0.1]), -rotation.exp([0.0, 0.0, 0.5])
     assert angle(rotation.slerp(a, b, 0.5), rotation.exp([0.0, 0.0, 0.3])) < 1e-9

@@ -1,0 +1,28 @@
+"""Limits of joints: what a bone's own rotation may be. Kinds of limits, all of them a `LimitGroup`:
+
+EulerBox        ranges of Euler angles (Blender's Limit Rotation)
+EllipticSwing   an ellipse of swings and a range of twists (Blender's inverse kinematics)
+OrderFreeBox    ranges of three angles without an order (S2)
+SwingPolygon    a polygon of swings, with a range of twists at each of its points (S5)
+Framed          any of these, in other frames than the bones' own
+"""
+
+from .elliptic_swing import EllipticSwing
+from .euler_box import EulerBox
+from .framed import Framed
+from .group import LimitGroup, clamp_rotations, excess
+from .order_free_box import OrderFreeBox
+from .polygon import Polygon
+from .swing_polygon import SwingPolygon
+
+__all__ = [
+    "EllipticSwing",
+    "EulerBox",
+    "Framed",
+    "LimitGroup",
+    "OrderFreeBox",
+    "Polygon",
+    "SwingPolygon",
+    "clamp_rotations",
+    "excess",
+]

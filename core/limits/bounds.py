@@ -1,0 +1,31 @@
+"""Bounds by bone and axis."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import CoreError
+from ..rotation import Array
+
+
+def checked_bounds(bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.int64], Array, Array]:
+    """Indices (k,) and bounds (..., k, 3) of one shape; CoreError where they do not fit or contradict each other."""
+    indices, low, high = np.asarray(bones, int), np.asarray(lower, float), np.asarray(upper, float)
+    if low.shape[-2:] != (len(indices), 3) or high.shape[-2:] != (len(indices), 3):
+        raise CoreError(f"Limits of {len(indices)} bones need bounds of the shape (..., {len(indices)}, 3).")
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise CoreError("A limit is not a number.")
+    if np.any(low > high):
+        raise CoreError("A limit's lower bound is above its upper bound.")
+    low, high = np.broadcast_arrays(low, high)
+    return indices, low, high
+
+
+def turning_middle(lower: Array, upper: Array) -> Array | None:
+    """Middles (..., k, 3) of ranges of angles, 0 where one is unbounded; None where no range leaves [-pi, pi].
+
+    Angles come in [-pi, pi]; a range that leaves that is met by whole turns about its middle.
+    """
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    if not (bounded & ((lower < -np.pi) | (upper > np.pi))).any():
+        return None
+    return 0.5 * (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0))

@@ -1,0 +1,119 @@
+"""Blender's own limits of inverse kinematics."""
+
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import rotation
+from ..errors import CoreError
+from ..rotation import Array
+from .bounds import checked_bounds
+from .group import KeptGradients, excess
+from .swing import NEAR_SINGULAR, from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
+
+_THIN: Final = 1e-3  # an ellipse with a half-axis under this (sine of half the angle) is two separate ranges
+
+
+class EllipticSwing:
+    """Blender's IK limits: an ellipse in sin(half swing) over X and Z, by quarters, and a range for the twist about Y.
+
+    lower, upper (..., k, 3) by axis x, y, z with lower <= 0 <= upper for x and z; infinite where free. With only one of
+    x and z bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
+    """
+
+    names: Final = ("X", "Z", "swing", "twist")
+
+    def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.bones, low, high = checked_bounds(bones, lower, upper)
+        self._given = low, high
+        self._rows = KeptGradients(self.gradients)
+        swing_low, swing_high = low[..., [0, 2]], high[..., [0, 2]]
+        if np.any(swing_low > 0.0) or np.any(swing_high < 0.0):
+            raise CoreError("Swing limits must have zero inside.")
+        reach = np.stack([-swing_low, swing_high])
+        bounded = np.isfinite(reach).all(axis=0)
+        sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
+        elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
+        below: Array
+        above: Array
+        below, above = np.where(elliptic[..., None], sine, 1.0)
+        self._sine = below, above  # (..., k, 2) each: below and above zero, x and z
+        span = np.sqrt(np.prod(0.5 * (below + above), axis=-1))
+        self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
+        infinite = np.inf
+        self.lower = np.stack(
+            [
+                np.where(elliptic, -infinite, swing_low[..., 0]),
+                np.where(elliptic, -infinite, swing_low[..., 1]),
+                np.full_like(span, -infinite),
+                low[..., 1],
+            ],
+            axis=-1,
+        )
+        self.upper = np.stack(
+            [
+                np.where(elliptic, infinite, swing_high[..., 0]),
+                np.where(elliptic, infinite, swing_high[..., 1]),
+                np.where(elliptic, self._scale, infinite),
+                high[..., 1],
+            ],
+            axis=-1,
+        )
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    def _radii(self, swing: Array) -> Array:
+        below, above = self._sine
+        return np.where(swing < 0.0, below, above)
+
+    def coordinates(self, matrices: Array) -> Array:
+        swing, _ = swing_vector(matrices)
+        single = 2.0 * np.arcsin(np.clip(swing, -1.0, 1.0))
+        radius = self._scale * np.linalg.norm(swing / self._radii(swing), axis=-1)
+        return np.concatenate([single, radius[..., None], twist_angle(matrices)[..., None]], axis=-1)
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        swing, cosine = swing_vector(matrices)
+        rates = swing_rates(matrices, swing, cosine)
+        half_cosine = np.sqrt(np.maximum(1.0 - swing * swing, NEAR_SINGULAR**2))
+        single = 2.0 * rates / half_cosine[..., None]
+        radii = self._radii(swing)
+        scaled = swing / radii
+        radius = np.maximum(np.linalg.norm(scaled, axis=-1), NEAR_SINGULAR)
+        direction = scaled / radii / radius[..., None]
+        ellipse = self._scale[..., None] * np.sum(direction[..., None] * rates, axis=-2)
+        twist = twist_rates(matrices, cosine)
+        return np.concatenate([single, ellipse[..., None, :], twist[..., None, :]], axis=-2)
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        return self._rows.row(matrices, coordinates, index, coordinate)
+
+    def clamp(self, matrices: Array) -> Array:
+        values = self.coordinates(matrices)
+        out = excess(self, values)
+        outside = np.any(out != 0.0, axis=-1)
+        if not outside.any():
+            return matrices
+        inside = values - out
+        swing, _ = swing_vector(matrices)
+        single = np.sin(0.5 * inside[..., :2])
+        radius = values[..., 2]
+        shrink = np.where(radius > 0.0, inside[..., 2] / np.where(radius > 0.0, radius, 1.0), 1.0)
+        vector = np.where(np.isfinite(self.upper[..., 2:3]), swing * shrink[..., None], single)
+        turned = rotation.to_matrix(from_swing_twist(vector, inside[..., 3]))
+        return np.where(outside[..., None, None], turned, matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return self.names[coordinate]
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        low, high = self._given
+        return type(self)(self.bones[kept], low[..., kept, :], high[..., kept, :])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        if self.lower.ndim == 2:
+            return self
+        low, high = self._given
+        return type(self)(self.bones, low[frames], high[frames])

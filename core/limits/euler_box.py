@@ -1,0 +1,134 @@
+"""Limits as ranges of Euler angles."""
+
+import math
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import rotation
+from ..errors import CoreError
+from ..rotation import Array
+from .bounds import checked_bounds, turning_middle
+from .group import excess
+
+_NEAR_SINGULAR: Final = 1e-6  # keeps gradients finite at gimbal lock
+_SLACK: Final = 1e-6  # radians outside that are no reason to look for the other triple of angles
+
+
+class EulerBox:
+    """A range for each Euler angle x, y, z, in an order of the bone's own: Blender's Limit Rotation in local space.
+
+    orders (k,): "XYZ" ...; lower, upper (..., k, 3) by axis x, y, z, infinite where free.
+    """
+
+    def __init__(
+        self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike
+    ) -> None:
+        self.bones, low, high = checked_bounds(bones, lower, upper)
+        self._given = low, high
+        self.orders = tuple(orders)
+        if len(self.orders) != len(self.bones) or not set(self.orders) <= set(rotation.EULER_ORDERS):
+            raise CoreError(f"Euler limits of {len(self.bones)} bones need as many orders such as XYZ.")
+        table = [rotation.axes_and_parity(order) for order in self.orders]
+        self._axes = np.array([row[:3] for row in table], int).reshape(-1, 3)
+        self._parity = np.array([row[3] for row in table], float)
+        self._plan = table
+        i, j, k = self._axes.T
+        base = 9 * np.arange(len(table))
+        # entries of the matrices that the angles are read from, as flat indices
+        self._entries = np.stack([base + 3 * a + b for a, b in ((k, j), (k, k), (k, i), (i, i), (j, i))])
+        signs = np.ones((5, len(table)))
+        signs[[0, 4]], signs[2] = self._parity, -self._parity
+        self._signs = signs
+        # coordinates are in the order of rotation: first, second, third
+        self.lower = np.take_along_axis(low, np.broadcast_to(self._axes, low.shape), axis=-1)
+        self.upper = np.take_along_axis(high, np.broadcast_to(self._axes, high.shape), axis=-1)
+        self._middle = turning_middle(self.lower, self.upper)
+        self._floor = np.swapaxes(self.lower, -1, -2) - _SLACK
+        self._ceiling = np.swapaxes(self.upper, -1, -2) + _SLACK
+        self._permutation = np.eye(3)[self._axes]  # (k, 3, 3): first, second, third -> x, y, z
+        # the same for the rows of gradients, as flat indices (k, 3, 3)
+        turn = np.argsort(self._axes, axis=-1)
+        self._by_axis = base[:, None, None] + 3 * np.arange(3)[:, None] + turn[:, None, :]
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    def coordinates(self, matrices: Array) -> Array:
+        flat = matrices.reshape(*matrices.shape[:-3], -1)
+        entries = flat.take(self._entries, axis=-1) * self._signs  # (..., 5, k): sines in the even rows
+        cosines = entries[..., 1:4, :].copy()
+        cosines[..., 1, :] = np.hypot(entries[..., 3, :], entries[..., 4, :])
+        rows = np.arctan2(entries[..., ::2, :], cosines)  # (..., 3, k)
+        angles = np.swapaxes(rows, -1, -2)
+        if self._middle is not None:
+            angles = self._middle + rotation.wrap(angles - self._middle)
+        elif not ((rows < self._floor) | (rows > self._ceiling)).any():
+            return angles
+        out = angles - np.minimum(np.maximum(angles, self.lower), self.upper)
+        # of the two triples for one rotation take the one that is less far outside
+        turned = angles + np.array([np.pi, 0.0, np.pi])
+        turned[..., 1] = np.pi - angles[..., 1]
+        middle = 0.0 if self._middle is None else self._middle
+        turned = middle + rotation.wrap(turned - middle)
+        worse = np.sum(np.abs(excess(self, turned)), axis=-1) >= np.sum(np.abs(out), axis=-1)
+        return np.where(worse[..., None], angles, turned)
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        # omega in the axes (first, second, third) to rates of the three angles
+        first_two = coordinates[..., :2]
+        sines, cosines = np.sin(first_two) * self._parity[:, None], np.cos(first_two)
+        sine1, cosine1, sine2, cosine2 = sines[..., 0], cosines[..., 0], sines[..., 1], cosines[..., 1]
+        cosine2 = np.where(np.abs(cosine2) < _NEAR_SINGULAR, _NEAR_SINGULAR, cosine2)
+        rates = np.zeros((*coordinates.shape, 3))
+        rates[..., 0, 0] = 1.0
+        rates[..., 1, 1] = cosine1
+        rates[..., 1, 2] = -sine1
+        rates[..., 2, 1] = third_second = sine1 / cosine2
+        rates[..., 2, 2] = third_third = cosine1 / cosine2
+        rates[..., 0, 1] = sine2 * third_second
+        rates[..., 0, 2] = sine2 * third_third
+        return rates.reshape(*rates.shape[:-3], -1).take(self._by_axis, axis=-1)
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        i, j, k, parity = self._plan[index]
+        first, second, _ = coordinates[index].tolist()
+        sine, cosine = math.sin(first) * parity, math.cos(first)
+        rate = np.zeros(3)
+        if coordinate == 1:
+            rate[j], rate[k] = cosine, -sine
+            return rate
+        divisor = math.cos(second)
+        divisor = divisor if abs(divisor) > _NEAR_SINGULAR else _NEAR_SINGULAR
+        share = 1.0
+        if coordinate == 0:
+            rate[i], share = 1.0, math.sin(second) * parity
+        rate[j], rate[k] = share * sine / divisor, share * cosine / divisor
+        return rate
+
+    def clamp(self, matrices: Array) -> Array:
+        angles = self.coordinates(matrices)
+        out = excess(self, angles)
+        outside = np.any(out != 0.0, axis=-1)
+        if not outside.any():
+            return matrices
+        inside = angles - out
+        turns = np.broadcast_to(np.eye(3), matrices.shape)
+        axes = self._permutation
+        for step in range(3):
+            turns = rotation.to_matrix(rotation.exp(inside[..., step, None] * axes[:, step])) @ turns
+        return np.where(outside[..., None, None], turns, matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return "XYZ"[self._axes[index, coordinate]]
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        low, high = self._given
+        return type(self)(self.bones[kept], [self.orders[i] for i in kept], low[..., kept, :], high[..., kept, :])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        if self.lower.ndim == 2:
+            return self
+        low, high = self._given
+        return type(self)(self.bones, self.orders, low[frames], high[frames])

@@ -1,0 +1,76 @@
+"""Limits stated in other frames than the bone's own."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import CoreError
+from ..rotation import Array, inv, normalize, to_matrix
+from .group import LimitGroup
+
+
+class Framed:
+    """Any limits, of the rotations before * own * after: anatomical axes about a canonical pose, on any rig.
+
+    before, after (k, 4), constant. With A a bone's frame in the axes in which the limits are stated and own = R0 where
+    they are to read zero, before = A R0^-1 and after = A^-1 measure the rotation away from R0 along these axes.
+    """
+
+    def __init__(self, group: LimitGroup, before: ArrayLike, after: ArrayLike) -> None:
+        self.group = group
+        frames = np.asarray(before, float), np.asarray(after, float)
+        shape = (len(group.bones), 4)
+        if any(frame.shape != shape for frame in frames):
+            raise CoreError(f"Limits of {shape[0]} bones need frames of the shape {shape}, before and after.")
+        if not all(np.isfinite(frame).all() and np.any(frame != 0.0, axis=-1).all() for frame in frames):
+            raise CoreError("A frame of limits is no rotation.")
+        self._before, self._after = (normalize(frame) for frame in frames)
+        self._left, self._right = to_matrix(self._before), to_matrix(self._after)
+        self._left_back, self._right_back = to_matrix(inv(self._before)), to_matrix(inv(self._after))
+
+    def __len__(self) -> int:
+        return len(self.group.bones)
+
+    @property
+    def bones(self) -> NDArray[np.int64]:
+        return self.group.bones
+
+    @property
+    def lower(self) -> Array:
+        return self.group.lower
+
+    @property
+    def upper(self) -> Array:
+        return self.group.upper
+
+    def _framed(self, matrices: Array) -> Array:
+        return self._left @ matrices @ self._right
+
+    def coordinates(self, matrices: Array) -> Array:
+        return self.group.coordinates(self._framed(matrices))
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        # before R exp(omega) after = (before R after) exp(after^-1 omega)
+        return self.group.gradients(self._framed(matrices), coordinates) @ self._right_back
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        return self._right[index] @ self.group.gradient(self._framed(matrices), coordinates, index, coordinate)
+
+    def clamp(self, matrices: Array) -> Array:
+        framed = self._framed(matrices)
+        inside = self.group.clamp(framed)
+        moved = np.any(inside != framed, axis=(-1, -2))
+        if not moved.any():
+            return matrices
+        return np.where(moved[..., None, None], self._left_back @ inside @ self._right_back, matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return self.group.describe(index, coordinate)
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        return type(self)(self.group.take(kept), self._before[kept], self._after[kept])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        group = self.group.at_frames(frames)
+        return self if group is self.group else type(self)(group, self._before, self._after)

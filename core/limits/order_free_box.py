@@ -1,0 +1,89 @@
+"""Limits as ranges of angles without an order of axes (CN106502395; S2)."""
+
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import rotation
+from ..rotation import Array
+from .bounds import checked_bounds, turning_middle
+from .group import excess
+
+_NEAR_SINGULAR: Final = 1e-6  # an angle is undetermined where w and the axis' component are both under this
+_NEAR_HALF_TURN: Final = 1e-4  # 4 w^2 under which the angles are read from the quaternion: differences lose digits
+
+# entries of a matrix to 4 w x, 4 w y, 4 w z and the trace, 4 w^2 - 1
+_TO_TANGENTS: Final[Array] = np.zeros((9, 4))
+for _axis, (_plus, _minus) in enumerate(((7, 5), (2, 6), (3, 1))):
+    _TO_TANGENTS[_plus, _axis], _TO_TANGENTS[_minus, _axis], _TO_TANGENTS[4 * _axis, 3] = 1.0, -1.0, 1.0
+
+
+class OrderFreeBox:
+    """A range for each of the three angles 2 atan(q_i / w): see `rotation.to_order_free`. No order, no gimbal lock.
+
+    lower, upper (..., k, 3) by axis x, y, z, infinite where free. Clamping changes each angle by itself.
+
+    At a half turn (w = 0) an axis with a component has the angle pi or -pi, with the signs of the components of one of
+    the two quaternions (the same one for all three axes), and one without has no angle: it counts as inside its range.
+    """
+
+    def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.bones, self.lower, self.upper = checked_bounds(bones, lower, upper)
+        self._middle = turning_middle(self.lower, self.upper)
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    def coordinates(self, matrices: Array) -> Array:
+        tangents = matrices.reshape(*matrices.shape[:-2], 9) @ _TO_TANGENTS
+        cosines = tangents[..., 3:] + 1.0
+        angles = 2.0 * np.arctan2(tangents[..., :3], cosines)
+        near = cosines < _NEAR_HALF_TURN
+        if near.any():
+            q = rotation.from_matrix(matrices)
+            angles = np.where(near, 2.0 * np.arctan2(q[..., 1:], q[..., :1]), angles)
+        if self._middle is not None:
+            angles = self._middle + rotation.wrap(angles - self._middle)
+        if near.any():
+            nowhere = self._undetermined(matrices)
+            angles = np.where(nowhere, np.minimum(np.maximum(angles, self.lower), self.upper), angles)
+        return angles
+
+    @staticmethod
+    def _undetermined(matrices: Array) -> NDArray[np.bool_]:
+        """Angles (..., k, 3) that the rotation does not have."""
+        diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
+        return 1.0 + diagonal < 2.0 * _NEAR_SINGULAR**2  # twice w^2 + q_i^2
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        # d angle_i = 2 (w dq_i - q_i dw) / (w^2 + q_i^2), and with dq = q omega / 2 that is row i of
+        # (w^2 I + w [v] + v v^T) / (w^2 + q_i^2) = (R + I) / (1 + R_ii)
+        rates = matrices + np.eye(3)
+        diagonal = np.diagonal(rates, axis1=-2, axis2=-1)
+        return rates / np.maximum(diagonal, 2.0 * _NEAR_SINGULAR**2)[..., None]
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        rate: Array = matrices[index, coordinate].copy()
+        rate[coordinate] += 1.0
+        return rate / max(float(rate[coordinate]), 2.0 * _NEAR_SINGULAR**2)
+
+    def clamp(self, matrices: Array) -> Array:
+        angles = self.coordinates(matrices)
+        out = excess(self, angles)
+        outside = np.any(out != 0.0, axis=-1)
+        if not outside.any():
+            return matrices
+        inside = rotation.to_matrix(rotation.from_order_free(angles - out))
+        return np.where(outside[..., None, None], inside, matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return "XYZ"[coordinate]
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        return type(self)(self.bones[kept], self.lower[..., kept, :], self.upper[..., kept, :])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        if self.lower.ndim == 2:
+            return self
+        return type(self)(self.bones, self.lower[frames], self.upper[frames])

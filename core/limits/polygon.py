@@ -1,0 +1,322 @@
+"""Triangulated polygons in the plane, with two bounds that are linear in every triangle.
+
+`Polygon` is one of them, checked when made; `PolygonStack` measures points against k of them at once, one each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CoreError
+from ..rotation import Array
+
+Indices = NDArray[np.int64]
+
+_FLAT: Final = 1e-6  # heights and distances in the plane under this are none
+_STRAIGHT: Final = 1e-3  # sine of the turn of the outline at a vertex that counts as none
+_FAR: Final = 1e3  # where the edges and triangles are that fill up a row
+_NO_SIDE: Final = -1.0  # distance to a second side where there is none
+
+
+@dataclass(frozen=True, eq=False)
+class Polygon:
+    """The swings that a joint may take and how far it may twist in each, by triangles that share their edges.
+
+    vertices   (V, 2) inside the unit circle: x, z of the swing quaternion's vector part, sin(half the swing) long;
+               rest, (0, 0), need not be inside
+    triangles  (T, 3) indices of vertices, in either sense; the polygon may be re-entrant and have holes
+    lower      (V,) radians, least twist at each vertex; -inf: free
+    upper      (V,) radians, largest twist at each vertex; inf: free
+    """
+
+    vertices: Array
+    triangles: Indices
+    lower: Array
+    upper: Array
+
+    def __post_init__(self) -> None:
+        vertices, triangles = np.array(self.vertices, float), np.array(self.triangles)
+        if vertices.ndim != 2 or vertices.shape[1] != 2:
+            raise CoreError(f"The vertices of a swing polygon need the shape (V, 2), not {vertices.shape}.")
+        count = len(vertices)
+        if count < 3:
+            raise CoreError(f"A swing polygon needs at least 3 vertices, not {count}.")
+        if not np.isfinite(vertices).all():
+            raise CoreError("A vertex of a swing polygon is not a finite number.")
+        far = np.flatnonzero(np.linalg.norm(vertices, axis=1) >= 1.0)
+        if len(far):
+            raise CoreError(f"Vertex {far[0]} of a swing polygon is no swing: its length must be under 1.")
+        if triangles.ndim != 2 or triangles.shape[1] != 3 or not len(triangles):
+            raise CoreError(f"The triangles of a swing polygon need the shape (T, 3), not {triangles.shape}.")
+        if not np.issubdtype(triangles.dtype, np.integer):
+            raise CoreError("The triangles of a swing polygon must be whole numbers.")
+        wrong = triangles[(triangles < 0) | (triangles >= count)]
+        if len(wrong):
+            raise CoreError(f"A triangle of a swing polygon names vertex {wrong[0]}; there are 0 to {count - 1}.")
+        self._set("vertices", vertices)
+        for name in ("lower", "upper"):
+            bound = np.array(getattr(self, name), float)
+            if bound.shape != (count,):
+                raise CoreError(f"The {name} twists of a swing polygon need the shape ({count},), not {bound.shape}.")
+            if np.isnan(bound).any():
+                raise CoreError(f"The {name} twist at a vertex of a swing polygon is not a number.")
+            # twists lie in [-pi, pi]: a whole turn is free, and can be interpolated
+            self._set(name, np.clip(bound, -2.0 * np.pi, 2.0 * np.pi))
+        crossed = np.flatnonzero(self.lower > self.upper)
+        if len(crossed):
+            raise CoreError(f"At vertex {crossed[0]} of a swing polygon the lower twist is above the upper one.")
+        self._set("triangles", self._oriented(triangles.astype(np.int64)))
+        self._check_triangulation()
+
+    def _set(self, name: str, value: NDArray[Any]) -> None:
+        value.setflags(write=False)
+        object.__setattr__(self, name, value)
+
+    def _oriented(self, triangles: Indices) -> Indices:
+        """The triangles with their corners counter-clockwise."""
+        corners = self.vertices[triangles]
+        sides = np.roll(corners, -1, axis=1) - corners
+        area2 = _cross(sides[:, 0], sides[:, 1])
+        flat = np.flatnonzero(np.abs(area2) < _FLAT * np.linalg.norm(sides, axis=-1).max(axis=1))
+        if len(flat):
+            raise CoreError(f"Triangle {flat[0]} of a swing polygon has no area.")
+        return np.where((area2 < 0.0)[:, None], triangles[:, ::-1], triangles)
+
+    def _check_triangulation(self) -> None:
+        used = np.unique(self.triangles)
+        points = self.vertices[used]
+        apart = np.linalg.norm(points[:, None] - points, axis=-1) + np.eye(len(used))
+        if apart.min() < _FLAT:
+            one, two = used[np.argwhere(apart < _FLAT)[0]]
+            raise CoreError(f"The vertices {one} and {two} of a swing polygon are at the same place.")
+        edges = _edges(self.triangles)
+        start, end = self.vertices[edges[:, 0]], self.vertices[edges[:, 1]]
+        length = np.linalg.norm(end - start, axis=-1)
+        along = (end - start) / length[:, None]
+        outward = np.stack([along[:, 1], -along[:, 0]], axis=-1)
+        # two triangles do not overlap if all corners of one are beyond an edge of the other
+        height = np.sum((points - start[:, None]) * outward[:, None], axis=-1)  # (3T, U)
+        place = np.searchsorted(used, self.triangles)
+        beyond = (height[:, place].min(axis=-1) > -_FLAT).reshape(3, -1, len(place)).any(axis=0)
+        overlapping = np.argwhere(~(beyond | beyond.T) & ~np.eye(len(place), dtype=bool))
+        if len(overlapping):
+            raise CoreError(f"The triangles {overlapping[0][0]} and {overlapping[0][1]} of a swing polygon overlap.")
+        way = np.sum((points - start[:, None]) * along[:, None], axis=-1)
+        between = (np.abs(height) < _FLAT) & (way > _FLAT) & (way < length[:, None] - _FLAT)
+        if between.any():
+            edge, vertex = np.argwhere(between)[0]
+            raise CoreError(
+                f"Vertex {used[vertex]} of a swing polygon lies on the edge from {edges[edge, 0]} to {edges[edge, 1]}: "
+                "triangles must share whole edges."
+            )
+        starts, counts = np.unique(self.outline[:, 0], return_counts=True)
+        if np.any(counts > 1):
+            raise CoreError(f"A swing polygon touches itself at vertex {starts[counts > 1][0]}.")
+
+    @property
+    def outline(self) -> Indices:
+        """Edges (E, 2) of one triangle only, from vertex to vertex with the inside on the left."""
+        edges = _edges(self.triangles)
+        known = {(int(a), int(b)) for a, b in edges}
+        return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in known], int)
+
+
+@dataclass(frozen=True, eq=False)
+class PolygonStack:
+    """k polygons in arrays of one size, filled up with edges and triangles that are far away."""
+
+    forms: Array  # (k, 3, R) of x, z, 1: distance from and way along each outline edge, three weights of each triangle
+    lengths: Array  # (k, E)
+    axes: Array  # (k, E, 2, 2) outward, along
+    ends: Array  # (k, E, 2, 2) start, end
+    neighbours: Indices  # (k, E, 2) edge before, after
+    convex: NDArray[np.bool_]  # (k, E, 2) whether the outline's corner at the start, end is no re-entrant one
+    corners: NDArray[np.bool_]  # (k, E, 2) convex and not straight
+    edge_ranges: Array  # (k, E, 2, 2) middle and half width of the bounds at the start; the same per way along the edge
+    planes: Array  # (k, T, 2, 3) middle and half width as forms of x, z, 1
+
+    @classmethod
+    def of(cls, polygons: Sequence[Polygon]) -> Self:
+        k = len(polygons)
+        e = max((len(polygon.outline) for polygon in polygons), default=1)
+        t = max((len(polygon.triangles) for polygon in polygons), default=1)
+        forms = np.zeros((k, 3, 2 * e + 3 * t))
+        forms[:, 2, :e], forms[:, 2, 2 * e :] = _FAR, -_FAR
+        square = (k, e, 2, 2)
+        stack = cls(
+            forms, np.zeros((k, e)), np.zeros(square), np.zeros(square), np.zeros((k, e, 2), np.int64),
+            np.zeros((k, e, 2), bool), np.zeros((k, e, 2), bool), np.zeros(square), np.zeros((k, t, 2, 3)),
+        )  # fmt: skip
+        for index, polygon in enumerate(polygons):
+            stack._fill(index, polygon)
+        return stack
+
+    def _fill(self, index: int, polygon: Polygon) -> None:
+        outline = polygon.outline
+        ends = polygon.vertices[outline]
+        along = ends[:, 1] - ends[:, 0]
+        length = np.linalg.norm(along, axis=-1)
+        along /= length[:, None]
+        outward = np.stack([along[:, 1], -along[:, 0]], axis=-1)
+        after = np.argmax(outline[:, 1, None] == outline[:, 0], axis=1)
+        before = np.argmax(outline[:, 0, None] == outline[:, 1], axis=1)
+        turn = _cross(along, along[after])
+        turns = np.stack([turn[before], turn], axis=-1)
+        middle, half = 0.5 * (polygon.lower + polygon.upper), 0.5 * (polygon.upper - polygon.lower)
+        ranges = np.stack([middle, half], axis=-1)
+        first, last = ranges[outline[:, 0]], ranges[outline[:, 1]]
+        for array, values in (
+            (self.lengths, length),
+            (self.axes, np.stack([outward, along], axis=1)),
+            (self.ends, ends),
+            (self.neighbours, np.stack([before, after], axis=-1)),
+            (self.convex, turns >= 0.0),
+            (self.corners, turns > _STRAIGHT),
+            (self.edge_ranges, np.stack([first, (last - first) / length[:, None]], axis=1)),
+        ):
+            array[index, : len(outline)] = values
+        points = np.concatenate([polygon.vertices, np.ones((len(polygon.vertices), 1))], axis=1)
+        weights = np.linalg.inv(points[polygon.triangles])  # (T, 3, 3): forms of x, z, 1 by corner
+        self.planes[index, : len(weights)] = np.swapaxes(weights @ ranges[polygon.triangles], -1, -2)
+        e, t = self.lengths.shape[1], self.planes.shape[1]
+        for begin, forms in (
+            (0, np.column_stack([outward, -np.sum(outward * ends[:, 0], axis=-1)])),
+            (e, np.column_stack([along, -np.sum(along * ends[:, 0], axis=-1)])),
+            *((2 * e + corner * t, weights[:, :, corner]) for corner in range(3)),
+        ):
+            self.forms[index, :, begin : begin + len(forms)] = forms.T
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    def take(self, kept: Indices) -> Self:
+        """Some of the polygons."""
+        return type(self)(*(getattr(self, field.name)[kept] for field in fields(self)))
+
+    def locate(self, points: Array) -> "Located":
+        """Where points (..., k, 2) are, each in its own polygon."""
+        return Located(self, points)
+
+
+class Located:
+    """Points (..., k, 2) in their polygons: distances from two sides, nearest points, bounds, and all their rates.
+
+    The sides of a point are the nearest edge and, where the outline turns outward at that edge's nearer end, the next
+    one there: at a corner two half-planes hold a point, and a solver has to know both. Each is a signed distance,
+    positive outside: from the edge's whole line, or where something else comes first, from the edge's end (inside a
+    re-entrant corner, beyond the far end of the next edge). The larger one comes first: its sign tells inside.
+    """
+
+    def __init__(self, stack: PolygonStack, points: Array) -> None:
+        self.stack, self.points = stack, points
+        k, edges, width = len(stack), int(stack.lengths.shape[1]), int(stack.forms.shape[-1])
+        self._shape = points.shape[:-1]
+        count = points.size // (2 * max(k, 1))
+        # polygon by polygon: one product of matrices each, whatever the batch
+        forms = np.ones((k, count, 3))
+        forms[..., :2] = np.swapaxes(points.reshape(count, k, 2), 0, 1)
+        values: Array = np.swapaxes(forms @ stack.forms, 0, 1).reshape(count * k, width)
+        self._forms: Array = np.swapaxes(forms, 0, 1).reshape(-1, 3)
+        order = np.arange(count * k, dtype=np.int64)
+        polygon: Indices = order % max(k, 1)
+        way: Array = values[:, edges : 2 * edges].reshape(count, k, edges)
+        past: Array = (way - np.minimum(np.maximum(way, 0.0), stack.lengths)).reshape(count * k, edges)
+        square = values[:, :edges] ** 2 + past * past
+        nearest: Indices = square.argmin(axis=1)
+        triangles = int(stack.planes.shape[1])
+        weights = values[:, 2 * edges :]
+        least = np.minimum(
+            np.minimum(weights[:, :triangles], weights[:, triangles:-triangles]), weights[:, -triangles:]
+        )
+        self._triangle: Indices = polygon * triangles + least.argmax(axis=1)
+
+        row: Indices = order * width
+        flat: Array = values.reshape(-1)
+        edge: Indices = polygon * edges + nearest
+        self._over: Array = past.reshape(-1).take(order * edges + nearest)
+        self._way: Array = flat.take(row + edges + nearest) - self._over  # of the nearest point of the edge
+        self._end: Indices = np.where(self._way > 0.5 * stack.lengths.take(edge), 1, 0)
+        end: Indices = 2 * edge + self._end
+        other: Indices = stack.neighbours.take(end)
+        next_to: Indices = polygon * edges + other
+        # how far past its far end: an edge after this one is left at its end, one before at its start
+        other_way: Array = flat.take(row + edges + other)
+        beyond = np.maximum(other_way - stack.lengths.take(next_to), 0.0)
+        beyond = np.where(self._end, beyond, np.minimum(other_way, 0.0))
+        self._edges = edge, next_to
+        self._distances = flat.take(row + nearest), flat.take(row + other)
+        # past the ends of the edges, 0 where the whole line counts
+        self._overs = np.where(stack.convex.take(end), 0.0, self._over), beyond
+        self._two: NDArray[np.bool_] = stack.corners.take(end)
+        one, two = (
+            np.where(over, -np.hypot(distance, over), distance) if over.any() else distance
+            for distance, over in zip(self._distances, self._overs, strict=True)
+        )
+        self._sides = one, np.where(self._two, two, _NO_SIDE)
+        self.outside = (np.maximum(*self._sides) > 0.0).reshape(self._shape)
+
+    def _shaped(self, array: NDArray[Any]) -> NDArray[Any]:
+        return array.reshape(*self._shape, *array.shape[1:])
+
+    def sides(self) -> Array:
+        """Distances (..., k, 2) from the two sides."""
+        sides = np.empty((*self._shape, 2))
+        for number, larger in enumerate((np.maximum, np.minimum)):
+            sides[..., number] = larger(*self._sides).reshape(self._shape)
+        return sides
+
+    def side_rates(self) -> Array:
+        """d sides / d point, (..., k, 2, 2)."""
+        rates = np.empty((len(self._forms), 2, 2))
+        for number, (edge, distance, over) in enumerate(zip(self._edges, self._distances, self._overs, strict=True)):
+            axes = self.stack.axes.reshape(-1, 2, 2)[edge]
+            rates[:, number] = axes[:, 0]
+            if over.any():
+                away = distance[:, None] * axes[:, 0] + over[:, None] * axes[:, 1]
+                length = np.where(over, np.hypot(distance, over), 1.0)[:, None]
+                rates[:, number] = np.where(over[:, None], -away / length, axes[:, 0])
+        rates[:, 1] *= self._two[:, None]
+        swap = self._sides[1] > self._sides[0]  # beyond a corner
+        if swap.any():
+            rates = np.where(swap[:, None, None], rates[:, ::-1], rates)
+        return self._shaped(rates)
+
+    def nearest(self) -> Array:
+        """The nearest points (..., k, 2) of the polygons: the points themselves where they are inside."""
+        ends = self.stack.ends.reshape(-1, 2, 2)[self._edges[0]]
+        along = self.stack.axes.reshape(-1, 2, 2)[self._edges[0], 1]
+        at_end = ends[np.arange(len(ends)), self._end]
+        nearest = np.where(self._over[:, None], at_end, ends[:, 0] + self._way[:, None] * along)
+        return np.where(self.outside[..., None], self._shaped(nearest), self.points)
+
+    def ranges(self) -> Array:
+        """Middle and half width (..., k, 2) of the bounds at the nearest point of the polygon."""
+        planes = self.stack.planes.reshape(-1, 2, 3)[self._triangle]
+        ranges = self._shaped((planes @ self._forms[..., None])[..., 0])
+        if self.outside.any():
+            edges = self.stack.edge_ranges.reshape(-1, 2, 2)[self._edges[0]]
+            beyond = edges[:, 0] + edges[:, 1] * self._way[:, None]
+            ranges = np.where(self.outside[..., None], self._shaped(beyond), ranges)
+        return ranges
+
+    def range_rates(self) -> Array:
+        """d ranges / d point, (..., k, 2, 2)."""
+        rates = self._shaped(self.stack.planes.reshape(-1, 2, 3)[self._triangle][..., :2])
+        if self.outside.any():
+            slopes = self.stack.edge_ranges.reshape(-1, 2, 2)[self._edges[0], 1] * (self._over == 0.0)[:, None]
+            along = self.stack.axes.reshape(-1, 2, 2)[self._edges[0], 1]
+            beyond = self._shaped(slopes[:, :, None] * along[:, None, :])
+            rates = np.where(self.outside[..., None, None], beyond, rates)
+        return rates
+
+
+def _edges(triangles: Indices) -> Indices:
+    """Edges (3T, 2) of triangles (T, 3): all first ones, then all second ones, then all third ones."""
+    return np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+
+
+def _cross(a: Array, b: Array) -> Array:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]

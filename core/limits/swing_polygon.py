@@ -1,0 +1,90 @@
+"""Limits of spherical joints: a polygon of swings, each with a range of twists (CN1420453; S5)."""
+
+from collections.abc import Sequence
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import CoreError
+from ..rotation import Array, to_matrix, wrap
+from .group import KeptGradients
+from .polygon import Located, Polygon, PolygonStack
+from .swing import from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
+
+_RADIANS: Final = 2.0  # of swing for a unit of distance in the plane, where swings are small
+
+
+class SwingPolygon:
+    """A polygon that the swing's vector part must lie in, and a range for the twist about Y at each of its points.
+
+    polygons: one for each bone. Outside a polygon the twist's bounds are those of its nearest point, and that point is
+    where a swing is clamped to. Rest need not be inside. Polygons are the same in all frames.
+
+    Coordinates: twice the distances from two sides (see `Located`), at most 0 inside; the twist above its upper bound;
+    the twist below its lower bound. A twist is met by whole turns about the middle of its range.
+    """
+
+    names: Final = ("swing", "swing", "twist", "twist")
+
+    def __init__(self, bones: ArrayLike, polygons: Sequence[Polygon] | PolygonStack) -> None:
+        self.bones: NDArray[np.int64] = np.asarray(bones, int)
+        self._stack = polygons if isinstance(polygons, PolygonStack) else PolygonStack.of(polygons)
+        if self.bones.shape != (len(self._stack),):
+            raise CoreError(f"Swing polygons of {self.bones.size} bones need as many polygons.")
+        self._rows = KeptGradients(self.gradients)
+        self.lower: Array = np.full((len(self.bones), 4), -np.inf)
+        self.upper: Array = np.zeros((len(self.bones), 4))
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    def coordinates(self, matrices: Array) -> Array:
+        located = self._stack.locate(swing_vector(matrices)[0])
+        half, off = _twists(located, matrices)[1:]
+        values = np.empty((*off.shape, 4))
+        values[..., :2] = _RADIANS * located.sides()
+        values[..., 2] = off - half
+        values[..., 3] = -off - half
+        return values
+
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        vector, cosine = swing_vector(matrices)
+        located = self._stack.locate(vector)
+        rates = swing_rates(matrices, vector, cosine)
+        ranges = located.range_rates() @ rates
+        off = twist_rates(matrices, cosine) - ranges[..., 0, :]
+        slopes = np.empty((*off.shape[:-1], 4, 3))
+        slopes[..., :2, :] = _RADIANS * (located.side_rates() @ rates)
+        slopes[..., 2, :] = off - ranges[..., 1, :]
+        slopes[..., 3, :] = -off - ranges[..., 1, :]
+        return slopes
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        return self._rows.row(matrices, coordinates, index, coordinate)
+
+    def clamp(self, matrices: Array) -> Array:
+        located = self._stack.locate(swing_vector(matrices)[0])
+        middle, half, off = _twists(located, matrices)
+        inside = np.minimum(np.maximum(off, -half), half)
+        moved = located.outside | (inside != off)
+        if not moved.any():
+            return matrices
+        turned = to_matrix(from_swing_twist(located.nearest(), middle + inside))
+        return np.where(moved[..., None, None], turned, matrices)
+
+    def describe(self, index: int, coordinate: int) -> str:
+        return self.names[coordinate]
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        return type(self)(self.bones[kept], self._stack.take(kept))
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        return self
+
+
+def _twists(located: Located, matrices: Array) -> tuple[Array, Array, Array]:
+    """Middle and half width of the range of twists, and how far the twist is off the middle, (..., k) each."""
+    ranges = located.ranges()
+    middle = ranges[..., 0]
+    return middle, ranges[..., 1], wrap(twist_angle(matrices) - middle)
