@@ -93,10 +93,12 @@ class GoalRows:
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
         for number in np.flatnonzero(self.owners == index).tolist():
             if number < self.plain_points:
-                assert isinstance(goal, Goal) and goal.position is not None
+                assert isinstance(goal, Goal)
+                assert goal.position is not None
                 self.target_points[:, number] = self._flat(goal.position) / self.unit
             elif number < self.plain_points + self.plain_ends:
-                assert isinstance(goal, Goal) and goal.rotation is not None
+                assert isinstance(goal, Goal)
+                assert goal.rotation is not None
                 self.target_ends[:, number - self.plain_points] = to_matrix(self._flat(goal.rotation))
             else:
                 self.blocks[number - self.plain_points - self.plain_ends].aim(goal, self._flat)
@@ -127,7 +129,8 @@ class GoalRows:
             elif self.plain_points <= number < self.plain_points + self.plain_ends and turn is not None:
                 self.target_ends[:, number - self.plain_points] = to_matrix(turn)
 
-    def errors(self, at: Kinematics, frames: Frames) -> Errors:
+    def vectors(self, at: Kinematics, frames: Frames) -> Array:
+        """e of the blocks, (B, K, 3)."""
         plain, points = self.plain_points + self.plain_ends, self.plain_points
         vectors = np.empty((len(at.x), len(self.owners), 3))
         np.subtract(self.target_points[frames], at.points[:, :points], out=vectors[:, :points])
@@ -136,6 +139,10 @@ class GoalRows:
             vectors[:, points:plain] = rotation_vectors(self.target_ends[frames] @ np.swapaxes(ends, -1, -2))
         for number, block in enumerate(self.blocks):
             vectors[:, plain + number] = block.error(at, frames)
+        return vectors
+
+    def errors(self, at: Kinematics, frames: Frames) -> Errors:
+        vectors = self.vectors(at, frames)
         scales = self.scales[frames].reshape(vectors.shape)
         counted = vectors
         if len(self.one_sided):

@@ -1,7 +1,7 @@
 """Limits of joints as rows of the pins solver: an active set above all levels of goals.
 
-A coordinate at its bound takes its direction out of the prior of its joint: the prior is conditioned on it. A soft limit
-is an observation with the standard deviation `softness`: it gives way where a goal needs it, and only then.
+A coordinate at its bound takes its direction out of the prior of its joint: the prior is conditioned on it. A soft
+limit is an observation with the standard deviation `softness`: it gives way where a goal needs it, and only then.
 """
 
 from collections.abc import Iterator
@@ -189,19 +189,43 @@ class LinearLimits:
         mean[:, : 3 * joints] = centre.reshape(count, -1)
         return mean, covariance, held
 
-    def revise(
-        self, active: NDArray[np.bool_], step: Array, z: Array, force: Array, variance: Array, release: bool
-    ) -> NDArray[np.bool_]:
-        """Rows to switch: those that the step would cross, and those that it would leave of its own accord."""
+    def fixed(self, spread: Array, active: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """What the active rows leave: the least step to the bounds (B, D) and projectors along them (B, R, 3, 3).
+
+        Both in steps divided by `spread` (D,), standard deviations.
+        """
+        count, degrees = len(active), len(spread)
+        joints = int(self.rows.joint.max(initial=-1)) + 1
+        step = np.zeros((count, degrees))
+        projectors = np.tile(np.eye(3), (count, joints, 1, 1))
+        own = step[:, : 3 * joints].reshape(count, joints, 3)  # a view
+        goal = self._goal()
+        for slot in self.rows.slots:
+            slot = slot[active[:, slot].any(axis=0)]
+            owner = self.rows.joint[slot]
+            slope = self.slopes[:, slot] * spread[: 3 * joints].reshape(joints, 3)[owner]
+            along = (projectors[:, owner] @ slope[..., None])[..., 0]
+            size = np.sum(along * along, axis=-1)
+            usable = active[:, slot] & (size > numbers.DAMPING) & (self.rows.variance[slot] == 0.0)
+            size = np.where(usable, size, 1.0)
+            gap = np.where(usable, goal[:, slot] - np.sum(slope * own[:, owner], axis=-1), 0.0)
+            own[:, owner] += along * (gap / size)[..., None]
+            drop = along[..., :, None] * along[..., None, :] / size[..., None, None]
+            projectors[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
+        return step, projectors
+
+    def revise(self, active: NDArray[np.bool_], step: Array, push: Array, release: bool) -> NDArray[np.bool_]:
+        """Rows to switch: those that the step would cross, and those that it would leave of its own accord.
+
+        push (B, D) is what the bounds push with: the slope of what is minimised, at the end of the step.
+        """
         owner = self.rows.joint
         joints = int(owner.max()) + 1
         moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
         crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
         if not release or not active.any():
             return crossed
-        # what the bounds push with, by joint: S^-1 z - J^T y = sum of slopes times multipliers
-        safe = np.maximum(variance[: 3 * joints], numbers.DAMPING * numbers.DAMPING)
-        push = (z[:, : 3 * joints] / safe - force[:, : 3 * joints]).reshape(len(z), joints, 3)
+        push = push[:, : 3 * joints].reshape(len(push), joints, 3)  # a sum of slopes times multipliers
         multipliers = np.zeros_like(self.below)
         slots = self.rows.slots
         rows = np.full((joints, len(slots)), -1)

@@ -38,6 +38,7 @@ from . import numbers
 from .frame import FrameSolver
 from .goal_rows import Errors, GoalRows, flat_array
 from .limit_rows import LimitRows, LinearLimits
+from .newton import Newton
 from .tree import Batch, Kinematics, Links
 
 Root = Literal["free", "translate", "fixed", "pull"]
@@ -317,10 +318,12 @@ class Problem:
         if self.frame is not None:
             return self._solve_frame(self.frame)
         found = self._solve_flat(self.x)
-        if self.start.scales is not None:
-            found = self._refitted(found)
         if self.method.settle and not self.method.coherent:
             found = self._restarted(found)
+        if self.method.settle:
+            found = self._rested(found)
+        if self.start.scales is not None:
+            found = self._refitted(found)
         self.x = found.x
         active = found.active[:, self.limit_rows.real]
         errors = self.rows.errors_of_goals(found.lengths)
@@ -335,6 +338,7 @@ class Problem:
             if self._met(self.rows.errors(self.links.place(found.x), everything)).all():
                 break
             found = self._solve_flat(found.x)
+            found = self._rested(found) if self.method.settle else found
             iterations = iterations + found.iterations
         self.links = self._fit(found.x)
         errors = self.rows.errors(self.links.place(found.x), everything)
@@ -358,6 +362,30 @@ class Problem:
             better = np.flatnonzero(self._met(other) | less)
             found.iterations[left] += other.iterations
             found.put(left[better], replace(other[better], iterations=found.iterations[left[better]]))
+        return found
+
+    def _rested(self, found: "_Found") -> "_Found":
+        """The same at rest: goals that are met stay so, others are as near as they can be."""
+        newton = Newton(self)
+        met = self._met(found)
+        for firm in (True, False):
+            group = np.flatnonzero(met == firm)
+            for part in np.split(group, range(numbers.NEWTON_CHUNK, len(group), numbers.NEWTON_CHUNK)):
+                if not len(part):
+                    continue
+                x, steps, active = newton.descend(found.x[part], part, firm)
+                errors = self.rows.errors(self.links[part].place(x), part)
+                near = np.all(errors.lengths <= numbers.NEARLY, axis=1)
+                for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
+                    if some.any() and phase <= self.last_phase:
+                        places = part[some]
+                        last = self._iterate(x[some], places, numbers.FINAL_STEPS, phase)
+                        x[some], active[some] = last.x, active[some] | last.active
+                        errors.put(np.flatnonzero(some), self.rows.errors(self.links[places].place(last.x), places))
+                done = np.ones(len(part), bool)
+                rested = _Found(x, found.iterations[part] + steps, active, done, errors.lengths, errors.costs)
+                kept = np.array(not firm) | self._met(rested)  # what was met is not given away
+                found.put(part[kept], rested[kept])
         return found
 
     def _within_limits(self, x: Array, frames: NDArray[np.int64]) -> Array:
@@ -462,7 +490,7 @@ class Problem:
         mean = np.sum(gap * weight[..., None], axis=1) / weight.sum(axis=1)[:, None]
         return (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[roots] > 0.0)
 
-    def _iterate(self, x: Array, frames: NDArray[np.int64], most: int | None) -> "_Found":
+    def _iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, first: int = numbers.NATURAL) -> "_Found":
         """At `most` so many steps for the given frames of the batch, until they are met and settled."""
         method = self.method
         links = self.links[frames]
@@ -470,11 +498,10 @@ class Problem:
         limits = self.limit_rows
         rows = self.rows
         scales = rows.ordered_scales(frames)
-        held = np.ones((len(x), len(rows.one_sided)), bool)  # one-sided rows that hold: see `_switch`
         active = np.ones((len(x), limits.count), bool)  # those that are at a bound: see `begin`
         iterations = np.zeros(len(x), int)
         damping = np.zeros(len(x))
-        phase = np.zeros(len(x), int)
+        phase = np.full(len(x), first)
         calm = np.zeros(len(x), int)
         at = links.place(x)
         errors = rows.errors(at, frames)
@@ -483,6 +510,8 @@ class Problem:
             x[far, self.tree.turning : self.tree.moving] += self._way(links[far], at[far], frames[far])
             at.put(far, links[far].place(x[far]))
             errors.put(far, rows.errors(at[far], frames[far]))
+        # one-sided rows that hold: those at their bound, as long as a force presses them there
+        held = errors.rows[:, rows.one_sided_rows] < numbers.LIMIT_NEAR * scales[:, rows.one_sided_rows]
         measured = limits.measure(at, frames)
         here = self._merit(errors, x, phase, limits.strain(measured, frames))
         met = self._met(errors)
@@ -608,7 +637,8 @@ class Problem:
             if turn == numbers.ACTIVE_SET_ROUNDS - 1:
                 break
             force = (np.swapaxes(jac, -1, -2) @ y[..., None])[..., 0]
-            changed = part.revise(active[pick], step[pick], z, force, self.variance, release=turn < 2)
+            push = z / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING) - force
+            changed = part.revise(active[pick], step[pick], push, release=turn < 2)
             active[pick] = active[pick] ^ changed
             todo = todo[changed.any(axis=1)]
             if not len(todo):

@@ -34,18 +34,22 @@ def as_slice(indices: NDArray[np.int64]) -> NDArray[np.int64] | slice:
 
 
 class Batch:
-    """A dataclass of arrays whose first axis is the batch."""
+    """A dataclass of arrays, or of such dataclasses, whose first axis is the batch."""
 
-    def _arrays(self) -> dict[str, Array]:
-        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+    def _parts(self) -> dict[str, "Array | Batch"]:
+        return {name: value for name, value in vars(self).items() if isinstance(value, (np.ndarray, Batch))}
 
     def __getitem__(self, index: object) -> Self:
-        return replace(self, **{name: array[index] for name, array in self._arrays().items()})  # pyright: ignore
+        return replace(self, **{name: part[index] for name, part in self._parts().items()})  # pyright: ignore
 
     def put(self, index: NDArray[np.int64], part: Self) -> None:
         """Overwrite some of the batch."""
-        for name, array in part._arrays().items():
-            getattr(self, name)[index] = array
+        for name, value in part._parts().items():
+            own = getattr(self, name)
+            if isinstance(value, Batch):
+                own.put(index, value)
+            else:
+                own[index] = value
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +350,7 @@ class Links(Batch):
 
     def spread(self, count: int) -> "Links":
         """The links of one frame for `count` frames."""
-        return replace(self, **{n: np.broadcast_to(a, (count, *a.shape[1:])) for n, a in self._arrays().items()})  # pyright: ignore
+        return replace(self, **{n: np.broadcast_to(a, (count, *a.shape[1:])) for n, a in self._parts().items()})  # pyright: ignore
 
     def place(self, x: Array) -> Kinematics:
         """Forward kinematics of x (B, D)."""
@@ -426,6 +430,10 @@ class Links(Batch):
             arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)
             result[:, rows] += scales[:, rows, None] * (arm @ spatial) * mask
         return result
+
+    def axes_of(self, at: Kinematics) -> Array:
+        """What the columns turn about, (B, 3, D); zero for those that shift or grow."""
+        return self._spatial(at)[:, :3].copy()
 
     def centre_jacobian(self, at: Kinematics, heavy: NDArray[np.int64], shares: Array) -> Array:
         """How the centre of mass moves, (B, 3, D); `shares` of the masses `heavy`, 1 in all.

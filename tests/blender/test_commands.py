@@ -653,3 +653,26 @@ def test_info_changes_nothing(run: Run, folder: Path) -> None:
     assert written["armatures"][0]["name"] == "rig"
     (folder / "info.json").unlink()
     assert snapshot(folder) == files
+
+
+def test_info_tells_what_plays_which_part(run: Run) -> None:
+    rig = make_armature()
+    rig.hide_viewport = True  # the rest pose is there all the same
+    result = run("info", "--json")
+    (entry,) = result.json["armatures"]
+    assert entry["humanoid"] is True
+    limbs = {f"{part}.{side}" for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot") for side in "LR"}
+    assert entry["roles"] == {
+        "hips": "hips", "spine": ["spine", "chest"], "neck": [], "head": "head", **{limb: limb for limb in limbs},
+    }  # fmt: skip
+    assert entry["confidence"].keys() == entry["roles"].keys()
+    assert entry["missing"] == ["shoulder.L", "toe.L", "shoulder.R", "toe.R"]
+    assert (entry["facing"], entry["up"], entry["rest"]) == ("-Y", "+Z", "T")
+    assert (entry["twist"], entry["limbs"]) == ({}, {})
+    assert "a human body facing -Y, rest pose T" in result.error
+
+
+def test_info_tells_what_is_no_human_body(run: Run) -> None:
+    make_chain(3)
+    (entry,) = run("info", "--json").json["armatures"]
+    assert (entry["humanoid"], entry["roles"], entry["missing"], entry["rest"]) == (False, {}, [], "other")

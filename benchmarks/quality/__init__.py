@@ -1,0 +1,1 @@
+"""How well Poise solves, judged by arithmetic that is not its own: `python -m benchmarks.quality`."""

@@ -1,0 +1,267 @@
+"""What a body has beside two legs and two arms, or instead: legs of animals, wings, tails, further arms.
+
+Pairs of like chains are told by shape, as the human limbs are; names say what they are called where they can. A pair
+that comes down to the ground is legs; where there are several, the front ones are nearer to the head.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from ..rotation import Array
+from .names import ARM_PARTS, LEG_PARTS, Reading
+from .shape import Pair, limb_pairs
+from .stance import axis_vector, nearest_axis
+from .tree import Tree
+from .trunk import find_head, named_head
+
+_LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
+_AMONG_OTHERS: Final = 0.3  # of the longest pair: what does not stand on the ground is longer
+_GROUND: Final = 0.2  # of the height: legs come down so near to the lowest point
+_CENTRED: Final = 0.2  # of its length: how far the middle of a pair may be off its bone of the trunk, across
+_ALONG: Final = 0.7  # cosine: a pair lies along the body's line from side to side
+_OBLIQUE: Final = 20.0  # what a pair costs that is no mirror image left and right
+_FLAT: Final = 0.03  # of the size: added to the extent of a trunk, which may have none
+_FAN: Final = 3  # chains that begin at one bone: the limb ends there, toes follow
+_TAIL: Final = 3  # bones
+_BACKWARDS: Final = 0.3  # a chain whose end is so much nearer to its parent than its beginning hangs by its tip
+_EXTRA: Final = 0.6  # of the arms' reach: a further pair on a human trunk that is so long is a limb
+_BY_NAME: Final = 0.9  # confidence
+_BY_SHAPE: Final = 0.6
+_GUESS: Final = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Limbs:
+    """Name of the limb -> bones from the trunk outwards."""
+
+    facing: str = "-Y"
+    up: str = "+Z"
+    bones: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    confidence: dict[str, float] = field(default_factory=dict[str, float])
+
+    def add(self, name: str, bones: Sequence[int], confidence: float) -> None:
+        if bones and name not in self.bones:
+            self.bones[name] = tuple(bones)
+            self.confidence[name] = confidence
+
+    def add_pair(self, tree: Tree, name: str, pair: Pair, left: Array, confidence: float) -> None:
+        for limb, way in zip(pair.limbs, (pair.across, -pair.across), strict=True):
+            self.add(f"{name}.{'L' if way @ left > 0.0 else 'R'}", _to_fan(tree, limb.chain), confidence)
+
+
+def find_creature(tree: Tree, readings: Sequence[Reading]) -> Limbs:
+    """The limbs of a body that is no human's, and its spine, neck, head and tail."""
+    pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH))
+    if not pairs:
+        limbs = Limbs()
+        limbs.add("tail", [bone for bone in tree.members if readings[bone].part == "tail"], _BY_NAME)
+        return limbs
+    up = _up(tree, pairs)
+    legs, others = _legs_and_others(tree, readings, pairs, up)
+    forward, sure = _forward(tree, readings, legs, others, up)
+    left = np.cross(up, forward)
+    limbs = Limbs(nearest_axis(forward), nearest_axis(up))
+    legs.sort(key=lambda pair: -float(_start(tree, pair) @ forward))
+    places = {1: ("leg",), 2: ("leg.front", "leg.hind")}.get(len(legs), [f"leg.{n + 1}" for n in range(len(legs))])
+    for name, pair in (*zip(places, legs, strict=True), *((_kind(tree, readings, p, legs), p) for p in others)):
+        trust = _BY_NAME if any(_parts(readings, pair)) else _BY_SHAPE
+        limbs.add_pair(tree, name, pair, left, trust if sure else _GUESS)
+    _add_trunk(limbs, tree, readings, legs, others, forward, left)
+    return limbs
+
+
+def find_extras(
+    tree: Tree,
+    readings: Sequence[Reading],
+    taken: Collection[int],
+    spine: Sequence[int],
+    hips: int,
+    arm: int,
+    axes: tuple[Array, Array, Array],
+) -> Limbs:
+    """Wings, tail and further arms of a human body.
+
+    taken  bones that have roles
+    spine  the trunk's bones that may carry limbs, the one that carries the arms last
+    arm    an upper arm
+    axes   up, forward and left
+    """
+    up, forward, left = axes
+    limbs = Limbs()
+    for pair in limb_pairs(tree, _EXTRA * float(tree.reach[arm])):
+        if pair.trunk not in spine or any(bone in taken for limb in pair.limbs for bone in limb.chain):
+            continue
+        parts = _parts(readings, pair)
+        if "wing" in parts or (not parts & ARM_PARTS and pair.trunk == spine[-1]):
+            name = "wing"
+        else:
+            name = "arm.lower" if (_start(tree, pair) - tree.heads[arm]) @ up < 0.0 else "arm.upper"
+        limbs.add_pair(tree, name, pair, left, _BY_NAME if parts & (ARM_PARTS | {"wing"}) else _GUESS)
+    tail = _tail(tree, readings, hips, {*taken, *spine}, -forward, left)
+    limbs.add("tail", tail, _BY_NAME if any(readings[bone].part == "tail" for bone in tail) else _GUESS)
+    return limbs
+
+
+def _chosen(tree: Tree, pairs: Sequence[Pair]) -> list[Pair]:
+    """Every limb in one pair only, the best mirror images first; no limbs of limbs."""
+    pairs = [pair for pair in pairs if _off_centre(tree, pair) < _CENTRED]
+    if not pairs:
+        return []
+    axis = _side_axis(pairs)
+    along = {pair: abs(float(pair.across[axis])) for pair in pairs}
+    chosen: list[Pair] = []
+    used: set[int] = set()
+    for pair in sorted(pairs, key=lambda pair: pair.limbs[0].cost + _OBLIQUE * (1.0 - along[pair])):
+        starts = {limb.chain[0] for limb in pair.limbs}
+        if along[pair] > _ALONG and not starts & used:
+            chosen.append(pair)
+            used |= starts
+    return [pair for pair in chosen if not used & set(tree.ancestors(pair.trunk))]
+
+
+def _side_axis(pairs: Sequence[Pair]) -> int:
+    return int(np.argmax(np.sum([abs(pair.across) for pair in pairs], axis=0)))
+
+
+def _off_centre(tree: Tree, pair: Pair) -> float:
+    middle = np.mean([tree.heads[[limb.bones[0], limb.bones[2]]] for limb in pair.limbs], axis=(0, 1))
+    return abs(float((middle - tree.heads[pair.trunk]) @ pair.across)) / _reach(tree, pair)
+
+
+def _reach(tree: Tree, pair: Pair) -> float:
+    return float(max(tree.reach[limb.chain[0]] for limb in pair.limbs))
+
+
+def _start(tree: Tree, pair: Pair) -> Array:
+    """The middle between the two first joints."""
+    return tree.heads[[limb.bones[0] for limb in pair.limbs]].mean(axis=0)
+
+
+def _parts(readings: Sequence[Reading], pair: Pair) -> set[str]:
+    return {readings[bone].part for limb in pair.limbs for bone in limb.chain}
+
+
+def _up(tree: Tree, pairs: Sequence[Pair]) -> Array:
+    """The axis against which the pairs reach, by the trunk's extent along it; what they reach aside cancels."""
+    limbs = [limb for pair in pairs for limb in pair.limbs]
+    down = sum((tree.tips[limb.chain[-1]] - tree.heads[limb.chain[0]] for limb in limbs), np.zeros(3))
+    starts = {limb.chain[0] for limb in limbs}
+    middle = tree.heads[[bone for bone in tree.without(starts) if bone not in starts]]
+    down /= _FLAT + np.ptp(middle, axis=0)
+    down[_side_axis(pairs)] = 0.0
+    return axis_vector(nearest_axis(-down))
+
+
+def _legs_and_others(
+    tree: Tree, readings: Sequence[Reading], pairs: Sequence[Pair], up: Array
+) -> tuple[list[Pair], list[Pair]]:
+    """What comes down to the ground, and what else is long enough and no face."""
+    members = list(tree.members)
+    low = float(np.minimum(tree.tips[members] @ up, tree.heads[members] @ up).min())
+    high = max(float(_start(tree, pair) @ up) for pair in pairs)
+
+    def stands(pair: Pair) -> bool:
+        lowest = [np.minimum(tree.tips[list(c)] @ up, tree.heads[list(c)] @ up).min() for c in _chains(pair)]
+        return bool(max(lowest) - low < _GROUND * (high - low))
+
+    legs = [pair for pair in pairs if stands(pair)]
+    longest = max(_reach(tree, pair) for pair in pairs)
+    others = [pair for pair in pairs if pair not in legs and _reach(tree, pair) > _AMONG_OTHERS * longest]
+    if len(legs) > 1:  # what hangs beyond the front legs is a face
+        front = max((leg.trunk for leg in legs), key=lambda bone: tree.depth[bone])
+        called = ARM_PARTS | {"wing"}
+        others = [pair for pair in others if not tree.below(pair.trunk, front) or _parts(readings, pair) & called]
+    return legs, others
+
+
+def _chains(pair: Pair) -> list[tuple[int, ...]]:
+    return [limb.chain for limb in pair.limbs]
+
+
+def _forward(
+    tree: Tree, readings: Sequence[Reading], legs: Sequence[Pair], others: Sequence[Pair], up: Array
+) -> tuple[Array, bool]:
+    """The axis towards the head, and whether anything said so."""
+    pairs = [*legs, *others]
+    level = np.ones(3) - abs(up)
+    level[_side_axis(pairs)] = 0.0
+    heads = [bone for bone in tree.members if readings[bone].part == "head" and not readings[bone].rest]
+    if heads:
+        way = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
+    else:
+        # arms and wings are before legs; of two pairs of legs, the hind ones are nearer to the root
+        front = others[0] if others else max(legs, key=lambda pair: tree.depth[pair.trunk])
+        hind = min(legs or others, key=lambda pair: tree.depth[pair.trunk])
+        way = _start(tree, front) - _start(tree, hind)
+    way = way * level
+    return (axis_vector(nearest_axis(way)), True) if way.any() else (axis_vector(nearest_axis(level)), False)
+
+
+def _kind(tree: Tree, readings: Sequence[Reading], pair: Pair, legs: Sequence[Pair]) -> str:
+    """Wings are called so, or are longer than the legs."""
+    parts = _parts(readings, pair)
+    if "wing" in parts:
+        return "wing"
+    shorter = bool(legs) and _reach(tree, pair) < _reach(tree, legs[0])
+    return "arm" if shorter or parts & (ARM_PARTS | LEG_PARTS) else "wing"
+
+
+def _to_fan(tree: Tree, chain: Sequence[int]) -> Sequence[int]:
+    for place, bone in enumerate(chain):
+        if sum(bool(tree.children[child]) for child in tree.children[bone]) >= _FAN:
+            return chain[: place + 1]
+    return chain
+
+
+def _tail(
+    tree: Tree, readings: Sequence[Reading], hips: int, taken: Collection[int], way: Array, left: Array
+) -> Sequence[int]:
+    """The middle chain on the hips that is called a tail, or the longest that goes the given `way` (3,)."""
+    best: Sequence[int] = ()
+    for child in tree.children[hips]:
+        chain = tree.chain(child)
+        named = [place for place, bone in enumerate(chain) if readings[bone].part == "tail"]
+        if named:
+            return chain[named[0] :]
+        start, end = tree.heads[child], tree.tips[chain[-1]]
+        if np.linalg.norm(end - tree.heads[hips]) < _BACKWARDS * np.linalg.norm(start - tree.heads[hips]):
+            chain, start, end = chain[::-1], end, start  # generated Rigify rigs hang it by its tip
+        aside = abs(float((end - start) @ left)) + abs(float((start - tree.heads[hips]) @ left))
+        if not set(chain) & set(taken) and len(chain) >= max(_TAIL, len(best) + 1) and (end - start) @ way > aside:
+            best = chain
+    return best
+
+
+def _add_trunk(
+    limbs: Limbs,
+    tree: Tree,
+    readings: Sequence[Reading],
+    legs: Sequence[Pair],
+    others: Sequence[Pair],
+    forward: Array,
+    left: Array,
+) -> None:
+    """Spine, neck, head and tail."""
+    hind, chest = (legs or others)[-1].trunk, (others or legs)[0].trunk
+    hips = tree.common(hind, chest)
+    if hips < 0:
+        return
+    taken = {bone for pair in (*legs, *others) for chain in _chains(pair) for bone in chain}
+    tail: Sequence[int] = ()
+    for bone in tree.ancestors(hips):  # the tail may hang on a bone before the one that carries the legs
+        tail = _tail(tree, readings, bone, taken | set(tree.ancestors(chest)), -forward, left)
+        if tail:
+            hips = bone
+            break
+    head = named_head(tree, readings, chest)
+    if head < 0:
+        head = find_head(tree, chest, {*taken, *tail}, forward, left, human=False)
+    spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
+    if chest == hips and any(readings[bone].part == "neck" for bone in neck):
+        start = next(place for place, bone in enumerate(neck) if readings[bone].part == "neck")
+        spine, neck = neck[:start], neck[start:]
+    for name, bones in (("spine", spine), ("neck", neck), ("head", [head] if head >= 0 else []), ("tail", tail)):
+        limbs.add(name, bones, _BY_NAME if any(readings[bone].part for bone in bones) else _BY_SHAPE)

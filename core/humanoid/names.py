@@ -1,0 +1,188 @@
+"""What bones are called: names of all conventions to parts of the body, sides and numbers.
+
+A name is cut into words (at signs, digits and capitals, and where a run of letters is made of known words), words that
+say nothing or that most bones of the rig share are dropped, and the rest is looked up. One table serves Rigify, Mixamo,
+Unreal, VRM and VRoid, MikuMikuDance, Daz, MakeHuman, Character Creator, Biped, MotionBuilder, Auto-Rig Pro, Unity,
+Source, SMPL and Xsens: they use the same few words, only cut, ordered and abbreviated in their own ways.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LEFT: Final = _words_in("l left lt lft lf 左")
+_RIGHT: Final = _words_in("r right rt rgt rg 右")
+
+# A bone with one of these words in its name is a control, a mechanism or a thing that is carried.
+_HELPERS: Final = _words_in("""
+    ik fk pole poletarget target ctrl ctl control controller master mch org vis wgt widget tweak helper socket slot prop
+    weapon gun attach attachment camera dummy ref goal effector locator parent spin rock track lookat 親 先
+""")
+_ENDS: Final = _words_in("end nub site endsite terminator")
+_TWISTS: Final = _words_in("twist roll tw corrective muscle share bendy 捩 捩り")
+
+# Words that change nothing.
+_EMPTY: Final = _words_in("""
+    def deform bone bones jnt jt joint bip biped valvebiped mixamorig mixamo rig cc base bind skin sk skel skeleton
+    armature character char human actor avatar root c x m f b j g o bend stretch seg segment link part center
+""")
+
+# Part -> the ways to say it, words written together. Of several in one name the last counts.
+_SAYINGS: Final = {
+    "hips": "hips hip pelvis lowerbody 下半身 腰",
+    "spine": "spine back lowerback waist abdomen belly torso stomach ribs upperbody spinelower spineupper 上半身",
+    "chest": "chest upperchest breastbone ribcage thorax 胸",
+    "neck": "neck 首",
+    "head": "head skull 頭",
+    "clavicle": "clavicle clav collar collarbone clavicula scapula",
+    "shoulder": "shoulder shldr shoulders 肩",
+    "upperarm": "upperarm uparm armupper bicep biceps humerus",
+    "arm": "arm 腕",
+    "forearm": "forearm lowerarm lowarm armlower armfore",
+    "elbow": "elbow ひじ 肘",
+    "wrist": "wrist 手首",
+    "hand": "hand",
+    "thigh": "thigh upleg upperleg legupper femur 太もも 大腿",
+    "leg": "leg 足",
+    "shin": "shin calf lowleg lowerleg leglower tibia すね",
+    "knee": "knee ひざ 膝",
+    "ankle": "ankle 足首",
+    "foot": "foot feet",
+    "toe": "toe toes toebase ball つま先 爪先",
+    "thumb": "thumb 親指",
+    "index": "index indexfinger pointer forefinger 人指 人差指 人差し指",
+    "middle": "middle mid middlefinger 中指",
+    "ring": "ring ringfinger 薬指",
+    "pinky": "pinky pinkie little littlefinger small 小指",
+    "finger": "finger fingers 指",
+    "palm": "palm metacarpal metacarpals carpal",
+    "tail": "tail しっぽ 尻尾",
+    "wing": "wing wings feather 翼 羽",
+}
+_PARTS: Final = {saying: part for part, sayings in _SAYINGS.items() for saying in sayings.split()}
+FINGERS: Final = ("thumb", "index", "middle", "ring", "pinky")
+ARM_PARTS: Final = frozenset(("clavicle", "shoulder", "upperarm", "arm", "forearm", "elbow", "wrist", "hand"))
+LEG_PARTS: Final = frozenset(("thigh", "leg", "shin", "knee", "ankle", "foot", "toe"))
+
+# Words that say which of several legs.
+_FRONT: Final = _words_in("front fore forward")
+_HIND: Final = _words_in("hind back rear")
+
+# Other words to cut a run of letters by; they are no parts.
+_OTHERS: Final = _words_in("""
+    up upper lower low fore forehead front hind rear eye eyes ear ears jaw brow cheek lip nose tongue teeth lid hair
+    skirt breast bust tie cape cloth sleeve proximal intermediate distal inner outer hoof paw claw heel
+""")
+_KNOWN: Final = frozenset(_PARTS) | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS | _EMPTY | _OTHERS
+_LONGEST: Final = max(len(word) for word in _KNOWN)
+_SHARED: Final = 0.4  # of the names have it: an unknown word that says nothing
+_FEW: Final = 8  # bones: with fewer, no word is common by its share
+
+_CUT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one name says."""
+
+    part: str = ""  # a key of the table of sayings; "" if none
+    side: str = ""  # "L", "R" or ""
+    numbers: tuple[int, ...] = ()
+    rest: int = 0  # words that are not understood
+    helper: bool = False
+    end: bool = False
+    twist: bool = False
+    finger: str = ""  # of a palm bone
+    place: str = ""  # "front", "hind" or "lower": which of several legs or arms
+
+
+def read_names(names: Sequence[str]) -> tuple[Reading, ...]:
+    """What the names of one skeleton's bones say."""
+    cut = [_words(name) for name in names]
+    counts = Counter(word for words in cut for word in set(words))
+    shared = {
+        word
+        for word, count in counts.items()
+        if len(names) >= _FEW and count > _SHARED * len(names) and word not in _KNOWN and not word.isdigit()
+    }
+    return tuple(_read([word for word in words if word not in shared]) for words in cut)
+
+
+def _words(name: str) -> list[str]:
+    """Words and numbers of a name, in lower case; what stands before a colon or a bar is a name space."""
+    plain = unicodedata.normalize("NFKC", name)
+    plain = re.split(r"[:|]", plain)[-1] or plain
+    words: list[str] = []
+    for chunk in _CUT.findall(plain):
+        words += _known_words(chunk.lower()) or [chunk.lower()]
+    return words
+
+
+def _known_words(chunk: str) -> list[str]:
+    """A run of letters as known words, the longest first; empty if it is not made of them alone."""
+    if chunk in _KNOWN or chunk.isdigit():
+        return [chunk]
+    for length in range(min(len(chunk) - 1, _LONGEST), 0, -1):
+        word, rest = chunk[:length], chunk[length:]
+        if word in _KNOWN and (_is_whole(word) or (word in "lr" and rest in _PARTS)):
+            others = _known_words(rest)
+            if others and all(map(_is_whole, others)):
+                return [word, *others]
+    return []
+
+
+def _is_whole(word: str) -> bool:
+    """Single Latin letters are words only where the name is cut round them."""
+    return len(word) > 1 or not word.isascii()
+
+
+def _read(words: Sequence[str]) -> Reading:
+    # a number that follows an empty word belongs to that: Bip01
+    numbers = tuple(
+        int(word) for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
+    )
+    letters = [word for word in words if not word.isdigit()]
+    side = "L" if _LEFT & set(letters) else "R" if _RIGHT & set(letters) else ""
+    helper, end, twist = (bool(kind & set(letters)) for kind in (_HELPERS, _ENDS, _TWISTS))
+    said = [word for word in letters if word not in _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS]
+
+    parts: list[str] = []
+    left_over: list[str] = []
+    start = 0
+    while start < len(said):
+        stops = range(len(said), start, -1)
+        stop = next((stop for stop in stops if "".join(said[start:stop]) in _PARTS), 0)
+        if stop:
+            parts.append(_PARTS["".join(said[start:stop])])
+        else:
+            left_over.append(said[start])
+        start = max(stop, start + 1)
+    if not parts:
+        return Reading("", side, numbers, len(left_over), helper, end, twist)
+
+    place = ""
+    if _FRONT & set(left_over):
+        place = "front"
+    elif _HIND & set(left_over) or (len(parts) > 1 and said[0] in _HIND):
+        place = "hind"
+    elif "lower" in left_over and parts[-1] in ARM_PARTS:
+        place = "lower"
+    fingers = [part for part in parts if part in FINGERS]
+    part, finger = parts[-1], ""
+    if fingers and {"foot", "toe"} & set(parts):
+        part = "toe"
+    elif fingers:
+        part = fingers[-1]
+        if "palm" in parts and part != "thumb":  # the thumb's metacarpal is its first phalanx
+            part, finger = "palm", part
+    elif "finger" in parts:
+        part = "finger"
+    return Reading(part, side, numbers, len(left_over), helper, end, twist, finger, place)

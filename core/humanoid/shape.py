@@ -1,0 +1,271 @@
+"""A body told by its shape alone: two legs and two arms on a trunk, whatever the bones are called.
+
+A limb is a chain that hangs on the trunk with a like one beside it. Which of its joints are the shoulder, the elbow and
+the wrist (hip, knee, ankle) is a question of proportion: upper and lower half are straight and about equally long, what
+comes before (clavicle, half of a pelvis) and after (hand, foot) is short.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any, Final
+
+import numpy as np
+
+from ..rotation import Array
+from ..skeleton import Indices
+from .tree import Tree
+
+_LEAST_REACH: Final = 0.25  # of the skeleton's size: shorter chains are no arms and legs
+_STRANDS: Final = 12  # chains on one bone that are looked at, the longest: hair and skirts have dozens
+_MANY: Final = 8  # pairs on one bone
+_LONGEST: Final = 12  # bones of a chain that are looked at
+_LIKE: Final = 0.3  # the reach of two sides differs by less than this, relatively
+_TINY: Final = 1e-4  # of the size: no direction
+
+# Proportions, by length of the whole limb where not said otherwise: what is usual and how far a body may be off it.
+# All costs are squares of (value - usual) / spread.
+_HALVES: Final = (0.05, 0.5)  # ln(upper / lower)
+_BENT: Final = (0.0, 0.02)  # 1 - chord / path within one half
+_PARTS: Final = 1.35  # cost of each further bone within one half
+_KINKED: Final = (0.0, np.radians(10.0))  # how much more the parts of a half turn than the limb does at its joints
+_BEFORE: Final = (0.0, 0.4)  # clavicle, half of a pelvis
+_BEFORE_ARM: Final = (0.2, 0.25)
+_BEFORE_LEG: Final = (0.0, 0.15)
+_SIDEWAYS: Final = (0.0, 0.2)  # 1 - cosine: they run sideways
+_AFTER: Final = (0.45, 0.15)  # hand or foot, if longer
+_NARROW: Final = (-0.1, 0.05)  # half the distance of the two sides, if smaller (with a minus)
+_SIDES: Final = (0.0, 0.2)  # ln(left / right) of each half
+_CROOKED: Final = 0.2  # part of the gaps between the sides that is not along one line
+_CROSSING: Final = 0.1  # weight of the lower joints in the line from side to side
+_NO_MIRROR: Final = 0.5  # more of it: the two are no pair; a walking figure has 0.2
+_MIRROR: Final = (0.0, 0.2)  # 1 - cosine between the lines from side to side of arms and legs; cosine to the trunk
+_LEAN: Final = np.radians(30.0)  # between the trunk and the line from feet to hips
+_LEG_TO_TRUNK: Final = (0.5, 0.5)  # ln
+_ARM_TO_LEG: Final = (-0.4, 0.5)  # ln
+_HEADLESS: Final = 9.0  # nothing beyond the shoulders
+_HEAD_LENGTH: Final = 0.1  # of the trunk's length, what is beyond the shoulders at least
+_BODY: Final = 16.0  # a body that costs more is none
+UPRIGHT: Final = np.radians(55.0)  # a trunk that is further off the line of the legs lies: an animal's
+
+
+@dataclass(frozen=True)
+class Limb:
+    """A chain from the trunk to the tip, and the places of its three joints in it."""
+
+    chain: tuple[int, ...]
+    joints: tuple[int, int, int]
+    cost: float
+
+    @property
+    def before(self) -> tuple[int, ...]:
+        """Clavicle or half of a pelvis."""
+        return self.chain[: self.joints[0]]
+
+    @property
+    def after(self) -> tuple[int, ...]:
+        """Fingers or toes."""
+        return self.chain[self.joints[2] + 1 :]
+
+    @property
+    def bones(self) -> tuple[int, int, int]:
+        """Upper arm, forearm and hand; thigh, shin and foot."""
+        i, j, k = self.joints
+        return self.chain[i], self.chain[j], self.chain[k]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two like limbs on one bone of the trunk."""
+
+    trunk: int
+    limbs: tuple[Limb, Limb]
+    across: Array  # (3,) unit vector from the second to the first
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A body: limbs as (one side, other side), the same side first in both."""
+
+    legs: tuple[Limb, Limb]
+    arms: tuple[Limb, Limb]
+    cost: float
+
+    @property
+    def confidence(self) -> float:
+        """0.9 for a body of textbook proportions, below 0.5 for one that is barely taken."""
+        return float(0.9 * np.exp(-0.75 * self.cost / _BODY))
+
+
+def find_shape(tree: Tree) -> Shape | None:
+    """The most human choice of two legs and two arms; None if no choice is."""
+    longest: dict[int, list[Pair]] = {}
+    for pair in sorted(limb_pairs(tree, _LEAST_REACH), key=lambda pair: -tree.reach[pair.limbs[0].chain[0]]):
+        longest.setdefault(pair.trunk, []).append(pair)
+    pairs = [pair for hanging in longest.values() for pair in hanging[:_MANY]]
+    shapes = [_body(tree, legs, arms) for legs, arms in permutations(pairs, 2) if _apart(tree, legs, arms)]
+    best = min((shape for shape in shapes if shape is not None), key=lambda shape: shape.cost, default=None)
+    return best if best is not None and best.cost < _BODY else None
+
+
+def limb_pairs(tree: Tree, least_reach: float) -> list[Pair]:
+    """Pairs of like chains, longer than `least_reach` of the size, that hang on one bone."""
+    found: list[Pair] = []
+    for trunk in tree.members:
+        starts = [bone for bone in tree.children[trunk] if tree.reach[bone] > least_reach]
+        starts = sorted(starts, key=lambda bone: -tree.reach[bone])[:_STRANDS]
+        chains = {bone: tree.chain(bone) for bone in sorted(starts)}
+        for one, other in combinations(chains, 2):
+            reach = tree.reach[one], tree.reach[other]
+            if abs(reach[0] - reach[1]) < _LIKE * max(reach):
+                pair = _fit(tree, trunk, chains[one], chains[other])
+                found += [pair] if pair is not None else []
+    return found
+
+
+def _apart(tree: Tree, legs: Pair, arms: Pair) -> bool:
+    """The two pairs are no parts of each other and do not hang on one bone."""
+    starts = {limb.chain[0] for limb in legs.limbs}, {limb.chain[0] for limb in arms.limbs}
+    return (
+        legs.trunk != arms.trunk
+        and not starts[0] & set(tree.ancestors(arms.trunk))
+        and not starts[1] & set(tree.ancestors(legs.trunk))
+    )
+
+
+def _fit(tree: Tree, trunk: int, one: Sequence[int], other: Sequence[int]) -> Pair | None:
+    """The best three joints, the same on both sides; None where a chain has fewer or the two are no mirror images."""
+    count = min(len(one), len(other), _LONGEST)
+    if count < 3:
+        return None
+    joints = np.array(list(combinations(range(count), 3)))
+    points = tree.heads[[one[:count], other[:count]]]
+    across, crooked = _mirrors(points, joints)
+    costs = _proportions(points, joints, tree.reach[[one[0], other[0]]], across) + crooked / _CROOKED
+    best = int(np.argmin(costs))
+    if crooked[best] > _NO_MIRROR:
+        return None
+    chosen: tuple[int, int, int] = tuple(joints[best].tolist())
+    limbs = Limb(tuple(one), chosen, float(costs[best])), Limb(tuple(other), chosen, float(costs[best]))
+    return Pair(trunk, limbs, across[best])
+
+
+def _mirrors(points: Array, joints: Indices) -> tuple[Array, Array]:
+    """Lines from side to side (n, 3), unit vectors, and which part of the gaps between the sides is off them (n,).
+
+    points (2, count, 3) of both sides, joints (n, 3) choices of three.
+    """
+    gaps = points[0][joints] - points[1][joints]
+    across = gaps[:, 0] + _CROSSING * gaps.sum(axis=1)  # legs may cross
+    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), _TINY)
+    off = gaps - np.sum(gaps * across[:, None], axis=2, keepdims=True) * across[:, None]
+    return across, np.sum(off * off, axis=(1, 2)) / np.maximum(np.sum(gaps * gaps, axis=(1, 2)), _TINY**2)
+
+
+def _proportions(points: Array, joints: Indices, reach: Array, across: Array) -> Array:
+    """How unlike limbs the chains are with these joints (n,); `reach` (2,) to their ends, the rest as `_mirrors`."""
+    i, j, k = joints.T
+    steps = np.linalg.norm(np.diff(points, axis=1), axis=2)
+    way = np.concatenate([np.zeros((2, 1)), np.cumsum(steps, axis=1)], axis=1)
+    upper, lower = np.maximum(way[:, j] - way[:, i], _TINY), np.maximum(way[:, k] - way[:, j], _TINY)
+    whole = upper + lower
+    chords = (np.linalg.norm(points[:, b] - points[:, a], axis=2) for a, b in ((i, j), (j, k)))
+
+    turns: Array = _turns(points)[:, :, None]
+    places = np.arange(len(points[0])).reshape(-1, 1)
+    at_elbow = turns[:, j, 0]
+    in_upper = np.max(turns * ((i < places) & (places < j)), axis=1) - np.maximum(turns[:, i, 0], at_elbow)
+    in_lower = np.max(turns * ((j < places) & (places < k)), axis=1) - at_elbow
+
+    before, after = way[:, i] / whole, (reach[:, None] - way[:, k]) / whole
+    lead = points[:, i] - points[:, :1]
+    sideways = np.abs(np.sum(lead * across, axis=2)) / np.maximum(np.linalg.norm(lead, axis=2), _TINY)
+    width = 0.5 * np.linalg.norm(points[0, i] - points[1, i], axis=1) / whole.mean(axis=0)
+
+    costs = (
+        _square(np.log(upper / lower), _HALVES)
+        + sum(_square(1.0 - chord / half, _BENT) for chord, half in zip(chords, (upper, lower), strict=True))
+        + _PARTS * (k - i - 2)
+        + _above(in_upper, _KINKED)
+        + _above(in_lower, _KINKED)
+        + _above(before, _BEFORE)
+        + _above(after, _AFTER)
+        + _square(np.where(before > _TINY, 1.0 - sideways, 0.0), _SIDEWAYS)
+    ).mean(axis=0)
+    costs += sum(_square(np.log(half[0] / half[1]), _SIDES) for half in (upper, lower))
+    return costs + _above(-width, _NARROW)
+
+
+def _turns(points: Array) -> Array:
+    """Angles (n, count) by which polygons (n, count, 3) turn at each point; 0 at the ends."""
+    steps = np.diff(points, axis=1)
+    steps = steps / np.maximum(np.linalg.norm(steps, axis=2, keepdims=True), _TINY)
+    cosines = np.sum(steps[:, :-1] * steps[:, 1:], axis=2)
+    return np.pad(np.arccos(np.clip(cosines, -1.0, 1.0)), ((0, 0), (1, 1)))
+
+
+def _body(tree: Tree, legs: Pair, arms: Pair) -> Shape | None:
+    """The body of these limbs; None if it does not stand."""
+    hips, knees, ankles = (_ends(tree, legs, n) for n in range(3))
+    if np.sum(legs.across * arms.across) < 0.0:
+        arms = Pair(arms.trunk, (arms.limbs[1], arms.limbs[0]), -arms.across)
+    shoulders, elbows, wrists = (_ends(tree, arms, n) for n in range(3))
+    trunk = shoulders.mean(axis=0) - hips.mean(axis=0)
+    length = float(np.linalg.norm(trunk))
+    lean = angle(hips.mean(axis=0) - ankles.mean(axis=0), trunk)
+    if length < _TINY or lean > UPRIGHT:
+        return None
+    up = trunk / length
+    leg = _length(hips, knees) + _length(knees, ankles)
+    arm = _length(shoulders, elbows) + _length(elbows, wrists)
+    beyond = _beyond(tree, legs, arms)
+    rise = float(np.max((tree.tips[beyond] - shoulders.mean(axis=0)) @ up)) if beyond else 0.0
+    cost = (
+        legs.limbs[0].cost
+        + arms.limbs[0].cost
+        + _square(_before(tree, legs) / leg, _BEFORE_LEG)
+        + _square(_before(tree, arms) / arm, _BEFORE_ARM)
+        + (lean / _LEAN) ** 2
+        + _square(np.log(leg / length), _LEG_TO_TRUNK)
+        + _square(np.log(arm / leg), _ARM_TO_LEG)
+        + (_HEADLESS if rise < _HEAD_LENGTH * length else 0.0)
+        + _square(1.0 - legs.across @ arms.across, _MIRROR)
+        + _square(float(legs.across @ up), _MIRROR)
+    )
+    return Shape(legs.limbs, arms.limbs, float(cost))
+
+
+def _beyond(tree: Tree, legs: Pair, arms: Pair) -> list[int]:
+    """What hangs on the bone of the arms beside the arms and beside what leads to the legs: neck and head."""
+    stop = {limb.chain[0] for pair in (legs, arms) for limb in pair.limbs} | set(tree.ancestors(legs.trunk))
+    found: list[int] = [child for child in tree.children[arms.trunk] if child not in stop]
+    for bone in found:  # grows while it is read
+        found += tree.children[bone]
+    return found
+
+
+def _ends(tree: Tree, pair: Pair, joint: int) -> Array:
+    return tree.heads[[limb.bones[joint] for limb in pair.limbs]]
+
+
+def _length(a: Array, b: Array) -> float:
+    return float(np.linalg.norm(b - a, axis=1).mean())
+
+
+def _before(tree: Tree, pair: Pair) -> float:
+    return _length(tree.heads[[limb.chain[0] for limb in pair.limbs]], _ends(tree, pair, 0))
+
+
+def _above(value: Any, usual: tuple[float, float]) -> Any:
+    """As _square, and nothing below the usual."""
+    return _square(np.maximum(value, usual[0]), usual)
+
+
+def _square(value: Any, usual: tuple[float, float]) -> Any:
+    return ((value - usual[0]) / usual[1]) ** 2
+
+
+def angle(a: Array, b: Array) -> float:
+    """Between two vectors (3,), radians; a right angle if one of them is none."""
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(np.arccos(np.clip(a @ b / lengths, -1.0, 1.0))) if lengths > _TINY**2 else np.pi / 2.0

@@ -1,0 +1,323 @@
+"""How a body comes to rest: Newton's method on what the pins solver minimises, with the curvature of the body.
+
+    F(x) = 1/2 sum of w |e|^2 + 1/2 x^T S^-1 x
+
+Gauss-Newton steps leave out how rows bend, which is all there is where a stretched limb pulls: they circle or creep.
+With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J^T W J - C with C_ij = a_i . (J_j x f)
+for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and f . (a_i x a_j) / 2 for a frame.
+Steps are those of a trust region in standard deviations (Nocedal and Wright, Numerical Optimization, 4.3), from the
+eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..rotation import Array, skew
+from . import numbers
+from .limit_rows import Measured
+from .tree import Batch, Kinematics, Links
+
+if TYPE_CHECKING:
+    from .pins import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class _State(Batch):
+    """B frames at x."""
+
+    value: Array  # (B,) F
+    measured: Measured
+    at: Kinematics
+
+    @property
+    def x(self) -> Array:
+        return self.at.x
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The quadratic model of B frames about a place, in standard deviations, and its best step."""
+
+    step: Array  # (B, D) in x
+    expected: Array  # (B,) what it should lower F by
+    spread: Array  # (D,)
+    projectors: Array  # (B, R, 3, 3) along the active limits
+    values: Array | None = None  # (B, D) eigenvalues, where the step had to be kept short
+    vectors: Array | None = None  # (B, D, D) eigenvectors, of free directions only
+
+    def aside(self, slope: Array) -> Array:
+        """The step (B, D) to the bottom of the steep directions alone, from a slope (B, D) further on."""
+        if self.vectors is None or self.values is None:
+            return np.zeros_like(slope)
+        along = (np.swapaxes(self.vectors, -1, -2) @ (slope * self.spread)[..., None])[..., 0]
+        steep = self.values > numbers.NEWTON_STEEP
+        down = np.where(steep, along / np.where(steep, self.values, 1.0), 0.0)
+        return -(self.vectors @ down[..., None])[..., 0] * self.spread
+
+    def free(self, rows: Array) -> Array:
+        """Rows (B, m, D) along the free directions only, in standard deviations."""
+        return np.swapaxes(project(self.projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
+
+
+def project(projectors: Array, columns: Array) -> Array:
+    """Columns (B, D, n) with those of limited joints along their bounds only; projectors (B, R, 3, 3)."""
+    count, joints = projectors.shape[:2]
+    if not joints:
+        return columns
+    result = columns.copy()
+    blocks = result[:, : 3 * joints].reshape(count, joints, 3, columns.shape[-1])
+    result[:, : 3 * joints] = (projectors @ blocks).reshape(count, 3 * joints, columns.shape[-1])
+    return result
+
+
+class Newton:
+    """F of a problem: `descend` brings frames to where it is smallest."""
+
+    def __init__(self, problem: "Problem") -> None:
+        self.problem, self.rows, self.limits, self.tree = problem, problem.rows, problem.limit_rows, problem.tree
+        self.spread = np.sqrt(problem.variance)
+        self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
+        self.above = self._find_order()
+        self.place_of_row = np.argsort(self.rows.order)
+
+    def _find_order(self) -> Array:
+        """(D, D): 1 where turning the column's joint turns the other column's, halves where both are of one joint."""
+        tree = self.tree
+        breaks = set(tree.breaks.tolist())
+        turns = np.zeros((len(tree.nodes), len(tree.nodes)))
+        for node in range(len(tree.nodes)):
+            link = node
+            while link not in breaks and tree.parents[link] >= 0:
+                link = int(tree.parents[link])
+                turns[link, node] = 1.0
+        nodes = np.concatenate([np.repeat(tree.joints, 3), np.repeat(tree.roots, 3), tree.stretching]).astype(int)
+        above = (turns + 0.5 * np.eye(len(tree.nodes)))[np.ix_(nodes, nodes)]
+        above[:, tree.turning : tree.moving] = 0.0  # where a root is does not turn with it
+        above[:, tree.moving :] = np.ceil(above[:, tree.moving :])
+        return above
+
+    def descend(
+        self, x: Array, frames: NDArray[np.int64], met: bool
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
+        self.firm = self.rows.rows if met else self.rows.levels[-1].start  # rows that stay met
+        links = self.problem.links[frames]
+        at = links.place(x.copy())
+        weights = self._weights(frames)
+        now = self._state(at, weights, frames)
+        radius = np.full(len(x), numbers.NEWTON_RADIUS)
+        steps = np.zeros(len(x), int)
+        active = np.ones((len(x), self.limits.count), bool)
+        alive = np.arange(len(x))
+        for _ in range(numbers.NEWTON_STEPS):
+            where, part, here = frames[alive], links[alive], now[alive]
+            model, active[alive] = self._model(part, here, weights[alive], where, active[alive], radius[alive])
+            step = model.step
+            there = self._reach(part, here.x + step, weights[alive], where)
+            # what must not move bends away from a step along it: back, before the step is judged
+            for turn in range(numbers.NEWTON_CORRECTIONS):
+                if model.vectors is None and not self.firm:
+                    break
+                aside = self._back(part, there, model, weights[alive], where, turn)
+                corrected = self._reach(part, there.x + aside, weights[alive], where)
+                closer = corrected.value < there.value
+                there.put(np.flatnonzero(closer), corrected[closer])
+            gained = here.value - there.value
+            lower = gained >= -numbers.LIMIT_SLACK * here.value
+            now.put(alive[lower], there[lower])
+            steps[alive] += 1
+            # the model is trusted as far as it told the truth
+            true = gained > numbers.NEWTON_TRUST * model.expected
+            size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
+            wider = np.maximum(radius[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
+            radius[alive] = np.where(true, wider, 0.25 * size)
+            rests = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
+            alive = alive[~rests]
+            if not len(alive):
+                break
+        return now.x, steps, active
+
+    def _weights(self, frames: NDArray[np.int64]) -> Array:
+        """w (B, M) of the rows in their order, by level."""
+        rows = self.rows
+        ranks = np.arange(len(rows.levels))
+        levels = 1.0 / (numbers.NEWTON_DAMPING * numbers.LEVEL_DAMPING ** (len(ranks) - 1.0 - ranks))
+        blocks = np.repeat(rows.block_in_level @ levels, 3)
+        return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
+
+    def _reach(self, links: Links, x: Array, weights: Array, frames: NDArray[np.int64]) -> _State:
+        """The frames at x, with joints brought in that are outside their limits."""
+        there = self._state(links.place(x), weights, frames)
+        drifted = self.limits.outside(there.measured, frames, numbers.LIMIT_DRIFT)
+        if len(drifted):
+            inside = self.limits.clamp(x[drifted], there.measured[drifted], frames[drifted])
+            there.put(drifted, self._state(links[drifted].place(inside), weights[drifted], frames[drifted]))
+        return there
+
+    def _state(self, at: Kinematics, weights: Array, frames: NDArray[np.int64]) -> _State:
+        measured = self.limits.measure(at, frames)
+        errors = self._errors(at, frames)
+        value = 0.5 * np.sum(weights * errors * errors, axis=1) + 0.5 * (at.x * at.x) @ self.stiffness
+        return _State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
+
+    def _errors(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
+        """e (B, M) in the order of the rows; what a one-sided row allows is none."""
+        errors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order]
+        sided = self.rows.one_sided_rows
+        errors[:, sided] = np.minimum(errors[:, sided], 0.0)
+        return errors
+
+    def _slope(
+        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array, Array]:
+        """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
+        errors = self._errors(here.at, frames)
+        on = np.ones_like(weights)
+        on[:, self.rows.one_sided_rows] = errors[:, self.rows.one_sided_rows] < 0.0
+        jacobian = self.rows.jacobian(links, here.at, on, frames)
+        forces = weights * errors
+        return jacobian, here.x * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
+
+    def _back(
+        self, links: Links, there: _State, model: _Model, weights: Array, frames: NDArray[np.int64], turn: int
+    ) -> Array:
+        """A step (B, D) that takes the errors of the firm rows back, or without them the steep ways down."""
+        firm = self.firm
+        jacobian, slope, _ = self._slope(links, there, weights, frames)
+        if firm and (turn % 2 == 0 or model.vectors is None):
+            rows = model.free(jacobian[:, :firm])
+            gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(firm)
+            wish = np.linalg.solve(gram, self._errors(there.at, frames)[:, :firm, None])
+            step = (np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread
+        else:
+            step = model.aside(slope)
+        length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
+        return step * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
+
+    def _model(
+        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        radius: Array,
+    ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
+        """The model with its step within the radius, and the limits that are active in it."""
+        jacobian, slope, forces = self._slope(links, here, weights, frames)
+        hessian = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
+        steady = self._steady(jacobian, forces, slope, weights)
+        hessian -= self._curvature(links, here.at, jacobian, steady)
+        self._add_map(hessian, here.x, -(steady[:, None, :] @ jacobian)[:, 0])
+        scaled = hessian * self.spread * self.spread[:, None] + np.eye(len(self.spread))
+        fall = slope * self.spread
+        linear = self.limits.linearize(here.at, here.measured, frames)
+        active = linear.begin(active)
+        turn = 0
+        while True:
+            turn += 1
+            fixed, projectors = linear.fixed(self.spread, active)
+            z, values, vectors = self._trusted(scaled, fall, fixed, projectors, radius)
+            step = z * self.spread
+            if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
+                break
+            push = slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
+            changed = linear.revise(active, step, push, release=turn <= 2)
+            if not changed.any():
+                break
+            active = active ^ changed
+        expected = -np.sum(z * (fall + 0.5 * (scaled @ z[..., None])[..., 0]), axis=1)
+        return _Model(step, expected, self.spread, projectors, values, vectors), active
+
+    def _trusted(
+        self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array
+    ) -> tuple[Array, Array | None, Array | None]:
+        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'; eigenpairs.
+
+        There are none where the bottom is within the radius in all frames.
+        """
+        left = project(projectors, (fall + (scaled @ fixed[..., None])[..., 0])[..., None])
+        reduced = scaled
+        if projectors.shape[1]:
+            eye = np.broadcast_to(np.eye(len(self.spread)), scaled.shape)
+            reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
+            reduced = reduced + eye - project(projectors, eye)
+        try:
+            np.linalg.cholesky(reduced)
+        except np.linalg.LinAlgError:
+            pass
+        else:
+            z = -np.linalg.solve(reduced, left)[..., 0]
+            if np.all(np.sum(z * z, axis=1) <= radius * radius):
+                return fixed + z, None, None
+        values, vectors = np.linalg.eigh(reduced)
+        along = (np.swapaxes(vectors, -1, -2) @ left)[..., 0]
+        shift = _shift(values, along, radius)
+        vectors = project(projectors, vectors)
+        z = -(vectors @ (along / (values + shift[:, None]))[..., None])[..., 0]
+        return fixed + z, values, vectors
+
+    def _steady(self, jacobian: Array, forces: Array, slope: Array, weights: Array) -> Array:
+        """The forces (B, M), those of the firm rows as they are after a Gauss-Newton step.
+
+        Their own errors are too small next to their weights to tell.
+        """
+        firm = self.firm
+        if not firm:
+            return forces
+        rows = jacobian[:, :firm] * self.spread
+        gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
+        result = forces.copy()
+        result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
+        return result
+
+    def _add_map(self, hessian: Array, x: Array, slope: Array) -> None:
+        """Add what the exponential map bends, d/dx of Jr(x)^T g: g is the goals' slope (B, D) in the bones' frames."""
+        turning, joints = self.tree.turning, len(self.tree.joints)
+        vectors = x[:, :turning].reshape(len(x), joints, 3)
+        back = np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2)
+        own = (back @ slope[:, :turning].reshape(len(x), joints, 3, 1))[..., 0]
+        ahead, behind = (
+            _sum_of_rates(
+                vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
+            )
+            for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
+        )
+        rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
+        for axis in range(3):
+            for other in range(3):
+                places = np.arange(joints) * 3
+                hessian[:, places + axis, places + other] += blocks[:, :, axis, other]
+
+    def _curvature(self, links: Links, at: Kinematics, jacobian: Array, forces: Array) -> Array:
+        """C (B, D, D), of plain goals: forces on points and, by half, torques on frames."""
+        points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
+        if not plain:
+            return np.zeros((len(forces), len(self.spread), len(self.spread)))
+        places = self.place_of_row[: 3 * plain]
+        pull = forces[:, places].reshape(len(forces), plain, 3)
+        pull[:, points:] *= 0.5
+        rows = jacobian[:, places].reshape(len(forces), plain, 3, len(self.spread))
+        bend = (np.swapaxes(skew(pull), -1, -2) @ rows).sum(axis=1)  # sum of J x f
+        axes = links.axes_of(at)
+        half = (np.swapaxes(axes, -1, -2) @ bend) * self.above
+        return half + np.swapaxes(half, -1, -2)
+
+
+def _sum_of_rates(vectors: Array, slopes: Array) -> Array:
+    """Jr(x)^T g for rotation vectors and g (..., 3)."""
+    return (np.swapaxes(rotation.exp_and_jacobian(vectors)[1], -1, -2) @ slopes[..., None])[..., 0]
+
+
+def _shift(values: Array, along: Array, radius: Array) -> Array:
+    """The least m >= 0 (B,) with values + m > 0 and |along / (values + m)| <= radius, by halving."""
+    least = np.maximum(-values[:, 0], 0.0) * (1.0 + numbers.LIMIT_SLACK)
+    newton = np.sqrt(np.sum(np.square(along / np.maximum(values, numbers.LIMIT_SLACK)), axis=1))
+    inside = (values[:, 0] > numbers.LIMIT_SLACK) & (newton <= radius)
+    low, high = least, least + np.sqrt(np.sum(along * along, axis=1)) / radius + numbers.LIMIT_SLACK
+    for _ in range(numbers.HALVINGS):
+        middle = 0.5 * (low + high)
+        size = np.sqrt(np.sum(np.square(along / (values + middle[:, None])), axis=1))
+        long = size > radius
+        low, high = np.where(long, middle, low), np.where(long, high, middle)
+    return np.where(inside, 0.0, high)
