@@ -7,9 +7,11 @@ import numpy as np
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..bridge.driven import find_driven, split_path
-from ..core import CoreError
+from ..core import CoreError, Skeleton, rotation
+from ..core.humanoid import find_roles
 
 _AXES: Final = ("x", "y", "z")
+_UNSURE: Final = 0.5  # a role with less confidence wants asking
 _DIGITS: Final = 6  # of lengths and angles: single precision has no more
 
 
@@ -36,7 +38,7 @@ def describe(object: Any) -> dict[str, Any]:
     """One entry of "armatures"."""
     return {
         "name": object.name,
-        **_roles(),
+        **_roles(object),
         "bones": _bones(object),
         "actions": _actions(object),
     }
@@ -47,24 +49,58 @@ def sentence(entry: dict[str, Any]) -> str:
     bones, actions = entry["bones"], [action["name"] for action in entry["actions"]]
     driven = sum(bone["driven"] is not None for bone in bones)
     limited = sum(bone["limits"] is not None for bone in bones)
-    return f"{entry['name']}: {len(bones)} bones, {driven} driven, {limited} limited; " + (
-        f"actions {_listed(actions)}" if actions else "no actions"
+    parts = [f"{entry['name']}: {len(bones)} bones, {driven} driven, {limited} limited", _body(entry)]
+    parts.append(f"actions {_listed(actions)}" if actions else "no actions")
+    return "; ".join(parts)
+
+
+def _body(entry: dict[str, Any]) -> str:
+    if not entry["humanoid"]:
+        return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
+    unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < _UNSURE)
+    return f"a human body facing {entry['facing']}, rest pose {entry['rest']}" + (
+        f", unsure of {', '.join(unsure)}" if unsure else ""
     )
 
 
-def _roles() -> dict[str, Any]:
-    """What is known of the body: nothing yet."""
+def _roles(object: Any) -> dict[str, Any]:
+    """What plays which part, by name; nothing where there are no bones."""
+    bones = object.data.bones
+    if not len(bones):
+        return {
+            "humanoid": False,
+            **{key: {} for key in ("roles", "twist", "limbs", "confidence")},
+            "missing": [],
+            **dict.fromkeys(("facing", "up", "rest")),
+        }
+    found = find_roles(_rest_skeleton(object), np.array([bone.use_deform for bone in bones]))
+
+    def named(indices: int | tuple[int, ...]) -> str | list[str]:
+        return bones[indices].name if isinstance(indices, int) else [bones[index].name for index in indices]
+
     return {
-        "humanoid": None,
-        "roles": {},
-        "twist": {},
-        "limbs": {},
-        "confidence": {},
-        "missing": [],
-        "facing": None,
-        "up": None,
-        "rest": None,
+        "humanoid": found.humanoid,
+        "roles": {role: named(indices) for role, indices in found.bones.items()},
+        "twist": {role: named(indices) for role, indices in found.twist.items()},
+        "limbs": {limb: named(indices) for limb, indices in found.limbs.items()},
+        "confidence": {key: round(value, 2) for key, value in found.confidence.items()},
+        "missing": list(found.missing),
+        "facing": found.facing,
+        "up": found.up,
+        "rest": found.rest,
     }
+
+
+def _rest_skeleton(object: Any) -> Skeleton:
+    """Names, tree and rest pose, which hidden armatures have too; the bridge reads poses and needs them evaluated."""
+    bones = object.data.bones
+    indices = {bone.name: index for index, bone in enumerate(bones)}
+    parents = np.array([indices[bone.parent.name] if bone.parent else -1 for bone in bones])
+    matrices = np.array([bone.matrix_local for bone in bones])
+    above = np.where((parents >= 0)[:, None, None], matrices[parents], np.eye(4))
+    local = np.linalg.inv(above) @ matrices
+    turns = rotation.from_matrix(rotation.nearest_rotation(local[:, :3, :3]))
+    return Skeleton(tuple(indices), parents, local[:, :3, 3], turns, np.array([bone.length for bone in bones]))
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:

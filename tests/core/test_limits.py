@@ -486,3 +486,190 @@ def test_limits_in_anatomical_axes_mean_the_same_on_any_rig() -> None:
             np.testing.assert_allclose(beyond[0], [outside, 0.0, 0.0], atol=1e-9)
             moved = rotation.angle_between(own, rotation.from_matrix(knee.clamp(matrices)))
             assert np.degrees(moved[0]) == pytest.approx(abs(outside), abs=1e-6)
+
+
+# -- rotations by shares ----------------------------------------------------------------------------------------------
+
+share = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0.0, 1.0))
+degrees_below = st.one_of(st.sampled_from([-np.inf, -180.0, -120.0, -90.0, -45.0, 0.0]), st.floats(-179.0, 0.0))
+degrees_above = st.one_of(st.sampled_from([np.inf, 180.0, 120.0, 90.0, 45.0, 0.0]), st.floats(0.0, 179.0))
+degrees_shift = st.sampled_from([0.0, 0.0, 0.0, 90.0, -170.0])  # ranges without rest, across half a turn
+
+
+def grid(count: int) -> np.ndarray:
+    """Shares (count^3, 1, 3) of one bone, the middles of equal cells."""
+    line = (np.arange(count) + 0.5) / count
+    return np.stack(np.meshgrid(line, line, line, indexing="ij"), axis=-1).reshape(-1, 1, 3)
+
+
+@given(
+    st.sampled_from(["euler", "ellipse", "order-free"]),
+    st.booleans(),
+    arrays(float, (6, 3), elements=degrees_below),
+    arrays(float, (6, 3), elements=degrees_above),
+    arrays(float, (6, 3), elements=degrees_shift),
+    arrays(float, (4, 6, 3), elements=share),
+)
+@settings(derandomize=True, deadline=None, max_examples=400)
+def test_any_shares_are_inside_any_bounds(
+    kind: str, framed: bool, below: np.ndarray, above: np.ndarray, shift: np.ndarray, shares: np.ndarray
+) -> None:
+    if kind == "ellipse":
+        group: LimitGroup = EllipticSwing(range(6), np.radians(below), np.radians(above))
+    else:
+        shift = np.where(np.isfinite(below) & np.isfinite(above), shift, 0.0)
+        above = np.where((shift == 90.0) & (above - below < 0.01), 1.0, above)  # only gimbal lock: angles are not told
+        below, above = below + shift, above + shift
+        bounds = np.radians(below), np.radians(above)
+        group = OrderFreeBox(range(6), *bounds) if kind == "order-free" else EulerBox(
+            range(6), rotation.EULER_ORDERS, *bounds)  # fmt: skip
+    if framed:
+        group = Framed(group, frames(12), frames(13))
+    own = group.within(shares)
+    assert own.shape == (4, 6, 3, 3)
+    np.testing.assert_allclose(own @ np.swapaxes(own, -1, -2), np.broadcast_to(np.eye(3), own.shape), atol=1e-12)
+    assert np.max(np.abs(excess(group, group.coordinates(own)))) < 1e-9
+
+
+@given(st.integers(0, 10**6), st.booleans(), arrays(float, (4, 3, 3), elements=share))
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_any_shares_are_inside_any_polygon(seed: int, framed: bool, shares: np.ndarray) -> None:
+    group: LimitGroup = SwingPolygon(range(3), [star(3, seed, 0.05, 0.99), ring(), star(11, seed, 0.05, 0.99)])
+    if framed:
+        group = Framed(group, frames(12, 3), frames(13, 3))
+    assert np.max(np.abs(excess(group, group.coordinates(group.within(shares))))) < 1e-9
+
+
+@pytest.mark.parametrize("number", KINDS)
+def test_the_same_shares_give_the_same_rotations_alone_and_among_others(number: int) -> None:
+    group = groups()[number]
+    shares = np.random.default_rng(14).uniform(size=(2, 3, 6, 3))
+    own = group.within(shares)
+    np.testing.assert_array_equal(groups()[number].within(shares), own)
+    kept = np.array([4, 1, 5])
+    np.testing.assert_allclose(group.take(kept).within(shares[..., kept, :]), own[..., kept, :, :], atol=1e-12)
+    for index in np.ndindex(2, 3):
+        np.testing.assert_allclose(group.within(shares[index]), own[index], atol=1e-12)
+    assert group.take(kept[:0]).within(shares[..., :0, :]).shape == (2, 3, 0, 3, 3)
+    if isinstance(group, Framed):
+        turned = rotation.mul(group._before, rotation.mul(rotation.from_matrix(own), group._after))
+        np.testing.assert_allclose(rotation.to_matrix(turned), group.group.within(shares), atol=1e-12)
+
+
+@pytest.mark.parametrize("order_free", [False, True])
+def test_shares_are_where_each_angle_is_in_its_range(order_free: bool) -> None:
+    rng = np.random.default_rng(15)
+    low, high = -rng.uniform(0.1, 1.5, (6, 3)), rng.uniform(0.1, 1.5, (6, 3))
+    group = OrderFreeBox(range(6), low, high) if order_free else EulerBox(range(6), rotation.EULER_ORDERS, low, high)
+    corners = np.array(list(np.ndindex(2, 2, 2)), float)[:, None]
+    for shares in (corners, np.full((1, 1, 3), 0.5), rng.uniform(size=(50, 6, 3))):
+        wanted = group.lower + shares * (group.upper - group.lower)
+        np.testing.assert_allclose(group.coordinates(group.within(shares)), wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("order_free", [False, True])
+def test_where_nothing_bounds_an_angle_its_range_is_a_right_angle(order_free: bool) -> None:
+    free = np.inf
+    low, high = np.radians([[-free, 10.0, -free]]), np.radians([[free, free, 20.0]])
+    # in the order Y, X, Z no free angle comes second, where a right angle is gimbal lock
+    group = OrderFreeBox([0], low, high) if order_free else EulerBox([0], ["XZY"], low, high)
+    columns = [0, 1, 2] if order_free else [0, 2, 1]
+    for part, wanted in ((0.25, (-45.0, 32.5, -47.5)), (0.5, (0.0, 55.0, -25.0)), (0.75, (45.0, 77.5, -2.5))):
+        angles = np.degrees(group.coordinates(group.within(np.full((1, 3), part))))[0]
+        np.testing.assert_allclose(angles[columns], wanted, atol=1e-9)
+
+
+def test_shares_of_bounds_at_half_turns_and_gimbal_lock_stay_readable() -> None:
+    low, high = np.radians([[0.0, -90.0, -30.0]] * 2), np.radians([[180.0, 90.0, 30.0]] * 2)
+    for group in (EulerBox([0, 1], ["XYZ", "ZYX"], low, high), OrderFreeBox([0, 1], low, high)):
+        for corner in np.ndindex(2, 2, 2):
+            wanted = np.where(np.array(corner, bool), group.upper, group.lower)
+            angles = group.coordinates(group.within(np.full((2, 3), corner, float)))
+            np.testing.assert_allclose(angles, wanted, atol=2e-5)
+
+
+def test_shares_go_across_half_a_turn_where_the_range_does() -> None:
+    low, high = np.radians([[100.0, 0.0, 0.0]]), np.radians([[250.0, 0.0, 0.0]])
+    for group in (EulerBox([0], ["XYZ"], low, high), OrderFreeBox([0], low, high)):
+        for part, degrees in ((0.0, 100.0), (0.8, 220.0), (1.0, 250.0)):
+            own = rotation.from_matrix(group.within(np.full((1, 3), part)))[0]
+            assert float(rotation.angle_between(own, rotation.exp(np.radians([degrees, 0.0, 0.0])))) < 1e-9
+
+
+def test_shares_cover_an_ellipse_of_swings_evenly() -> None:
+    below, above = np.radians([[30.0, 20.0, 50.0]]), np.radians([[100.0, 70.0, 80.0]])
+    group = EllipticSwing([0], -below, above)
+    own = group.within(grid(24))
+    swings = swings_of(own)
+    radii = np.where(swings < 0.0, np.sin(0.5 * below[:, [0, 2]]), np.sin(0.5 * above[:, [0, 2]]))
+    square = np.sum((swings / radii) ** 2, axis=-1)
+    for level in (0.1, 0.3, 0.5, 0.7, 0.9):
+        assert np.mean(square < level) == pytest.approx(level, abs=0.05)
+    span = np.sin(0.5 * below[0, [0, 2]]) + np.sin(0.5 * above[0, [0, 2]])
+    part = np.sin(0.5 * above[0, [0, 2]]) / span
+    for x, z in ((False, False), (False, True), (True, False), (True, True)):
+        area = np.prod(np.where([x, z], part, 1.0 - part))
+        assert np.mean(np.all((swings > 0.0) == [x, z], axis=-1)) == pytest.approx(area, abs=0.04)
+    rim = np.random.default_rng(16).uniform(size=(40, 1, 3))
+    rim[:20, 0, 0], rim[20:, 0, 1] = [0.0, 1.0] * 10, [0.0, 1.0] * 10
+    values = group.coordinates(group.within(rim))[:, 0]
+    np.testing.assert_allclose(values[:, 2], group.upper[0, 2], atol=1e-9)
+    np.testing.assert_allclose(values[:, 3], -below[0, 1] + rim[:, 0, 2] * (above[0, 1] + below[0, 1]), atol=1e-9)
+
+
+def test_shares_of_a_hinge_are_angles_of_its_range() -> None:
+    group = EllipticSwing([0], np.radians([[-10.0, 0.0, 0.0]]), np.radians([[150.0, 0.0, 0.0]]))
+    for part, degrees in ((0.0, -10.0), (0.25, 30.0), (0.5, 70.0), (1.0, 150.0)):
+        own = rotation.from_matrix(group.within(np.array([[part, 0.3, 0.8]])))[0]
+        assert float(rotation.angle_between(own, rotation.exp(np.radians([degrees, 0.0, 0.0])))) < 1e-9
+
+
+def test_shares_cover_a_polygon_evenly_and_twist_from_bound_to_bound() -> None:
+    for polygon in (star(7, 2), ring(), Polygon(**SQUARE)):
+        group = SwingPolygon([0, 1], [polygon, star(30, 3)])  # in rows that are filled up
+        fine, coarse = (np.arange(2000) + 0.5) / 2000, (np.arange(10) + 0.5) / 10
+        shares = np.stack(np.meshgrid(fine, coarse, [0.5]), axis=-1).reshape(-1, 1, 3)
+        shares = np.repeat(shares, 2, axis=1)
+        swings = swings_of(group.within(shares))
+        corners = polygon.vertices[polygon.triangles]
+        one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        areas = 0.5 * np.abs(one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0])
+        forms = np.linalg.inv(np.concatenate([corners, np.ones((len(corners), 3, 1))], axis=-1))
+        weights = np.concatenate([swings, np.ones((len(swings), 1))], axis=-1) @ forms
+        inside = np.all(weights > 0.0, axis=-1)
+        np.testing.assert_allclose(inside.mean(axis=1), areas / areas.sum(), atol=0.001)
+        # in each triangle every corner has the same part of the points
+        means = np.array([weights[t][inside[t]].mean(axis=0) for t in range(len(areas))])
+        np.testing.assert_allclose(means, 1.0 / 3.0, atol=0.002)
+        for end, column in ((0.0, 3), (1.0, 2)):
+            shares[..., 2] = end
+            np.testing.assert_allclose(group.coordinates(group.within(shares))[..., column], 0.0, atol=1e-9)
+
+
+def test_a_free_twist_of_a_polygon_goes_a_right_angle_each_way() -> None:
+    for low, high, wanted in (
+        (-np.inf, np.inf, (-90.0, 0.0, 90.0)),
+        (170.0, np.inf, (170.0, 215.0, 260.0)),
+        (-np.inf, 20.0, (-70.0, -25.0, 20.0)),
+    ):
+        bounds = np.full(4, np.radians(low)), np.full(4, np.radians(high))
+        group = SwingPolygon([0], [Polygon(SQUARE["vertices"], SQUARE["triangles"], *bounds)])
+        for part, degrees in zip((0.0, 0.5, 1.0), wanted, strict=True):
+            own = group.within(np.array([[0.3, 0.6, part]]))
+            twist = rotation.swing_twist(rotation.from_matrix(own), [0.0, 1.0, 0.0])[1][0]
+            assert float(rotation.angle_between(twist, rotation.exp([0.0, np.radians(degrees), 0.0]))) < 1e-9
+            assert np.max(np.abs(excess(group, group.coordinates(own)))) < 1e-9
+
+
+@pytest.mark.parametrize("kind", [EllipticSwing, OrderFreeBox, EulerBox])
+def test_shares_are_of_the_bounds_of_each_frame(kind: type) -> None:
+    low, high = -np.full((2, 3), 0.4), np.random.default_rng(17).uniform(0.1, 0.9, (5, 2, 3))
+    orders = (["XYZ", "ZYX"],) if kind is EulerBox else ()
+    shares = np.array([[0.2, 0.9, 0.6], [1.0, 0.3, 0.0]])
+    group = Framed(kind([0, 1], *orders, low, high), frames(0, 2), frames(1, 2))
+    own = group.within(shares)
+    assert own.shape == (5, 2, 3, 3)
+    for frame in range(5):
+        alone = Framed(kind([0, 1], *orders, low, high[frame]), frames(0, 2), frames(1, 2))
+        np.testing.assert_allclose(own[frame], alone.within(shares), atol=1e-12)
+    np.testing.assert_allclose(group.at_frames(np.array([3, 0])).within(shares), own[[3, 0]], atol=1e-12)
