@@ -1,10 +1,15 @@
 """Bounds by bone and axis."""
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CoreError
 from ..rotation import Array
+
+FREE: Final = float(np.radians(90.0))  # how far a range goes where nothing bounds it
+CLEAR: Final = 1e-5  # radians from half turns and gimbal lock: nearer, angles are read with errors over 1e-10
 
 
 def checked_bounds(bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.int64], Array, Array]:
@@ -29,3 +34,23 @@ def turning_middle(lower: Array, upper: Array) -> Array | None:
     if not (bounded & ((lower < -np.pi) | (upper > np.pi))).any():
         return None
     return 0.5 * (np.where(bounded, lower, 0.0) + np.where(bounded, upper, 0.0))
+
+
+def finite_ranges(lower: Array, upper: Array) -> tuple[Array, Array]:
+    """The bounds, and where there is none FREE beyond the other one, or to both sides of 0."""
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    low = np.where(below, lower, np.where(above, upper, 0.0) - FREE)
+    high = np.where(above, upper, np.where(below, lower, 0.0) + FREE)
+    return low, high
+
+
+def readable_ranges(lower: Array, upper: Array, middle: Array | float = 0.0) -> tuple[Array, Array]:
+    """`finite_ranges` of angles that are read in half a turn to both sides of `middle`, CLEAR of its ends."""
+    reach = np.pi - CLEAR
+    low, high = finite_ranges(lower, upper)
+    return np.clip(low, middle - reach, middle + reach), np.clip(high, middle - reach, middle + reach)
+
+
+def between(low: Array, high: Array, shares: Array) -> Array:
+    """low at 0, high at 1: both exactly."""
+    return (1.0 - shares) * low + shares * high

@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
-from .bounds import checked_bounds
+from .bounds import between, checked_bounds, readable_ranges
 from .group import KeptGradients, excess
 from .swing import NEAR_SINGULAR, from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
 _THIN: Final = 1e-3  # an ellipse with a half-axis under this (sine of half the angle) is two separate ranges
+_FARTHEST: Final = float(np.sqrt(1.0 - 1e-4))  # sine of half a swing of 178.9 degrees: beyond, twists are ill read
 
 
 class EllipticSwing:
@@ -35,6 +36,7 @@ class EllipticSwing:
         bounded = np.isfinite(reach).all(axis=0)
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
         elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
+        self._elliptic = elliptic
         below: Array
         above: Array
         below, above = np.where(elliptic[..., None], sine, 1.0)
@@ -105,6 +107,20 @@ class EllipticSwing:
         turned = rotation.to_matrix(from_swing_twist(vector, inside[..., 3]))
         return np.where(outside[..., None, None], turned, matrices)
 
+    def within(self, shares: Array) -> Array:
+        """Shares of the swing about x and z, then of the twist; an ellipse is covered evenly."""
+        low, high = self._given
+        low, high = readable_ranges(low, high)
+        vector = np.where(self._elliptic[..., None], self._in_ellipse(shares), _in_ranges(low, high, shares))
+        return rotation.to_matrix(from_swing_twist(vector, between(low[..., 1], high[..., 1], shares[..., 2])))
+
+    def _in_ellipse(self, shares: Array) -> Array:
+        """Swing vectors (..., k, 2), each quarter of the rectangle around the ellipse to its quarter of the ellipse."""
+        below, above = self._sine
+        corner = between(-below, above, shares[..., :2])
+        vector = _disc(corner / self._radii(corner)) * self._radii(corner)
+        return vector * (_FARTHEST / np.maximum(np.linalg.norm(vector, axis=-1, keepdims=True), _FARTHEST))
+
     def describe(self, index: int, coordinate: int) -> str:
         return self.names[coordinate]
 
@@ -117,3 +133,27 @@ class EllipticSwing:
             return self
         low, high = self._given
         return type(self)(self.bones, low[frames], high[frames])
+
+
+def _in_ranges(low: Array, high: Array, shares: Array) -> Array:
+    """Swing vectors (..., k, 2) of angles about x and, in the range that this one leaves, about z."""
+    sines: list[Array] = []
+    left: Array | float = _FARTHEST**2
+    for number, axis in enumerate((0, 2)):
+        reach = 2.0 * np.arcsin(np.sqrt(left))
+        angle = between(
+            np.clip(low[..., axis], -reach, reach), np.clip(high[..., axis], -reach, reach), shares[..., number]
+        )
+        sines.append(np.sin(0.5 * angle))
+        left = np.maximum(left - sines[-1] ** 2, 0.0)
+    return np.stack(sines, axis=-1)
+
+
+def _disc(square: Array) -> Array:
+    """The square [-1, 1]^2 onto the unit disc, areas in proportion, quarters onto quarters (Shirley and Chiu 1997)."""
+    a, b = square[..., 0], square[..., 1]
+    flat = np.abs(a) > np.abs(b)
+    radius, other = np.where(flat, a, b), np.where(flat, b, a)
+    angle = 0.25 * np.pi * other / np.where(radius == 0.0, 1.0, radius)
+    along, across = radius * np.cos(angle), radius * np.sin(angle)
+    return np.stack([np.where(flat, along, across), np.where(flat, across, along)], axis=-1)

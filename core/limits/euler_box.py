@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
-from .bounds import checked_bounds, turning_middle
+from .bounds import CLEAR, between, checked_bounds, readable_ranges, turning_middle
 from .group import excess
 
 _NEAR_SINGULAR: Final = 1e-6  # keeps gradients finite at gimbal lock
@@ -113,12 +113,25 @@ class EulerBox:
         outside = np.any(out != 0.0, axis=-1)
         if not outside.any():
             return matrices
-        inside = angles - out
-        turns = np.broadcast_to(np.eye(3), matrices.shape)
-        axes = self._permutation
-        for step in range(3):
-            turns = rotation.to_matrix(rotation.exp(inside[..., step, None] * axes[:, step])) @ turns
-        return np.where(outside[..., None, None], turns, matrices)
+        return np.where(outside[..., None, None], self._turns(angles - out), matrices)
+
+    def within(self, shares: Array) -> Array:
+        """Shares are in the order of rotation, as coordinates are."""
+        low, high = readable_ranges(self.lower, self.upper, 0.0 if self._middle is None else self._middle)
+        angles = between(low, high, shares)
+        # the other two angles are not told apart at gimbal lock: step off it, to a side that is in the range
+        second = angles[..., 1]
+        lock = second - (second % np.pi - 0.5 * np.pi)
+        beyond = np.where(lock + CLEAR <= high[..., 1], lock + CLEAR, np.maximum(lock - CLEAR, low[..., 1]))
+        angles[..., 1] = np.where(np.abs(second - lock) < CLEAR, beyond, second)
+        return self._turns(angles)
+
+    def _turns(self, angles: Array) -> Array:
+        """Matrices of angles (..., k, 3), first, second, third."""
+        first, second, third = (
+            rotation.to_matrix(rotation.exp(angles[..., step, None] * self._permutation[:, step])) for step in range(3)
+        )
+        return third @ second @ first
 
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[self._axes[index, coordinate]]

@@ -65,6 +65,9 @@ class Framed:
             return matrices
         return np.where(moved[..., None, None], self._left_back @ inside @ self._right_back, matrices)
 
+    def within(self, shares: Array) -> Array:
+        return self._left_back @ self.group.within(shares) @ self._right_back
+
     def describe(self, index: int, coordinate: int) -> str:
         return self.group.describe(index, coordinate)
 

@@ -49,6 +49,13 @@ class LimitGroup(Protocol):
         """Rotations inside the limits, (..., k, 3, 3); those inside already are returned as they are."""
         ...
 
+    def within(self, shares: Array) -> Array:
+        """Own rotations (..., k, 3, 3) inside the limits, readable as such.
+
+        shares (..., k, 3) from 0 to 1 are where in their range the three parameters are; 0.5 everywhere is the middle.
+        """
+        ...
+
     def describe(self, index: int, coordinate: int) -> str:
         """What a coordinate is called: "X", "swing", "twist"."""
         ...

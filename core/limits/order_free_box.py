@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
 from ..rotation import Array
-from .bounds import checked_bounds, turning_middle
+from .bounds import between, checked_bounds, readable_ranges, turning_middle
 from .group import excess
 
 _NEAR_SINGULAR: Final = 1e-6  # an angle is undetermined where w and the axis' component are both under this
@@ -76,6 +76,10 @@ class OrderFreeBox:
             return matrices
         inside = rotation.to_matrix(rotation.from_order_free(angles - out))
         return np.where(outside[..., None, None], inside, matrices)
+
+    def within(self, shares: Array) -> Array:
+        low, high = readable_ranges(self.lower, self.upper, 0.0 if self._middle is None else self._middle)
+        return rotation.to_matrix(rotation.from_order_free(between(low, high, shares)))
 
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[coordinate]

@@ -17,6 +17,7 @@ Indices = NDArray[np.int64]
 
 _FLAT: Final = 1e-6  # heights and distances in the plane under this are none
 _STRAIGHT: Final = 1e-3  # sine of the turn of the outline at a vertex that counts as none
+FREE_TWIST: Final = 2.0 * np.pi  # a bound for none: twists lie in [-pi, pi], and it can be interpolated
 _FAR: Final = 1e3  # where the edges and triangles are that fill up a row
 _NO_SIDE: Final = -1.0  # distance to a second side where there is none
 
@@ -63,8 +64,7 @@ class Polygon:
                 raise CoreError(f"The {name} twists of a swing polygon need the shape ({count},), not {bound.shape}.")
             if np.isnan(bound).any():
                 raise CoreError(f"The {name} twist at a vertex of a swing polygon is not a number.")
-            # twists lie in [-pi, pi]: a whole turn is free, and can be interpolated
-            self._set(name, np.clip(bound, -2.0 * np.pi, 2.0 * np.pi))
+            self._set(name, np.clip(bound, -FREE_TWIST, FREE_TWIST))
         crossed = np.flatnonzero(self.lower > self.upper)
         if len(crossed):
             raise CoreError(f"At vertex {crossed[0]} of a swing polygon the lower twist is above the upper one.")
@@ -137,6 +137,8 @@ class PolygonStack:
     corners: NDArray[np.bool_]  # (k, E, 2) convex and not straight
     edge_ranges: Array  # (k, E, 2, 2) middle and half width of the bounds at the start; the same per way along the edge
     planes: Array  # (k, T, 2, 3) middle and half width as forms of x, z, 1
+    places: Array  # (k, T, 3, 2) corners of the triangles
+    areas: Array  # (k, T) of the triangles up to each one, as shares of the whole
 
     @classmethod
     def of(cls, polygons: Sequence[Polygon]) -> Self:
@@ -149,6 +151,7 @@ class PolygonStack:
         stack = cls(
             forms, np.zeros((k, e)), np.zeros(square), np.zeros(square), np.zeros((k, e, 2), np.int64),
             np.zeros((k, e, 2), bool), np.zeros((k, e, 2), bool), np.zeros(square), np.zeros((k, t, 2, 3)),
+            np.zeros((k, t, 3, 2)), np.ones((k, t)),
         )  # fmt: skip
         for index, polygon in enumerate(polygons):
             stack._fill(index, polygon)
@@ -181,6 +184,9 @@ class PolygonStack:
         points = np.concatenate([polygon.vertices, np.ones((len(polygon.vertices), 1))], axis=1)
         weights = np.linalg.inv(points[polygon.triangles])  # (T, 3, 3): forms of x, z, 1 by corner
         self.planes[index, : len(weights)] = np.swapaxes(weights @ ranges[polygon.triangles], -1, -2)
+        self.places[index, : len(weights)] = corners = polygon.vertices[polygon.triangles]
+        areas = np.cumsum(_cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+        self.areas[index, : len(weights) - 1] = areas[:-1] / areas[-1]  # and 1 at the last one
         e, t = self.lengths.shape[1], self.planes.shape[1]
         for begin, forms in (
             (0, np.column_stack([outward, -np.sum(outward * ends[:, 0], axis=-1)])),
@@ -195,6 +201,17 @@ class PolygonStack:
     def take(self, kept: Indices) -> Self:
         """Some of the polygons."""
         return type(self)(*(getattr(self, field.name)[kept] for field in fields(self)))
+
+    def pick(self, shares: Array) -> Array:
+        """Points (..., k, 2) of the polygons, spread evenly over their areas as shares (..., k, 2) are over [0, 1]."""
+        first, second = shares[..., 0], shares[..., 1, None]
+        triangle = np.sum(self.areas < first[..., None], axis=-1)
+        row = np.arange(len(self))
+        begin = np.where(triangle > 0, self.areas[row, triangle - 1], 0.0)
+        # from the first corner as the root: the farther, the longer the line across
+        root = np.sqrt((first - begin) / (self.areas[row, triangle] - begin))[..., None]
+        one, two, three = np.moveaxis(self.places[row, triangle], -2, 0)
+        return (1.0 - root) * one + root * ((1.0 - second) * two + second * three)
 
     def locate(self, points: Array) -> "Located":
         """Where points (..., k, 2) are, each in its own polygon."""

@@ -42,8 +42,8 @@ def swing_rates(matrices: Array, vector: Array, cosine: Array) -> Array:
 
 def twist_angle(matrices: Array) -> Array:
     """Twist (..., k) in [-pi, pi]; at a swing by half a turn any value may be read."""
-    trace = matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2]
-    return 2.0 * np.arctan2(matrices[..., 0, 2] - matrices[..., 2, 0], 1.0 + trace)
+    # 4 w y and 2 (w^2 - y^2); 4 w y and 4 w^2 would both vanish at half a turn of twist
+    return np.arctan2(matrices[..., 0, 2] - matrices[..., 2, 0], matrices[..., 0, 0] + matrices[..., 2, 2])
 
 
 def twist_rates(matrices: Array, cosine: Array) -> Array:

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CoreError
 from ..rotation import Array, to_matrix, wrap
+from .bounds import CLEAR, between, finite_ranges
 from .group import KeptGradients
-from .polygon import Located, Polygon, PolygonStack
+from .polygon import FREE_TWIST, Located, Polygon, PolygonStack
 from .swing import from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
 _RADIANS: Final = 2.0  # of swing for a unit of distance in the plane, where swings are small
@@ -72,6 +73,16 @@ class SwingPolygon:
             return matrices
         turned = to_matrix(from_swing_twist(located.nearest(), middle + inside))
         return np.where(moved[..., None, None], turned, matrices)
+
+    def within(self, shares: Array) -> Array:
+        """Two shares are spread evenly over the polygon's area, the third over the twists at that point."""
+        points = self._stack.pick(shares[..., :2])
+        middle, half = np.moveaxis(self._stack.locate(points).ranges(), -1, 0)
+        lower, upper = middle - half, middle + half
+        lower = np.where(lower < CLEAR - FREE_TWIST, -np.inf, lower)
+        upper = np.where(upper > FREE_TWIST - CLEAR, np.inf, upper)
+        twist = between(*finite_ranges(lower, upper), shares[..., 2])
+        return to_matrix(from_swing_twist(points, twist))
 
     def describe(self, index: int, coordinate: int) -> str:
         return self.names[coordinate]

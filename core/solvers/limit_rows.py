@@ -119,6 +119,19 @@ class LimitRows:
                 result[:, columns] = np.where(moved[..., None], vectors, kept).reshape(len(x), -1)
         return result
 
+    def draw(self, x: Array, frames: NDArray[np.int64], shares: Array) -> Array:
+        """x with the limited joints at `shares` (joints, 3) of their ranges, as in `LimitGroup.within`."""
+        result = x.copy()
+        for group, member, places, rows in self._parts(frames):
+            if not self.real[rows].any():  # locked angles
+                continue
+            own = np.broadcast_to(group.within(shares[member]), (len(x), len(member), 3, 3))
+            turned = own if self.axes is None else own @ self.axes[places]
+            vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ turned))
+            columns = (3 * member[:, None] + np.arange(3)).ravel()
+            result[:, columns] = vectors.reshape(len(x), -1)
+        return result
+
     def linearize(self, at: Kinematics, measured: "Measured", frames: NDArray[np.int64]) -> "LinearLimits":
         slopes = np.empty((len(measured.values), self.count, 3))
         for group, member, places, rows in self._parts(frames):

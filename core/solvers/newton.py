@@ -46,6 +46,7 @@ class _Model:
     expected: Array  # (B,) what it should lower F by
     spread: Array  # (D,)
     projectors: Array  # (B, R, 3, 3) along the active limits
+    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
     values: Array | None = None  # (B, D) eigenvalues, where the step had to be kept short
     vectors: Array | None = None  # (B, D, D) eigenvectors, of free directions only
 
@@ -56,11 +57,17 @@ class _Model:
         along = (np.swapaxes(self.vectors, -1, -2) @ (slope * self.spread)[..., None])[..., 0]
         steep = self.values > numbers.NEWTON_STEEP
         down = np.where(steep, along / np.where(steep, self.values, 1.0), 0.0)
-        return -(self.vectors @ down[..., None])[..., 0] * self.spread
+        return _short(-(self.vectors @ down[..., None])[..., 0] * self.spread)
 
     def free(self, rows: Array) -> Array:
         """Rows (B, m, D) along the free directions only, in standard deviations."""
         return np.swapaxes(project(self.projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
+
+
+def _short(steps: Array) -> Array:
+    """Steps (B, D) with those cut that are too long."""
+    length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
+    return steps * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
 
 
 def project(projectors: Array, columns: Array) -> Array:
@@ -119,13 +126,17 @@ class Newton:
             step = model.step
             there = self._reach(part, here.x + step, weights[alive], where)
             # what must not move bends away from a step along it: back, before the step is judged
-            for turn in range(numbers.NEWTON_CORRECTIONS):
-                if model.vectors is None and not self.firm:
+            for aside in (False, True, True):
+                if not self.firm and model.vectors is None:
                     break
-                aside = self._back(part, there, model, weights[alive], where, turn)
-                corrected = self._reach(part, there.x + aside, weights[alive], where)
-                closer = corrected.value < there.value
-                there.put(np.flatnonzero(closer), corrected[closer])
+                other = there
+                if aside and model.vectors is not None:
+                    slope = self._slope(part, other, weights[alive], where)[1]
+                    other = self._reach(part, other.x + model.aside(slope), weights[alive], where)
+                if self.firm:
+                    other = self._reach(part, other.x + self._back(part, other, model, where), weights[alive], where)
+                closer = other.value < there.value
+                there.put(np.flatnonzero(closer), other[closer])
             gained = here.value - there.value
             lower = gained >= -numbers.LIMIT_SLACK * here.value
             now.put(alive[lower], there[lower])
@@ -171,32 +182,30 @@ class Newton:
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
+    def _measure(self, at: Kinematics, frames: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Which rows count (B, M), and e."""
+        errors = self._errors(at, frames)
+        on = np.ones_like(errors)
+        sided = self.rows.one_sided_rows
+        on[:, sided] = errors[:, sided] < 0.0
+        return on, errors
+
     def _slope(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, Array, Array]:
         """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
-        errors = self._errors(here.at, frames)
-        on = np.ones_like(weights)
-        on[:, self.rows.one_sided_rows] = errors[:, self.rows.one_sided_rows] < 0.0
+        on, errors = self._measure(here.at, frames)
         jacobian = self.rows.jacobian(links, here.at, on, frames)
         forces = weights * errors
         return jacobian, here.x * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
 
-    def _back(
-        self, links: Links, there: _State, model: _Model, weights: Array, frames: NDArray[np.int64], turn: int
-    ) -> Array:
-        """A step (B, D) that takes the errors of the firm rows back, or without them the steep ways down."""
-        firm = self.firm
-        jacobian, slope, _ = self._slope(links, there, weights, frames)
-        if firm and (turn % 2 == 0 or model.vectors is None):
-            rows = model.free(jacobian[:, :firm])
-            gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(firm)
-            wish = np.linalg.solve(gram, self._errors(there.at, frames)[:, :firm, None])
-            step = (np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread
-        else:
-            step = model.aside(slope)
-        length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
-        return step * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
+    def _back(self, links: Links, there: _State, model: _Model, frames: NDArray[np.int64]) -> Array:
+        """A step (B, D) that takes the errors of the firm rows back to where their forces hold them."""
+        on, errors = self._measure(there.at, frames)
+        rows = model.free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm])
+        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(self.firm)
+        wish = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
+        return _short((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
 
     def _model(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
@@ -226,7 +235,8 @@ class Newton:
                 break
             active = active ^ changed
         expected = -np.sum(z * (fall + 0.5 * (scaled @ z[..., None])[..., 0]), axis=1)
-        return _Model(step, expected, self.spread, projectors, values, vectors), active
+        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
+        return _Model(step, expected, self.spread, projectors, held, values, vectors), active
 
     def _trusted(
         self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array

@@ -345,17 +345,23 @@ class Problem:
         return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
 
     def _restarted(self, found: "_Found") -> "_Found":
-        """The same with other starts for the frames that miss a goal: a local minimum is not the end of the body."""
+        """The same with other starts for the frames that miss a goal: a local minimum is not the end of the body.
+
+        First the middle of every limit, then anywhere within them; the same for all frames: an answer is a frame's own.
+        """
         generator = np.random.default_rng(0)
+        joints, moving = len(self.tree.joints), self.tree.turning
         for attempt in range(self.method.restarts):
             left = np.flatnonzero(~self._met(found))
             if not len(left):
                 break
-            reach = min(1.0 + 0.5 * attempt, numbers.WIDEST_RESTART)
-            start = reach * np.sqrt(self.variance) * generator.normal(size=len(self.variance))
-            begin = np.tile(start, (len(left), 1))  # the same for all: a frame's answer is its own
-            begin[:, self.tree.turning :] = found.x[left, self.tree.turning :]
-            begin = self._within_limits(begin, left)
+            begin = found.x[left].copy()
+            begin[:, :moving] = 0.0
+            shares = np.full((joints, 3), 0.5)
+            if attempt or not self.limit_rows.real.any():
+                begin[:, :moving] = np.sqrt(self.variance[:moving]) * generator.normal(size=moving)
+                shares = generator.random((joints, 3))
+            begin = self._within_limits(self.limit_rows.draw(begin, left, shares), left)
             other = self._solve_chunks(begin, left)
             before = found[left]
             less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
@@ -498,6 +504,7 @@ class Problem:
         limits = self.limit_rows
         rows = self.rows
         scales = rows.ordered_scales(frames)
+        still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
         active = np.ones((len(x), limits.count), bool)  # those that are at a bound: see `begin`
         iterations = np.zeros(len(x), int)
         damping = np.zeros(len(x))
@@ -547,7 +554,7 @@ class Problem:
             new = rows.errors(there, where)
             merit = self._merit(new, trial, phase[pick], limits.strain(reached, where))
             better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
-            rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < numbers.SETTLED
+            rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < still
             raised = np.maximum(numbers.LM_START, damping[pick] * numbers.LM_GROWTH)
             lowered = np.where(damping[pick] > numbers.LM_START, damping[pick] / numbers.LM_GROWTH, 0.0)
             damping[pick] = np.where(better, lowered, raised)
