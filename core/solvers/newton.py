@@ -156,7 +156,8 @@ class Newton:
         """w (B, M) of the rows in their order, by level."""
         rows = self.rows
         ranks = np.arange(len(rows.levels))
-        levels = 1.0 / (numbers.NEWTON_DAMPING * numbers.LEVEL_DAMPING ** (len(ranks) - 1.0 - ranks))
+        share = numbers.NEWTON_LEVEL if len(ranks) <= 2 else numbers.LEVEL_DAMPING
+        levels = 1.0 / (numbers.NEWTON_DAMPING * share ** (len(ranks) - 1.0 - ranks))
         blocks = np.repeat(rows.block_in_level @ levels, 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 

@@ -32,6 +32,7 @@ LM_START: Final = 1e3
 LM_GROWTH: Final = 8.0
 LM_LIMIT: Final = 1e9
 NEWTON_DAMPING: Final = 1e-5  # D where goals are out of reach
+NEWTON_LEVEL: Final = 1e-6  # damping of the first of two levels there, as a share of the second's
 NEWTON_RADIUS: Final = 1.0  # standard deviations that a first step may have, and any step
 NEWTON_WIDEST: Final = 4.0
 NEWTON_TRUST: Final = 0.25  # share of the expected gain that must come for the radius to stay
@@ -43,6 +44,9 @@ NEWTON_CHUNK: Final = 64
 NEARLY: Final = 3e-3  # errors up to which goals are tried to be met exactly
 NEWTON_RESTS: Final = np.radians(0.001)
 ACTIVE_SET_ROUNDS: Final = 4
+RESTARTS: Final = 12
+RESTART_BATCH: Final = 8  # frames times starts that are tried together
+RESTART_STEPS: Final = 70
 WORTH_RESTART: Final = 0.98  # share of the merit that makes another answer better, where both miss a goal
 REFITS: Final = 12  # new rigid links where scaled bones make the tree not quite rigid
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.

@@ -57,8 +57,8 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
                         stiff; the skeleton's stiffness comes on top
     axes                (J, 4) turn the bones' frames to the axes that the deviations are about
-    restarts            so many further starts for frames that miss a goal; not for drags and frames in time, where an
-                        answer must not jump
+    restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must not
+                        jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
     position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
     settle              go on after the goals are met until the joints rest, too; a drag that will be continued need not
@@ -71,7 +71,7 @@ class PinAndDrag:
     reference: Pose | None = None
     deviations: Array | None = None
     axes: Array | None = None
-    restarts: int = 4
+    restarts: int | None = None
     coherent: bool = False
     fps: float = 24.0
     position_tolerance: float | None = None
@@ -90,10 +90,17 @@ class PinAndDrag:
                 raise CoreError(f"{name} must be a positive number, not {value}.")
         if self.iterations < 1:
             raise CoreError(f"iterations must be at least 1, not {self.iterations}.")
-        if self.restarts < 0:
+        if self.restarts is not None and self.restarts < 0:
             raise CoreError(f"restarts must be at least 0, not {self.restarts}.")
         if self.deviations is not None and not (np.isfinite(self.deviations) & (self.deviations >= 0.0)).all():
             raise CoreError("deviations must be numbers of at least 0.")
+
+    @property
+    def starts(self) -> int:
+        """Further starts for frames that miss a goal."""
+        if self.restarts is None:
+            return numbers.RESTARTS if self.settle and not self.coherent else 0
+        return self.restarts
 
     def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Problem":
         """Everything that stays while the targets move: for a drag, tick after tick."""
@@ -142,7 +149,7 @@ class Problem:
         self._vector = self.x[0]
         rigid = self.start.scales is None and not len(self.tree.breaks)
         lean = self.rows.uniform and self.tree.axes is None and method.limits != "soft"
-        if self.count == 1 and not method.settle and rigid and lean:
+        if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
 
     # -- what does not change ---------------------------------------------------------------------------------------
@@ -318,8 +325,7 @@ class Problem:
         if self.frame is not None:
             return self._solve_frame(self.frame)
         found = self._solve_flat(self.x)
-        if self.method.settle and not self.method.coherent:
-            found = self._restarted(found)
+        found = self._restarted(found)
         if self.method.settle:
             found = self._rested(found)
         if self.start.scales is not None:
@@ -350,25 +356,43 @@ class Problem:
         First the middle of every limit, then anywhere within them; the same for all frames: an answer is a frame's own.
         """
         generator = np.random.default_rng(0)
-        joints, moving = len(self.tree.joints), self.tree.turning
-        for attempt in range(self.method.restarts):
+        starts = [self._another_start(generator, attempt) for attempt in range(self.method.starts)]
+        while starts:
             left = np.flatnonzero(~self._met(found))
             if not len(left):
                 break
-            begin = found.x[left].copy()
-            begin[:, :moving] = 0.0
-            shares = np.full((joints, 3), 0.5)
-            if attempt or not self.limit_rows.real.any():
-                begin[:, :moving] = np.sqrt(self.variance[:moving]) * generator.normal(size=moving)
-                shares = generator.random((joints, 3))
-            begin = self._within_limits(self.limit_rows.draw(begin, left, shares), left)
-            other = self._solve_chunks(begin, left)
-            before = found[left]
-            less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
-            better = np.flatnonzero(self._met(other) | less)
-            found.iterations[left] += other.iterations
-            found.put(left[better], replace(other[better], iterations=found.iterations[left[better]]))
+            several = max(1, numbers.RESTART_BATCH // len(left))  # a step costs nearly the same for many as for one
+            now, starts = starts[:several], starts[several:]
+            frames = np.tile(left, len(now))
+            begin = np.concatenate([self._begun(found.x[left], left, *start) for start in now])
+            others = self._iterate(begin, frames, numbers.RESTART_STEPS)
+            found.iterations[left] += others.iterations.reshape(len(now), -1).sum(axis=0)
+            for number in range(len(now)):  # in this order: a batch gives the answers of single frames
+                other = others[np.arange(len(left)) + number * len(left)]
+                before = found[left]
+                less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
+                better = np.flatnonzero(~self._met(before) & (self._met(other) | less))
+                found.put(left[better], replace(other[better], iterations=before.iterations[better]))
         return found
+
+    def _another_start(self, generator: np.random.Generator, attempt: int) -> tuple[Array, Array]:
+        """Turns (3 R,) of the joints without limits and where (R, 3) in their limits the others are."""
+        joints, moving = len(self.tree.joints), self.tree.turning
+        if not attempt and self.limit_rows.real.any():
+            return np.zeros(moving), np.full((joints, 3), 0.5)
+        return np.sqrt(self.variance[:moving]) * generator.normal(size=moving), generator.random((joints, 3))
+
+    def _begun(self, x: Array, frames: NDArray[np.int64], turns: Array, shares: Array) -> Array:
+        """Frames at x with their joints at another start, within the limits."""
+        result = x.copy()
+        result[:, : self.tree.turning] = turns
+        result = self.limit_rows.draw(result, frames, shares)
+        limits = self.limit_rows
+        measured = limits.measure(self.links[frames].place(result), frames)
+        outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
+        if len(outside):
+            result[outside] = limits.clamp(result[outside], measured[outside], frames[outside])
+        return result
 
     def _rested(self, found: "_Found") -> "_Found":
         """The same at rest: goals that are met stay so, others are as near as they can be."""
@@ -393,15 +417,6 @@ class Problem:
                 kept = np.array(not firm) | self._met(rested)  # what was met is not given away
                 found.put(part[kept], rested[kept])
         return found
-
-    def _within_limits(self, x: Array, frames: NDArray[np.int64]) -> Array:
-        """x with joints that are outside their limits brought in."""
-        limits = self.limit_rows
-        measured = limits.measure(self.links[frames].place(x), frames)
-        outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
-        if len(outside):
-            x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
-        return x
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
