@@ -6,7 +6,7 @@ Leading axes (...) go with the batch of the pose.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,16 @@ class _Checks:
         values = {name: getattr(self, name) for name in self._batched}
         shapes = {name: np.shape(value) for name, value in values.items() if value is not None}
         return [shape[: len(shape) - self._batched[name]] for name, shape in shapes.items()]
+
+    def at(self, index: tuple[Any, ...], batch_shape: tuple[int, ...]) -> Self:
+        """The goal in one frame of a batch."""
+        changed: dict[str, Any] = {}
+        for name, tail in self._batched.items():
+            value = getattr(self, name)
+            if value is not None and np.ndim(value) > tail:
+                shape = np.shape(value)[np.ndim(value) - tail :]
+                changed[name] = np.broadcast_to(value, (*batch_shape, *shape))[index]
+        return replace(self, **changed) if changed else self  # pyright: ignore
 
     def _called(self, name: str) -> str:
         return f'The {name} of the goal of "{self.bone}"'

@@ -1,18 +1,27 @@
 """What came of a solve, and why."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .goals import AnyGoal, Goal
-from .pose import Pose, forward
+from . import rotation
+from .goals import AnyGoal
+from .pose import Pose
 from .rotation import Array
 from .skeleton import Skeleton
 
-_STRETCHED: Final = 0.999  # share of a chain's length at which it counts as fully stretched
-_MANY: Final = 3  # limits named in one sentence
+_MANY: Final = 3  # reasons in one sentence
+_LEAST_TURN: Final = np.radians(0.1)  # of a bone that is worth a sentence
+
+
+class Explains(Protocol):
+    """A method that knows why a goal is not met."""
+
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        """What is in the way of goal `index` of one pose, the greatest first."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +30,8 @@ class Solution:
 
     position_error (..., G) in armature units, rotation_error (..., G) in radians, 0 where the goal does not ask;
     iterations (...), converged (...): every goal within tolerance;
-    limit_names: every limit as (bone, axis), and limits_active (..., K) which of them held the pose back.
+    limit_names: every limit as (bone, axis), and limits_active (..., K) which of them held the pose back;
+    start: the pose that was given, brought_in (..., J): bones that it had outside their limits.
     """
 
     skeleton: Skeleton
@@ -33,11 +43,11 @@ class Solution:
     converged: NDArray[np.bool_]
     position_tolerance: float
     rotation_tolerance: float
+    start: Pose
+    brought_in: NDArray[np.bool_]
+    method: Explains
     limit_names: tuple[tuple[int, str], ...] = ()
     limits_active: NDArray[np.bool_] | None = None
-    start: Pose | None = None
-    brought_in: NDArray[np.bool_] | None = None
-    method: Any = None
 
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """The same with other leading axes."""
@@ -54,6 +64,8 @@ class Solution:
             rotation_error=shaped(self.rotation_error),
             iterations=shaped(self.iterations),
             converged=shaped(self.converged),
+            start=self.start.reshape(batch_shape),
+            brought_in=shaped(self.brought_in),
             limits_active=None if active is None else shaped(active),
         )
 
@@ -62,79 +74,43 @@ class Solution:
         near = self.position_error <= self.position_tolerance
         return near & (self.rotation_error <= self.rotation_tolerance)
 
-    def explain(self) -> list[str]:
-        """A sentence for each unmet goal: how far off it is, in which frame of the batch at worst, what stopped it."""
+    def turned(self) -> Array:
+        """(..., J) radians by which the bones' own rotations differ from the start."""
+        return rotation.angle_between(self.start.rotations, self.pose.rotations)
+
+    def explain(self, bones: int = 0) -> list[str]:
+        """Sentences: for each unmet goal how far off it is, in which frame of the batch at worst, and what stopped it.
+
+        Before them bones that started outside their limits; after them the `bones` that turned most, if any are asked.
+        """
+        names = self.skeleton.names
+        outside = np.flatnonzero(self.brought_in.reshape(-1, len(names)).any(axis=0)).tolist()
+        sentences = [f"{names[bone]} started outside its limits and was brought in" for bone in outside]
         met = self.met().reshape(-1, len(self.goals))
-        errors = self.position_error.reshape(met.shape)
-        turns = self.rotation_error.reshape(met.shape)
-        sentences: list[str] = []
-        for index, goal in enumerate(self.goals):
-            if met[:, index].all():
-                continue
-            score = errors[:, index] / self.position_tolerance + turns[:, index] / self.rotation_tolerance
-            worst = int(np.argmax(score))
-            short: list[str] = []
-            if errors[worst, index] > self.position_tolerance:
-                short.append(f"{errors[worst, index]:.3g} short")
-            if turns[worst, index] > self.rotation_tolerance:
-                short.append(f"turned {np.degrees(turns[worst, index]):.1f} degrees off")
-            where = f" at step {worst}" if len(met) > 1 else ""
-            reasons = self.reasons(index, worst)
-            name = self.skeleton.names[self.skeleton.index(goal.bone)]
-            sentences.append(f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else ""))
-        return sentences
+        sentences += [self._sentence(index) for index in range(len(self.goals)) if not met[:, index].all()]
+        turned = self.turned().reshape(-1, len(names)).max(axis=0)
+        most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]
+        return sentences + [f"{names[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
+
+    def _sentence(self, index: int) -> str:
+        errors = self.position_error.reshape(-1, len(self.goals))[:, index]
+        turns = self.rotation_error.reshape(-1, len(self.goals))[:, index]
+        worst = int(np.argmax(errors / self.position_tolerance + turns / self.rotation_tolerance))
+        short: list[str] = []
+        if errors[worst] > self.position_tolerance:
+            short.append(f"{errors[worst]:.3g} short")
+        if turns[worst] > self.rotation_tolerance:
+            short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
+        where = f" at step {worst}" if len(errors) > 1 else ""
+        reasons = self.reasons(index, worst)
+        name = self.skeleton.names[self.skeleton.index(self.goals[index].bone)]
+        return f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else "")
 
     def reasons(self, index: int, frame: int = 0) -> list[str]:
-        """What keeps goal `index` from being met in one frame of the flat batch: limits, full extension."""
-        chain = set(self.skeleton.ancestors(self.skeleton.index(self.goals[index].bone)))
-        active: NDArray[np.bool_] | list[bool] = []
-        if self.limits_active is not None and self.limit_names:
-            active = self.limits_active.reshape(-1, len(self.limit_names))[frame]
-        hit = [
-            f"{self.skeleton.names[bone]} at its {axis} limit"
-            for (bone, axis), on in zip(self.limit_names, active, strict=True)
-            if on and bone in chain
-        ]
-        reasons = hit[:_MANY] + ([f"{len(hit) - _MANY} more limits"] if len(hit) > _MANY else [])
-        if not any(self.skeleton.movable[bone] or self.skeleton.translatable[bone].any() for bone in chain):
-            reasons.append("no bone that carries it may be changed")
-        reasons += [
-            f"another goal wants {self.skeleton.names[bone]} elsewhere"
-            for other, goal in enumerate(self.goals)
-            for bone in [self.skeleton.index(goal.bone)]
-            if other != index and bone == self.skeleton.index(self.goals[index].bone) and self._same_kind(index, other)
-        ][:1]
-        return reasons + self._stretched(index, frame)
-
-    def _same_kind(self, one: int, two: int) -> bool:
-        """Whether two goals of a bone can contradict each other: both positions of one point, or both rotations."""
-        a, b = self.goals[one], self.goals[two]
-        turned = a.rotation is not None and b.rotation is not None
-        placed = a.position is not None and b.position is not None
-        return turned or (placed and bool(np.array_equal(a.point, b.point)))
-
-    def _stretched(self, index: int, frame: int) -> list[str]:
-        """Other goals to which the chain from this goal is straight."""
-        goal = self.goals[index]
-        if goal.position is None:
-            return []
+        """What keeps goal `index` from being met in one frame of the flat batch: limits, other goals, full extension."""
         batch = self.pose.batch_shape
-        pose = self.pose[np.unravel_index(frame, batch)] if batch else self.pose
-        heads, _ = forward(self.skeleton, pose)
-        here = self.skeleton.index(goal.bone)
-        chain = self.skeleton.ancestors(here)
-        reasons: list[str] = []
-        for other, rival in enumerate(self.goals):
-            if other == index or rival.position is None:
-                continue
-            there = self.skeleton.index(rival.bone)
-            theirs = self.skeleton.ancestors(there)
-            shared = next((bone for bone in chain if bone in theirs), None)
-            if shared is None or shared in (here, there):
-                continue
-            path = chain[: chain.index(shared) + 1] + theirs[: theirs.index(shared)][::-1]
-            length = float(np.sum(np.linalg.norm(np.diff(heads[path], axis=0), axis=-1)))
-            if np.linalg.norm(heads[here] - heads[there]) > _STRETCHED * length:
-                verb = "pinned" if rival.priority < goal.priority else "held"
-                reasons.append(f"fully stretched from {self.skeleton.names[there]}, which is {verb}")
-        return reasons
+        at = np.unravel_index(frame, batch) if batch else ()
+        pose = self.pose[at] if batch else self.pose
+        goals = tuple(goal.at(at, batch) for goal in self.goals)
+        found = self.method.reasons(self.skeleton, pose, goals, index)
+        return found[:_MANY] + ([f"{len(found) - _MANY} more"] if len(found) > _MANY else [])

@@ -63,3 +63,7 @@ RELEASE: Final = 1e-6  # a bound that pulls instead of pushing by more than this
 NEAR_HALF_TURN: Final = -0.99  # cosine of a rotation whose vector needs the longer formula
 MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit: see LEVEL_WEIGHT
 LEVEL_WEIGHT: Final = 1e2  # of a level against the next, in the merit that steps are judged by
+NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
+WORTH_SAYING: Final = 0.1  # share of a pull that something holds against
+RIDGE: Final = 1e-9  # of a table of forces, against those that cannot be told apart
+STRETCHED: Final = 0.999  # share of a chain's length at which it counts as straight

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..goals import AnyGoal, Goal
+from ..goals import AnyGoal, Goal, Vector
 from ..limits import EulerBox, LimitGroup, clamp_rotations
 from ..pose import Pose, forward
 from ..rotation import Array
@@ -39,6 +39,7 @@ from .frame import FrameSolver
 from .goal_rows import Errors, GoalRows, flat_array
 from .limit_rows import LimitRows, LinearLimits
 from .newton import Newton
+from .reasons import reasons
 from .tree import Batch, Kinematics, Links
 
 Root = Literal["free", "translate", "fixed", "pull"]
@@ -57,8 +58,8 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
                         stiff; the skeleton's stiffness comes on top
     axes                (J, 4) turn the bones' frames to the axes that the deviations are about
-    restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must not
-                        jump: in frames in time and without `settle`
+    restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
+                        not jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
     position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
     settle              go on after the goals are met until the joints rest, too; a drag that will be continued need not
@@ -109,6 +110,9 @@ class PinAndDrag:
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         return self.prepare(skeleton, pose, goals).solve()
 
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        return reasons(self.prepare(skeleton, pose, goals), index)
+
 
 class Problem:
     """A skeleton with goals, ready to be solved again and again while targets move; keeps its state for warm starts.
@@ -151,6 +155,7 @@ class Problem:
         lean = self.rows.uniform and self.tree.axes is None and method.limits != "soft"
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
+            self._given = self.given[0]
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
@@ -318,6 +323,15 @@ class Problem:
         one = self.tree.fit(self._pose_at(self.x[:1]), self.x[:1])
         return one.spread(self.count)
 
+    def pose(self) -> Pose:
+        """The pose, flat, where the last solve ended."""
+        return self._pose_at(self.x)
+
+    def place_of(self, bone: str | int, point: Vector, heads: Array, turns: Array) -> Array:
+        """Where a point of a bone is, from heads (J, 3) and turns (J, 4)."""
+        number = self.skeleton.index(bone)
+        return heads[number] + rotation.rotate(turns[number], point)
+
     # -- solving ----------------------------------------------------------------------------------------------------
 
     def solve(self) -> Solution:
@@ -428,6 +442,7 @@ class Problem:
         driven = self.start.driven_matrices
         pose = Pose.trusted(rotations, translations, None, None if driven is None else driven[0])
         solution = self._solution(pose, position_error, rotation_error, np.array(used), np.array(frame.met()), active)
+        solution = replace(solution, start=self._given, brought_in=self.brought_in[0])
         return solution.reshape(self.batch_shape) if self.batch_shape else solution
 
     def _solution(
@@ -438,8 +453,8 @@ class Problem:
         tolerances = self.position_tolerance, self.method.rotation_tolerance
         given = self.skeleton, self.goals
         return Solution(
-            *given, pose, position_error, rotation_error, iterations, converged, *tolerances, names, active,
-            self.given, self.brought_in, self.method,
+            *given, pose, position_error, rotation_error, iterations, converged, *tolerances,
+            self.given, self.brought_in, self.method, names, active,
         )  # fmt: skip
 
     def _solve_flat(self, x: Array) -> "_Found":

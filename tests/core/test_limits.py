@@ -396,6 +396,15 @@ def test_a_polygon_may_leave_the_twist_free_or_let_it_pass_half_a_turn() -> None
         np.testing.assert_allclose(beyond[1, 2:], outside, atol=1e-9)
 
 
+def test_a_twist_by_half_a_turn_is_read_to_the_last_digits_in_any_swing() -> None:
+    points = np.random.default_rng(18).uniform(-0.6, 0.6, (100, 2))
+    limit = np.array([[np.inf, np.radians(170.0), np.inf]])
+    group = EllipticSwing([0], -limit, limit)
+    for short in (0.0, 1e-10, 1e-6, 1e-3):
+        values = group.coordinates(own_of(points, np.pi - short))
+        np.testing.assert_allclose(np.abs(excess(group, values)[:, 0, 3]), np.radians(10.0) - short, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -534,7 +543,7 @@ def test_any_shares_are_inside_any_bounds(
 @given(st.integers(0, 10**6), st.booleans(), arrays(float, (4, 3, 3), elements=share))
 @settings(derandomize=True, deadline=None, max_examples=100)
 def test_any_shares_are_inside_any_polygon(seed: int, framed: bool, shares: np.ndarray) -> None:
-    group: LimitGroup = SwingPolygon(range(3), [star(3, seed, 0.05, 0.99), ring(), star(11, seed, 0.05, 0.99)])
+    group: LimitGroup = SwingPolygon(range(3), [star(4, seed, 0.05, 0.99), ring(), star(11, seed, 0.05, 0.99)])
     if framed:
         group = Framed(group, frames(12, 3), frames(13, 3))
     assert np.max(np.abs(excess(group, group.coordinates(group.within(shares))))) < 1e-9
@@ -646,11 +655,12 @@ def test_shares_cover_a_polygon_evenly_and_twist_from_bound_to_bound() -> None:
             np.testing.assert_allclose(group.coordinates(group.within(shares))[..., column], 0.0, atol=1e-9)
 
 
-def test_a_free_twist_of_a_polygon_goes_a_right_angle_each_way() -> None:
+def test_twists_of_a_polygon_go_across_half_a_turn_and_a_right_angle_where_free() -> None:
     for low, high, wanted in (
         (-np.inf, np.inf, (-90.0, 0.0, 90.0)),
         (170.0, np.inf, (170.0, 215.0, 260.0)),
         (-np.inf, 20.0, (-70.0, -25.0, 20.0)),
+        (110.0, 250.0, (110.0, 180.0, 250.0)),
     ):
         bounds = np.full(4, np.radians(low)), np.full(4, np.radians(high))
         group = SwingPolygon([0], [Polygon(SQUARE["vertices"], SQUARE["triangles"], *bounds)])

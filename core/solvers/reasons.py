@@ -1,0 +1,164 @@
+"""Why a goal is not met: what its pull is balanced by where the body rests.
+
+At rest the pull of an unmet goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits that hold against it;
+where it vanishes, nothing but the bones' lengths is in the way.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..goals import Goal
+from ..pose import forward
+from ..rotation import Array
+from . import numbers
+
+if TYPE_CHECKING:
+    from .pins import Problem
+
+
+@dataclass(frozen=True)
+class _Hold:
+    """Something that holds against a pull, and its share of it."""
+
+    share: float
+    sentence: str
+
+
+def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
+    """What keeps goal `index` from being met in one frame, the greatest first; nothing if it is met."""
+    rows, tree, frames = problem.rows, problem.tree, np.array([frame])
+    links, x = problem.links[frames], problem.x[frames]
+    at = links.place(x)
+    lengths = rows.errors(at, frames).lengths[0]
+    own = rows.owners == index
+    unmet = own & (lengths > problem.tolerances)
+    if not unmet.any():
+        return []
+    if not (tree.degrees and (problem.variance > numbers.DAMPING**2).any()):
+        return ["no bone that carries it may be changed"]
+    jacobian = rows.jacobian(links, at, np.ones((1, rows.rows)), frames)[0] * np.sqrt(problem.variance)
+    block_of_row = rows.order // 3
+    errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[frame, rows.order]
+    pulling = unmet[block_of_row]
+    pull = jacobian[pulling].T @ (errors * rows.scales[frame, rows.order])[pulling]
+    size = float(np.linalg.norm(pull))
+    if not np.abs(jacobian[pulling]).any():
+        return ["no bone that carries it may be changed"]
+    stretched = _stretched(problem, index, frame)
+    # a pull that turns nothing, next to what as long a pull could do across
+    leverage = float(np.linalg.norm(jacobian[pulling], axis=1).max() * np.linalg.norm(errors[pulling]))
+    if size < numbers.NO_PULL * leverage:
+        return [sentence for _, sentence in stretched] or ["as near as its bones' lengths let it come"]
+    holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
+    sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
+    straight = [sentence for other, sentence in stretched if other is None or _bears(problem, other, holds)]
+    return list(dict.fromkeys([*straight, *sentences]))
+
+
+def _holds(
+    problem: "Problem", index: int, frame: int, jacobian: Array, block_of_row: NDArray[np.int64], pull: Array
+) -> list[_Hold]:
+    """Goals and limits whose forces balance the pull."""
+    rows, limits, frames = problem.rows, problem.limit_rows, np.array([frame])
+    links = problem.links[frames]
+    at = links.place(problem.x[frames])
+    measured = limits.measure(at, frames)
+    linear = limits.linearize(at, measured, frames)
+    near = limits.real & ((linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR))
+    spread = np.sqrt(problem.variance)
+    first = rows.goals[index].priority
+    owner_of_row = rows.owners[block_of_row]
+    others = [
+        other for other, goal in enumerate(rows.goals)
+        if other != index and goal.priority <= first and (owner_of_row == other).any()
+    ]  # fmt: skip
+    columns: list[Array] = [jacobian[owner_of_row == other].T for other in others]
+    places = np.flatnonzero(near)
+    normals = np.zeros((len(pull), len(places)))
+    for number, place in enumerate(places.tolist()):
+        joint = int(limits.joint[place])
+        part = slice(3 * joint, 3 * joint + 3)
+        normals[part, number] = linear.slopes[0, place] * spread[part]
+    table = np.concatenate([*columns, normals], axis=1)
+    if not table.shape[1]:
+        return []
+    ridge = numbers.RIDGE * float(np.linalg.norm(table)) ** 2 / table.shape[1]
+    forces = np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ pull)
+    size = float(pull @ pull)
+    holds: list[_Hold] = []
+    start = 0
+    for other, column in zip(others, columns, strict=True):
+        stop = start + column.shape[1]
+        share = float(pull @ (column @ forces[start:stop])) / size
+        start = stop
+        if share > numbers.WORTH_SAYING:
+            holds.append(_Hold(share, _rival(problem, index, other)))
+    for number, place in enumerate(places.tolist()):
+        force = forces[start + number]
+        upper = linear.above[0, place] < -linear.below[0, place]
+        share = float(pull @ normals[:, number]) * float(force) / size
+        if share > numbers.WORTH_SAYING and (force > 0.0) == upper:
+            bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
+            holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
+    return holds
+
+
+def _rival(problem: "Problem", index: int, other: int) -> str:
+    goal, rival = problem.goals[index], problem.goals[other]
+    name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
+    if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
+        return f"another goal wants {name} elsewhere"
+    return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
+
+
+def _bears(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
+    name = problem.skeleton.names[problem.skeleton.index(problem.goals[other].bone)]
+    return any(name in hold.sentence for hold in holds)
+
+
+def _stretched(problem: "Problem", index: int, frame: int) -> list[tuple[int | None, str]]:
+    """Other goals, or an end that cannot move (None), to which the chain from this goal is straight."""
+    skeleton, goal = problem.skeleton, problem.goals[index]
+    if not isinstance(goal, Goal) or goal.position is None:
+        return []
+    heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
+    here = skeleton.index(goal.bone)
+    chain = skeleton.ancestors(here)
+    tip = problem.place_of(goal.bone, goal.point, heads, turns)
+    target = np.broadcast_to(goal.position, (*problem.batch_shape, 3)).reshape(-1, 3)[frame]
+    if goal.relative_to is not None:
+        return []
+    found: list[tuple[int | None, str]] = []
+    if problem.method.root in ("translate", "fixed") or not skeleton.translatable[chain[-1]].any():
+        moving = [bone for bone in chain if skeleton.movable[bone] and not skeleton.driven[bone]]
+        base = moving[-1] if moving else here
+        if skeleton.parents[base] < 0 and problem.method.root != "free" and len(moving) > 1:
+            base = moving[-2]  # the root itself may not turn
+        path = chain[: chain.index(base) + 1]
+        if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target):
+            found.append((None, f"fully stretched from {skeleton.names[base]}"))
+    for other, rival in enumerate(problem.goals):
+        if other == index or not isinstance(rival, Goal) or rival.position is None:
+            continue
+        there = skeleton.index(rival.bone)
+        theirs = skeleton.ancestors(there)
+        shared = next((bone for bone in chain if bone in theirs), None)
+        if shared is None or shared in (here, there):
+            continue
+        path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
+        end = problem.place_of(rival.bone, rival.point, heads, turns)
+        if _is_too_short([tip, *heads[path], end], target):
+            verb = "pinned" if rival.priority < goal.priority else "held"
+            found.append((other, f"fully stretched from {skeleton.names[there]}, which is {verb}"))
+    return found
+
+
+def _is_too_short(points: list[Array], target: Array) -> bool:
+    """Whether a chain of points, its tip first, is straight and its base further from the target than it is long."""
+    steps = np.linalg.norm(np.diff(np.array(points), axis=0), axis=-1)
+    length = float(steps.sum())
+    straight = float(np.linalg.norm(points[-1] - points[0])) > numbers.STRETCHED * length
+    return straight and float(np.linalg.norm(points[-1] - target)) > numbers.STRETCHED * length
