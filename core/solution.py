@@ -107,7 +107,7 @@ class Solution:
         return f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else "")
 
     def reasons(self, index: int, frame: int = 0) -> list[str]:
-        """What keeps goal `index` from being met in one frame of the flat batch: limits, other goals, full extension."""
+        """What keeps goal `index` from being met in one frame of the flat batch: limits, other goals, its reach."""
         batch = self.pose.batch_shape
         at = np.unravel_index(frame, batch) if batch else ()
         pose = self.pose[at] if batch else self.pose

@@ -398,3 +398,17 @@ class FrameSolver:
         # a bound may be passed by what nobody sees (LIMIT_DRIFT): the next tick brings it back
         self.at = at
         return at.x, iterations, active.take(self.real)
+
+    def better_of(
+        self, x: Array, other: Array, used: int, active: NDArray[np.bool_]
+    ) -> tuple[Array, int, NDArray[np.bool_]]:
+        """What `iterate` gives from another start, if that is better than x, where it ended."""
+        before, held = self.at, dict(self.active)
+        assert before is not None
+        there, more, now = self.iterate(self._inside(self.place(other)).x)
+        assert self.at is not None
+        after = self._merit(self.at, numbers.EXACT)
+        if self._met(self.at) or after < numbers.WORTH_RESTART * self._merit(before, numbers.EXACT):
+            return there, used + more, now
+        self.at, self.active = before, held
+        return x, used + more, active

@@ -58,6 +58,8 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
                         stiff; the skeleton's stiffness comes on top
     axes                (J, 4) turn the bones' frames to the axes that the deviations are about
+    bends               (J, 3) rotation vectors about the bones' own axes: the way that a straight joint bends, tried where a
+                        goal is missed, since a straight limb does not know which way to go
     restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
                         not jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
@@ -72,6 +74,7 @@ class PinAndDrag:
     reference: Pose | None = None
     deviations: Array | None = None
     axes: Array | None = None
+    bends: Array | None = None
     restarts: int | None = None
     coherent: bool = False
     fps: float = 24.0
@@ -123,7 +126,7 @@ class Problem:
     def __init__(self, method: PinAndDrag, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
         if not goals:
             raise CoreError("There is no goal to solve for.")
-        for name, width in (("deviations", 3), ("axes", 4)):
+        for name, width in (("deviations", 3), ("axes", 4), ("bends", 3)):
             array = getattr(method, name)
             if array is not None and np.shape(array) != (len(skeleton), width):
                 raise CoreError(f"{name} must have the shape {(len(skeleton), width)}, not {np.shape(array)}.")
@@ -288,6 +291,11 @@ class Problem:
         if self._axes is not None:
             turns = rotation.rotate(rotation.inv(self._axes), turns)
         shifts = (pose.translations[:, self._root_bones] - self._root_references) / self.unit
+        self._bends: Array | None = None
+        if self.method.bends is not None:
+            bends = np.asarray(self.method.bends, float)[self._joint_bones]
+            bends = bends if self._axes is None else rotation.rotate(rotation.inv(self._axes), bends)
+            self._bends = bends.reshape(-1)
         parts = [turns.reshape(self.count, -1), shifts.reshape(self.count, -1)]
         if len(self._long_bones):
             assert pose.scales is not None
@@ -339,7 +347,7 @@ class Problem:
         if self.frame is not None:
             return self._solve_frame(self.frame)
         found = self._solve_flat(self.x)
-        found = self._restarted(found)
+        found = self._restarted(self._bent(found))
         if self.method.settle:
             found = self._rested(found)
         if self.start.scales is not None:
@@ -364,6 +372,23 @@ class Problem:
         errors = self.rows.errors(self.links.place(found.x), everything)
         return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
 
+    def _bent(self, found: "_Found") -> "_Found":
+        """The same with the preferred bends tried in frames that miss a goal."""
+        left = np.flatnonzero(~self._met(found))
+        if self._bends is None or not len(left):
+            return found
+        begin = self._begun(found.x[left], left, found.x[left, : self.tree.turning] + self._bends)
+        return self._better(found, left, self._iterate(begin, left, numbers.RESTART_STEPS))
+
+    def _better(self, found: "_Found", left: NDArray[np.int64], other: "_Found") -> "_Found":
+        """`found` with what is better of `other`, of the frames `left`, which miss a goal."""
+        found.iterations[left] += other.iterations
+        before = found[left]
+        less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
+        better = np.flatnonzero(~self._met(before) & (self._met(other) | less))
+        found.put(left[better], replace(other[better], iterations=before.iterations[better]))
+        return found
+
     def _restarted(self, found: "_Found") -> "_Found":
         """The same with other starts for the frames that miss a goal: a local minimum is not the end of the body.
 
@@ -380,13 +405,8 @@ class Problem:
             frames = np.tile(left, len(now))
             begin = np.concatenate([self._begun(found.x[left], left, *start) for start in now])
             others = self._iterate(begin, frames, numbers.RESTART_STEPS)
-            found.iterations[left] += others.iterations.reshape(len(now), -1).sum(axis=0)
             for number in range(len(now)):  # in this order: a batch gives the answers of single frames
-                other = others[np.arange(len(left)) + number * len(left)]
-                before = found[left]
-                less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
-                better = np.flatnonzero(~self._met(before) & (self._met(other) | less))
-                found.put(left[better], replace(other[better], iterations=before.iterations[better]))
+                found = self._better(found, left, others[np.arange(len(left)) + number * len(left)])
         return found
 
     def _another_start(self, generator: np.random.Generator, attempt: int) -> tuple[Array, Array]:
@@ -396,11 +416,12 @@ class Problem:
             return np.zeros(moving), np.full((joints, 3), 0.5)
         return np.sqrt(self.variance[:moving]) * generator.normal(size=moving), generator.random((joints, 3))
 
-    def _begun(self, x: Array, frames: NDArray[np.int64], turns: Array, shares: Array) -> Array:
+    def _begun(self, x: Array, frames: NDArray[np.int64], turns: Array, shares: Array | None = None) -> Array:
         """Frames at x with their joints at another start, within the limits."""
         result = x.copy()
         result[:, : self.tree.turning] = turns
-        result = self.limit_rows.draw(result, frames, shares)
+        if shares is not None:
+            result = self.limit_rows.draw(result, frames, shares)
         limits = self.limit_rows
         measured = limits.measure(self.links[frames].place(result), frames)
         outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
@@ -435,6 +456,8 @@ class Problem:
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
         x, used, active = frame.iterate(self._vector)
+        if self._bends is not None and not frame.met():
+            x, used, active = self._bent_frame(frame, x, used, active)
         self._vector = x
         self.x = x[None]
         rotations, translations = frame.channels(x)
@@ -444,6 +467,15 @@ class Problem:
         solution = self._solution(pose, position_error, rotation_error, np.array(used), np.array(frame.met()), active)
         solution = replace(solution, start=self._given, brought_in=self.brought_in[0])
         return solution.reshape(self.batch_shape) if self.batch_shape else solution
+
+    def _bent_frame(
+        self, frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]
+    ) -> tuple[Array, int, NDArray[np.bool_]]:
+        """As `_bent`, in the lean form."""
+        assert self._bends is not None
+        bent = x.copy()
+        bent[: self.tree.turning] += self._bends
+        return frame.better_of(x, bent, used, active)
 
     def _solution(
         self, pose: Pose, position_error: Array, rotation_error: Array, iterations: NDArray[np.int64],

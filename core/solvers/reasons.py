@@ -1,7 +1,7 @@
 """Why a goal is not met: what its pull is balanced by where the body rests.
 
-At rest the pull of an unmet goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits that hold against it;
-where it vanishes, nothing but the bones' lengths is in the way.
+At rest the pull of an unmet goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits that hold against
+it; where it vanishes, nothing but the bones' lengths is in the way.
 """
 
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ def _holds(
     if not table.shape[1]:
         return []
     ridge = numbers.RIDGE * float(np.linalg.norm(table)) ** 2 / table.shape[1]
-    forces = np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ pull)
+    forces: Array = np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ pull)
     size = float(pull @ pull)
     holds: list[_Hold] = []
     start = 0
@@ -97,9 +97,9 @@ def _holds(
         if share > numbers.WORTH_SAYING:
             holds.append(_Hold(share, _rival(problem, index, other)))
     for number, place in enumerate(places.tolist()):
-        force = forces[start + number]
+        force = float(forces[start + number])
         upper = linear.above[0, place] < -linear.below[0, place]
-        share = float(pull @ normals[:, number]) * float(force) / size
+        share = float(pull @ normals[:, number]) * force / size
         if share > numbers.WORTH_SAYING and (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
             holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))

@@ -1,0 +1,304 @@
+"""What the joints of a body do: how it stands relaxed, how far it strays from that, what it cannot do.
+
+All of it is said about a canonical T-pose (up Y, facing +Z, left +X; every bone's frame is the world's; rotations are
+rotation vectors; the right side is the left one mirrored: x, -y, -z) and brought to a rig's bones, whatever its rest
+pose, rolls, tails and units are. A bone's direction, from its joint to the next one of the limb, is compared with the
+canonical direction; the shortest rotation from that to this, on top of the one of the bone that it hangs on, takes the
+canonical axes to the bone's rest pose and undoes that rest pose. Trunk, clavicles, feet and hands differ between
+bodies: what they do at rest is shape, up to SHAPE for feet and hands.
+
+Numbers: hand-set, between those measured on three families of motion capture.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from .. import rotation
+from ..limits import EulerBox, Framed, LimitGroup
+from ..pose import Pose, frame_rotations
+from ..rotation import Array
+from ..skeleton import Skeleton
+from ..solvers import PinAndDrag, numbers
+from .body import SIDES
+from .masses import masses_of
+from .roles import Roles, find_roles
+from .stance import axis_vector
+
+_LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
+_DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones
+_FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint, a flat foot
+_SHAPE: Final = float(np.radians(30.0))  # a hand or foot at rest is so far off for its shape; the rest is its pose
+
+# Degrees. The relaxed pose; the parts that are not named are at rest in the T-pose.
+_RELAXED: Final = {
+    "upper_arm": (0.0, 0.0, -60.0),
+    "forearm": (0.0, -30.0, 0.0),
+    "thigh": (-10.0, 0.0, 0.0),
+    "shin": (20.0, 0.0, 0.0),
+    "foot": (-10.0, 0.0, 0.0),
+}
+_DEVIATIONS: Final = {
+    "spine": (8.0, 8.0, 8.0),  # each of three
+    "neck": (12.0, 15.0, 10.0),
+    "head": (12.0, 15.0, 10.0),
+    "shoulder": (4.0, 8.0, 10.0),
+    "upper_arm": (45.0, 45.0, 50.0),
+    "forearm": (30.0, 60.0, 2.0),
+    "hand": (25.0, 20.0, 30.0),
+    "thigh": (45.0, 25.0, 25.0),
+    "shin": (60.0, 2.0, 2.0),
+    "foot": (25.0, 12.0, 12.0),
+    "toe": (15.0, 1.0, 1.0),
+}
+_SPINE_JOINTS: Final = 3
+
+# Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
+# other ranges only keep a joint from going round sideways.
+_ASIDE: Final = 45.0
+_HINGES: Final = {
+    "forearm": ("XZY", (-np.inf, -150.0, -_ASIDE), (np.inf, 0.0, _ASIDE)),
+    "shin": ("YZX", (0.0, -_ASIDE, -_ASIDE), (155.0, _ASIDE, _ASIDE)),
+}
+_BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # the axes that they bend about
+_BEND: Final = 0.1  # radians
+_BENT: Final = float(np.radians(2.0))  # a joint of a creature that is bent by more at rest bends that way
+# A rest pose that is bent by the second or more says in which plane the joint bends, one by the first or less nothing.
+_TOLD: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
+_MIRROR: Final = np.array([1.0, -1.0, -1.0])  # rotation vectors of the right side
+_FORWARD: Final = np.array([-1.0, 1.0, 1.0])  # directions of the right side
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomy:
+    """What is known of the joints of J bones; the first five are fields of `PinAndDrag` or what its skeleton needs.
+
+    reference   the relaxed pose, the root at rest
+    deviations  (J, 3) standard deviations from it about `axes`, radians
+    axes        (J, 4) the anatomical axes in the bone's own frame
+    limits      elbows and knees bend one way; only of bones that the skeleton has no limits for
+    bends       (J, 3) a small rotation vector about the bone's own axes, zero for most: how a straight joint bends
+    masses      (J,) shares of the body's mass, 1 in all
+    """
+
+    reference: Pose
+    deviations: Array
+    axes: Array
+    limits: tuple[LimitGroup, ...]
+    bends: Array
+    masses: Array
+
+
+def anatomy(skeleton: Skeleton, roles: Roles | None = None) -> Anatomy:
+    """The anatomy of any skeleton, by its roles (`find_roles` if not given).
+
+    What has no role, and all of a creature, has the solver's own deviations about its rest pose; a creature's limb
+    bends the way it is bent at rest.
+    """
+    roles = find_roles(skeleton) if roles is None else roles
+    return _Body(skeleton, roles).anatomy()
+
+
+def with_anatomy(skeleton: Skeleton, method: PinAndDrag, roles: Roles | None = None) -> tuple[Skeleton, PinAndDrag]:
+    """The skeleton with the limits of its anatomy added, and the method with the rest of it.
+
+    A reference, or deviations (with their axes), that the method names are kept.
+    """
+    found = anatomy(skeleton, roles)
+    changes: dict[str, Any] = {}
+    if method.reference is None:
+        changes["reference"] = found.reference
+    if method.deviations is None:
+        changes |= {"deviations": found.deviations, "axes": found.axes}
+    if any(field.name == "bends" for field in fields(method)):
+        changes["bends"] = found.bends
+    return replace(skeleton, limits=(*skeleton.limits, *found.limits)), replace(method, **changes)
+
+
+class _Body:
+    """A skeleton and its roles on the way to an anatomy; quaternions (J, 4), heading and rest in armature space."""
+
+    def __init__(self, skeleton: Skeleton, roles: Roles) -> None:
+        self.skeleton, self.roles = skeleton, roles
+        rest = skeleton.rest_matrices
+        self.heads: Array = rest[:, :, 3]
+        self.rest = frame_rotations(rest[:, :, :3])
+        up, forward = axis_vector(roles.up), axis_vector(roles.facing)
+        self.heading = rotation.from_matrix(np.stack([np.cross(up, forward), up, forward], axis=-1))
+        self.parts = self._parts()
+        own = self._strays() if roles.humanoid else {}
+        # canonical pose to rest pose: a bone that has none of its own goes with its parent
+        self.stray = np.tile(rotation.IDENTITY, (len(skeleton), 1))
+        carried = self.stray.copy()
+        for bone, parent in enumerate(skeleton.parents.tolist()):
+            if parent >= 0 and skeleton.inherit_rotation[bone]:
+                carried[bone] = self.stray[parent]
+            self.stray[bone] = own.get(bone, carried[bone])
+        back = rotation.inv(self.rest)
+        self.axes = rotation.mul(back, rotation.mul(self.stray, self.heading))
+        # own rotations in the canonical pose
+        self.canonical = np.tile(rotation.IDENTITY, (len(skeleton), 1))
+        limbs = list(own)
+        undone = rotation.mul(carried[limbs], rotation.inv(self.stray[limbs]))
+        self.canonical[limbs] = rotation.mul(back[limbs], rotation.mul(undone, self.rest[limbs]))
+
+    def anatomy(self) -> Anatomy:
+        rest = Pose.rest(self.skeleton)
+        relaxed = np.zeros((len(self.skeleton), 3))
+        for bone, (part, side) in self.parts.items():
+            relaxed[bone] = _sided(np.radians(_RELAXED.get(part, (0.0, 0.0, 0.0))), side)
+        turns = rotation.exp(rotation.rotate(self.axes, relaxed))
+        return Anatomy(
+            replace(rest, rotations=rotation.mul(self.canonical, turns)),
+            self._deviations(),
+            self.axes,
+            self._limits(),
+            self._bends(),
+            masses_of(self.skeleton, self.roles),
+        )
+
+    def _parts(self) -> dict[int, tuple[str, str]]:
+        """Bone -> part and side, of the bones of the body that hang together in the skeleton as in the body."""
+        found: dict[int, tuple[str, str]] = {}
+        if not self.roles.humanoid:
+            return found
+        for role, bones in self.roles.bones.items():
+            part, _, side = role.partition(".")
+            if part in _DEVIATIONS:
+                found |= dict.fromkeys([bones] if isinstance(bones, int) else bones, (part, side))
+        for side in SIDES:
+            for parts in _LIMBS.values():
+                for above, below in pairwise(parts):
+                    upper, lower = self._bone(above, side), self._bone(below, side)
+                    if upper >= 0 and lower >= 0 and upper not in self.skeleton.ancestors(lower):
+                        found.pop(lower, None)
+        return found
+
+    def _bone(self, part: str, side: str) -> int:
+        bone = self.roles.bones.get(f"{part}.{side}", -1)
+        return bone if isinstance(bone, int) else -1
+
+    # -- the rest pose ----------------------------------------------------------------------------------------------
+
+    def _strays(self) -> dict[int, Array]:
+        """Bone -> the rotation (4,) from its canonical to its rest pose, of limbs."""
+        found: dict[int, Array] = {}
+        for side in SIDES:
+            for kind, (first, second, last) in _LIMBS.items():
+                upper, lower, end = (self._bone(part, side) for part in (first, second, last))
+                if upper not in self.parts or lower not in self.parts:
+                    continue
+                straight = rotation.rotate(self.heading, _mirrored(_DIRECTIONS[kind], side))
+                ways = self.heads[lower] - self.heads[upper], self._reach(lower, end, side) - self.heads[lower]
+                found[upper] = _shortest(straight, ways[0])
+                hinge = rotation.rotate(rotation.mul(found[upper], self.heading), _sided(_BENDS[second], side))
+                found[upper] = rotation.mul(_plane(hinge, *ways), found[upper])
+                found[lower] = rotation.mul(_shortest(rotation.rotate(found[upper], straight), ways[1]), found[upper])
+                if end not in self.parts:
+                    continue
+                next_joint = self._reach(end, self._bone("toe", side) if kind == "leg" else -1, side)
+                way = next_joint - self.heads[end]
+                if kind == "leg":  # it stands, whatever the shin does
+                    flat = rotation.rotate(self.heading, _FOOT)
+                    found[end] = _shortest(flat, way, _SHAPE) if way.any() else rotation.IDENTITY
+                else:
+                    on = rotation.rotate(found[lower], straight)
+                    found[end] = rotation.mul(_shortest(on, way, _SHAPE), found[lower])
+        return found
+
+    def _reach(self, bone: int, after: int, side: str) -> Array:
+        """The joint (3,) at the end of a bone: the head of the `after` one, of what fans out there, or its own head."""
+        if after >= 0:
+            return self.heads[after]
+        firsts = [chain[0] for finger in ("index", "middle", "ring", "pinky")
+                  if isinstance(chain := self.roles.bones.get(f"{finger}.{side}", ()), tuple) and chain]  # fmt: skip
+        below = [first for first in firsts if bone in self.skeleton.ancestors(first)]
+        return self.heads[below].mean(axis=0) if below else self.heads[bone]
+
+    # -- numbers ----------------------------------------------------------------------------------------------------
+
+    def _deviations(self) -> Array:
+        result = np.full((len(self.skeleton), 3), numbers.JOINT_DEVIATION)
+        counts = {part: sum(other == part for other, _ in self.parts.values()) for part in _DEVIATIONS}
+        for bone, (part, _) in self.parts.items():
+            variance = np.square(np.radians(_DEVIATIONS[part]))
+            if part == "spine":
+                variance *= _SPINE_JOINTS / counts[part]
+            elif part == "neck":
+                variance /= counts[part]
+            elif part == "head" and not counts["neck"]:
+                variance += np.square(np.radians(_DEVIATIONS["neck"]))
+            result[bone] = np.sqrt(variance)
+        for role, bones in self.roles.twist.items():
+            first = self.roles.bones[role]
+            kind = "arm" if role.partition(".")[0] in _LIMBS["arm"] else "leg"
+            result[list(bones)] = result[first] * np.abs(_DIRECTIONS[kind])
+        result[self.skeleton.parents < 0] = numbers.ROOT_TURN_DEVIATION
+        return result
+
+    def _limits(self) -> tuple[LimitGroup, ...]:
+        limited = {bone for group in self.skeleton.limits for bone in group.bones.tolist()}
+        hinges = [(bone, *_HINGES[part], side) for bone, (part, side) in sorted(self.parts.items())
+                  if part in _HINGES and bone not in limited and self.skeleton.parents[bone] >= 0]  # fmt: skip
+        if not hinges:
+            return ()
+        bones, orders, lower, upper, sides = zip(*hinges, strict=True)
+        ends = np.radians([[_sided(end, side) for end, side in zip(bounds, sides, strict=True)]
+                           for bounds in (lower, upper)])  # fmt: skip
+        box = EulerBox(bones, list(orders), ends.min(axis=0), ends.max(axis=0))
+        axes = self.axes[list(bones)]
+        before = rotation.mul(rotation.inv(axes), rotation.inv(self.canonical[list(bones)]))
+        return (Framed(box, before, axes),)
+
+    def _bends(self) -> Array:
+        result = np.zeros((len(self.skeleton), 3))
+        for chain in self.roles.limbs.values():
+            for above, bone, below in zip(chain, chain[1:], chain[2:], strict=False):
+                ways = self.heads[bone] - self.heads[above], self.heads[below] - self.heads[bone]
+                hinge = rotation.log(_shortest(*ways))
+                angle = float(np.linalg.norm(hinge))
+                if angle > _BENT:
+                    result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), _BEND / angle * hinge)
+        for bone, (part, side) in self.parts.items():
+            if part in _BENDS:
+                result[bone] = rotation.rotate(self.axes[bone], _BEND * _sided(_BENDS[part], side))
+        return result
+
+
+def _sided(vector: Sequence[float] | Array, side: str) -> Array:
+    """A rotation vector (3,) of the left, for one side; what has no side is as the left is."""
+    return np.asarray(vector) * _MIRROR if side == "R" else np.asarray(vector)
+
+
+def _mirrored(direction: Sequence[float], side: str) -> Array:
+    return np.asarray(direction) * _FORWARD if side == "R" else np.asarray(direction)
+
+
+def _shortest(before: Array, after: Array, slack: float = 0.0) -> Array:
+    """The shortest rotation (4,) that takes one direction (3,) to within `slack` of the other; no direction, none."""
+    lengths = np.linalg.norm(before) * np.linalg.norm(after)
+    if not lengths > 0.0:
+        return rotation.IDENTITY
+    axis = np.cross(before, after)
+    sine = np.linalg.norm(axis)
+    if not sine > 0.0:  # the same way, or the opposite: about anything across
+        axis = np.cross(before, np.eye(3)[np.argmin(np.abs(before))])
+    angle = np.arctan2(sine, before @ after)
+    return rotation.from_axis_angle(axis, max(float(angle) - slack, 0.0))
+
+
+def _plane(hinge: Array, upper: Array, lower: Array) -> Array:
+    """The rotation (4,) about `upper` (3,) that takes the hinge to where the joint is bent about, if it is enough.
+
+    A joint that is bent the wrong way is so: it has no other plane.
+    """
+    bent = np.cross(upper, lower)
+    angle = float(np.arctan2(np.linalg.norm(bent), upper @ lower))
+    share = float(np.clip((angle - _TOLD[0]) / (_TOLD[1] - _TOLD[0]), 0.0, 1.0))
+    if not share or bent @ hinge <= 0.0:
+        return rotation.IDENTITY
+    # both are at right angles to `upper`, so this rotation is about it
+    return rotation.exp(share * rotation.log(_shortest(hinge, bent)))
