@@ -55,6 +55,7 @@ _DEVIATIONS: Final = {
     "toe": (15.0, 1.0, 1.0),
 }
 _SPINE_JOINTS: Final = 3
+_LINK: Final = float(np.radians(5.0))  # of bones between two parts, like halves of a pelvis: no joints of a body
 
 # Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
 # other ranges only keep a joint from going round sideways.
@@ -69,12 +70,12 @@ _BENT: Final = float(np.radians(2.0))  # a joint of a creature that is bent by m
 # A rest pose that is bent by the second or more says in which plane the joint bends, one by the first or less nothing.
 _TOLD: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
 _MIRROR: Final = np.array([1.0, -1.0, -1.0])  # rotation vectors of the right side
-_FORWARD: Final = np.array([-1.0, 1.0, 1.0])  # directions of the right side
+_ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # directions of the right side
 
 
 @dataclass(frozen=True, eq=False)
 class Anatomy:
-    """What is known of the joints of J bones; the first five are fields of `PinAndDrag` or what its skeleton needs.
+    """What is known of the joints of J bones, as `PinAndDrag` and its skeleton take it; see `with_anatomy`.
 
     reference   the relaxed pose, the root at rest
     deviations  (J, 3) standard deviations from it about `axes`, radians
@@ -95,8 +96,8 @@ class Anatomy:
 def anatomy(skeleton: Skeleton, roles: Roles | None = None) -> Anatomy:
     """The anatomy of any skeleton, by its roles (`find_roles` if not given).
 
-    What has no role, and all of a creature, has the solver's own deviations about its rest pose; a creature's limb
-    bends the way it is bent at rest.
+    What has no role, and all of a creature, has the solver's own deviations about its rest pose, unless it is a link
+    between two parts of a body. A creature's limb bends the way it is bent at rest.
     """
     roles = find_roles(skeleton) if roles is None else roles
     return _Body(skeleton, roles).anatomy()
@@ -232,12 +233,23 @@ class _Body:
             elif part == "head" and not counts["neck"]:
                 variance += np.square(np.radians(_DEVIATIONS["neck"]))
             result[bone] = np.sqrt(variance)
+        result[self._links()] = _LINK
         for role, bones in self.roles.twist.items():
             first = self.roles.bones[role]
             kind = "arm" if role.partition(".")[0] in _LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(_DIRECTIONS[kind])
         result[self.skeleton.parents < 0] = numbers.ROOT_TURN_DEVIATION
         return result
+
+    def _links(self) -> list[int]:
+        """Bones without a role between two that have one."""
+        body = {*self.parts, self.roles.bones.get("hips", -1)}
+        found: list[int] = []
+        for part in self.parts:
+            chain = self.skeleton.ancestors(part)[1:]
+            above = next((place for place, bone in enumerate(chain) if bone in body), 0)
+            found += chain[:above]
+        return found
 
     def _limits(self) -> tuple[LimitGroup, ...]:
         limited = {bone for group in self.skeleton.limits for bone in group.bones.tolist()}
@@ -274,7 +286,8 @@ def _sided(vector: Sequence[float] | Array, side: str) -> Array:
 
 
 def _mirrored(direction: Sequence[float], side: str) -> Array:
-    return np.asarray(direction) * _FORWARD if side == "R" else np.asarray(direction)
+    """A direction (3,) of the left, for one side."""
+    return np.asarray(direction) * _ACROSS if side == "R" else np.asarray(direction)
 
 
 def _shortest(before: Array, after: Array, slack: float = 0.0) -> Array:

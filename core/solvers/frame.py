@@ -194,6 +194,11 @@ class FrameSolver:
         assert self.at is not None
         return self._met(self.at)
 
+    def nearly_met(self) -> bool:
+        """Whether a few steps are likely to meet all goals from where the last solve ended."""
+        assert self.at is not None
+        return bool((self.at.lengths2 * self.on <= numbers.NEARLY**2).all())
+
     def jacobian(self, at: _Placed) -> Array:
         """Weighted rows (M, D) in level order."""
         spatial, joints = self.spatial, len(self.joints)
@@ -371,7 +376,13 @@ class FrameSolver:
             at = self.place(x)
         phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, self.problem.method.iterations
         here: float | None = None
+        missing = self._merit(at, numbers.EXACT)
         while not self._met(at):
+            if iterations and iterations % numbers.STALL_STEPS == 0:
+                left = self._merit(at, numbers.EXACT)
+                if left > numbers.STALL * missing:  # out of reach, as it seems: `pins` goes on with Newton steps
+                    break
+                missing = left
             there = self._step(at, damping, phase)
             iterations += 1
             budget -= 1
@@ -412,3 +423,11 @@ class FrameSolver:
             return there, used + more, now
         self.at, self.active = before, held
         return x, used + more, active
+
+    def resume(self, x: Array, active: NDArray[np.bool_]) -> None:
+        """Go on from another place, with these limits active."""
+        self.at = at = self.place(x)
+        self.active = {row: float(self.lower[row]) for row in self.locked}
+        for row in np.flatnonzero(active).tolist():
+            low, high = float(self.lower[row]), float(self.upper[row])
+            self.active[row] = low if at.values[row] - low < high - at.values[row] else high

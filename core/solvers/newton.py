@@ -108,21 +108,29 @@ class Newton:
         return above
 
     def descend(
-        self, x: Array, frames: NDArray[np.int64], met: bool
+        self,
+        x: Array,
+        frames: NDArray[np.int64],
+        met: bool,
+        most: int = numbers.NEWTON_STEPS,
+        radius: float = numbers.NEWTON_RADIUS,
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
+        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met.
+
+        At `most` so many steps, the first no longer than `radius` standard deviations.
+        """
         self.firm = self.rows.rows if met else self.rows.levels[-1].start  # rows that stay met
         links = self.problem.links[frames]
         at = links.place(x.copy())
         weights = self._weights(frames)
         now = self._state(at, weights, frames)
-        radius = np.full(len(x), numbers.NEWTON_RADIUS)
+        trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
         alive = np.arange(len(x))
-        for _ in range(numbers.NEWTON_STEPS):
+        for _ in range(most):
             where, part, here = frames[alive], links[alive], now[alive]
-            model, active[alive] = self._model(part, here, weights[alive], where, active[alive], radius[alive])
+            model, active[alive] = self._model(part, here, weights[alive], where, active[alive], trusted[alive])
             step = model.step
             there = self._reach(part, here.x + step, weights[alive], where)
             # what must not move bends away from a step along it: back, before the step is judged
@@ -144,8 +152,8 @@ class Newton:
             # the model is trusted as far as it told the truth
             true = gained > numbers.NEWTON_TRUST * model.expected
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
-            wider = np.maximum(radius[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
-            radius[alive] = np.where(true, wider, 0.25 * size)
+            wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
+            trusted[alive] = np.where(true, wider, 0.25 * size)
             rests = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
             alive = alive[~rests]
             if not len(alive):

@@ -159,6 +159,7 @@ class Problem:
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
             self._given = self.given[0]
+            self._out_of_reach = False
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
@@ -346,7 +347,7 @@ class Problem:
         """Solve from where the last solve ended (at first, from the start pose)."""
         if self.frame is not None:
             return self._solve_frame(self.frame)
-        found = self._solve_flat(self.x)
+        found = self._solve_flat(self._home_or(self.x))
         found = self._restarted(self._bent(found))
         if self.method.settle:
             found = self._rested(found)
@@ -357,6 +358,15 @@ class Problem:
         errors = self.rows.errors_of_goals(found.lengths)
         solution = self._solution(self._pose_at(found.x), *errors, found.iterations, self._met(found), active)
         return solution.reshape(self.batch_shape)
+
+    def _home_or(self, x: Array) -> Array:
+        """x, but the reference in frames where that meets all goals: nothing is nearer to it, whatever came between."""
+        if not self.method.settle:
+            return x
+        everything, home = np.arange(self.count), np.zeros_like(x)
+        inside = self._clamped(home, everything)
+        home_meets = self._met(self.rows.errors(self.links.place(inside), everything))
+        return np.where(home_meets[:, None] & (inside == home).all(axis=1)[:, None], home, x)
 
     def _refitted(self, found: "_Found") -> "_Found":
         """Solved again where scaled bones were not quite rigid: links are exact only where they were taken."""
@@ -422,12 +432,17 @@ class Problem:
         result[:, : self.tree.turning] = turns
         if shares is not None:
             result = self.limit_rows.draw(result, frames, shares)
+        return self._clamped(result, frames)
+
+    def _clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """Frames at x with joints brought in that are outside their limits."""
         limits = self.limit_rows
-        measured = limits.measure(self.links[frames].place(result), frames)
+        measured = limits.measure(self.links[frames].place(x), frames)
         outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
         if len(outside):
-            result[outside] = limits.clamp(result[outside], measured[outside], frames[outside])
-        return result
+            x = x.copy()
+            x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
+        return x
 
     def _rested(self, found: "_Found") -> "_Found":
         """The same at rest: goals that are met stay so, others are as near as they can be."""
@@ -447,6 +462,8 @@ class Problem:
                         last = self._iterate(x[some], places, numbers.FINAL_STEPS, phase)
                         x[some], active[some] = last.x, active[some] | last.active
                         errors.put(np.flatnonzero(some), self.rows.errors(self.links[places].place(last.x), places))
+                x = self._clamped(x, part)
+                errors = self.rows.errors(self.links[part].place(x), part)
                 done = np.ones(len(part), bool)
                 rested = _Found(x, found.iterations[part] + steps, active, done, errors.lengths, errors.costs)
                 kept = np.array(not firm) | self._met(rested)  # what was met is not given away
@@ -455,9 +472,18 @@ class Problem:
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
-        x, used, active = frame.iterate(self._vector)
-        if self._bends is not None and not frame.met():
-            x, used, active = self._bent_frame(frame, x, used, active)
+        x, used = self._vector, 0
+        active = np.zeros(int(self.limit_rows.real.sum()), bool)
+        if self._out_of_reach:  # Gauss-Newton steps would lead away from where it rests
+            x, used, active = self._calm_frame(frame, x, used)
+        if not self._out_of_reach or frame.nearly_met():
+            x, more, active = frame.iterate(x)
+            used += more
+            if self._bends is not None and not frame.met():
+                x, used, active = self._bent_frame(frame, x, used, active)
+            if not frame.met():
+                x, used, active = self._calm_frame(frame, x, used)
+        self._out_of_reach = not frame.met()
         self._vector = x
         self.x = x[None]
         rotations, translations = frame.channels(x)
@@ -467,6 +493,15 @@ class Problem:
         solution = self._solution(pose, position_error, rotation_error, np.array(used), np.array(frame.met()), active)
         solution = replace(solution, start=self._given, brought_in=self.brought_in[0])
         return solution.reshape(self.batch_shape) if self.batch_shape else solution
+
+    def _calm_frame(self, frame: FrameSolver, x: Array, used: int) -> tuple[Array, int, NDArray[np.bool_]]:
+        """A few steps to rest of a frame whose goals are out of reach: tick by tick it gets there and stays."""
+        first = np.zeros(1, int)
+        rested, steps, active = Newton(self).descend(
+            x[None], first, False, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS
+        )
+        frame.resume(rested[0], active[0])
+        return rested[0], used + int(steps[0]), active[0, self.limit_rows.real]
 
     def _bent_frame(
         self, frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]
@@ -582,7 +617,8 @@ class Problem:
         # one-sided rows that hold: those at their bound, as long as a force presses them there
         held = errors.rows[:, rows.one_sided_rows] < numbers.LIMIT_NEAR * scales[:, rows.one_sided_rows]
         measured = limits.measure(at, frames)
-        here = self._merit(errors, x, phase, limits.strain(measured, frames))
+        upper = self._upper_levels(errors)
+        here = self._merit(errors, x, phase, limits.strain(measured, frames), upper)
         met = self._met(errors)
         # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
         alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
@@ -595,7 +631,7 @@ class Problem:
             where = frames[alive]
             wish, share = errors.rows[pick], scales[pick]
             if phase.any() and len(rows.levels) > 1:
-                wish[phase[pick] == numbers.TOP_LEVEL, rows.levels[0].stop :] = 0.0
+                wish *= (phase[pick] < numbers.TOP_LEVEL)[:, None] | self._kept_rows(upper[pick])
             if len(rows.one_sided):
                 wish, share = self._switch(wish, share, held[pick])
             jacobian = rows.jacobian(part, now, share, where)
@@ -614,7 +650,7 @@ class Problem:
                 there.put(drifted, part[drifted].place(trial[drifted]))
                 reached.put(drifted, limits.measure(there[drifted], where[drifted]))
             new = rows.errors(there, where)
-            merit = self._merit(new, trial, phase[pick], limits.strain(reached, where))
+            merit = self._merit(new, trial, phase[pick], limits.strain(reached, where), upper[pick])
             better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
             rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < still
             raised = np.maximum(numbers.LM_START, damping[pick] * numbers.LM_GROWTH)
@@ -640,8 +676,9 @@ class Problem:
             if len(next_phase):
                 phase[next_phase] += 1
                 damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, numbers.FINAL_STEPS
-                soft = limits.strain(measured[next_phase], frames[next_phase])
-                here[next_phase] = self._merit(errors[next_phase], x[next_phase], phase[next_phase], soft)
+                soft, now = limits.strain(measured[next_phase], frames[next_phase]), errors[next_phase]
+                upper[next_phase] = self._upper_levels(now)
+                here[next_phase] = self._merit(now, x[next_phase], phase[next_phase], soft, upper[next_phase])
             alive = alive[~done]
         drifted = limits.outside(measured, frames, numbers.LIMIT_SLACK)
         if len(drifted):
@@ -660,12 +697,25 @@ class Problem:
         share[:, places] *= on
         return wish, share
 
-    def _merit(self, errors: Errors, x: Array, phase: NDArray[np.int64], soft: Array | float) -> Array:
+    def _upper_levels(self, errors: Errors) -> NDArray[np.bool_]:
+        """(B, L) the levels above the first that is out of reach, at least the first."""
+        missed = (errors.lengths > self.tolerances) @ self.rows.block_in_level > 0.0
+        upper = np.cumsum(missed, axis=1) == 0
+        upper[:, 0] = True
+        return upper
+
+    def _kept_rows(self, levels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(B, M) rows of the given levels (B, L)."""
+        return np.repeat(levels, [level.stop - level.start for level in self.rows.levels], axis=1)
+
+    def _merit(
+        self, errors: Errors, x: Array, phase: NDArray[np.int64], soft: Array | float, upper: NDArray[np.bool_]
+    ) -> Array:
         """What a step must not raise, (B,)."""
         merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * (self._strain(x) + soft)
         if self.last_phase < numbers.TOP_LEVEL:
             return merit
-        return np.where(phase == numbers.TOP_LEVEL, errors.costs[:, 0], merit)
+        return np.where(phase == numbers.TOP_LEVEL, (errors.costs * upper) @ self.level_weights, merit)
 
     def _met(self, errors: "Errors | _Found") -> NDArray[np.bool_]:
         return np.all(errors.lengths <= self.tolerances, axis=1)
