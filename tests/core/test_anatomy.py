@@ -1,0 +1,385 @@
+"""Anatomy is the body's: the same for every rest pose, roll, unit and heading of the same figure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
+from core.humanoid import find_roles
+from core.humanoid.anatomy import Anatomy, anatomy, with_anatomy
+from core.humanoid.masses import masses_of
+from core.humanoid.roles import Roles
+from core.limits import excess
+from core.solvers import numbers
+from tests.core.figures import FIGURE, skeleton_of
+
+UP, FORWARD, LEFT = np.array([0.0, 0.0, 1.0]), np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])
+
+# a 1.7 m figure with straight limbs in T-pose, facing -Y
+STRAIGHT = [
+    ("hips", None, (0, 0, 0.95), (0, 0, 1.06)),
+    ("spine", "hips", (0, 0, 1.06), (0, 0.01, 1.25)),
+    ("chest", "spine", (0, 0.01, 1.25), (0, 0, 1.48)),
+    ("neck", "chest", (0, 0, 1.48), (0, -0.01, 1.57)),
+    ("head", "neck", (0, -0.01, 1.57), (0, 0, 1.75)),
+]
+for side, x in (("L", 1.0), ("R", -1.0)):
+    STRAIGHT += [
+        (f"clavicle.{side}", "chest", (0.03 * x, 0.01, 1.42), (0.18 * x, 0, 1.44)),
+        (f"upper_arm.{side}", f"clavicle.{side}", (0.18 * x, 0, 1.44), (0.46 * x, 0, 1.44)),
+        (f"forearm.{side}", f"upper_arm.{side}", (0.46 * x, 0, 1.44), (0.71 * x, 0, 1.44)),
+        (f"hand.{side}", f"forearm.{side}", (0.71 * x, 0, 1.44), (0.8 * x, 0.01, 1.43)),
+        (f"thigh.{side}", "hips", (0.1 * x, 0, 0.92), (0.1 * x, 0, 0.5)),
+        (f"shin.{side}", f"thigh.{side}", (0.1 * x, 0, 0.5), (0.1 * x, 0, 0.09)),
+        (f"foot.{side}", f"shin.{side}", (0.1 * x, 0, 0.09), (0.11 * x, -0.13, 0.02)),
+        (f"toe.{side}", f"foot.{side}", (0.11 * x, -0.13, 0.02), (0.11 * x, -0.19, 0.01)),
+    ]
+NAMES = [row[0] for row in STRAIGHT]
+
+# turns of the left side's parts about world axes, degrees, from the tips inwards; the right side mirrored
+RESTS = {
+    "T": [],
+    "A": [("upper_arm", FORWARD, -45.0), ("foot", FORWARD, -8.0), ("thigh", FORWARD, 8.0)],
+    "I": [("upper_arm", FORWARD, -85.0)],
+    "bent": [
+        ("forearm", UP, -60.0),
+        ("upper_arm", FORWARD, -30.0),
+        ("foot", LEFT, -40.0),
+        ("shin", LEFT, 65.0),
+        ("thigh", LEFT, -25.0),
+    ],
+}
+
+
+@dataclass
+class Figure:
+    skeleton: Skeleton
+    anatomy: Anatomy
+    heading: np.ndarray  # (3, 3) from the figure's axes to those of its armature
+    scale: float
+    turned: dict[str, np.ndarray]  # name -> (3, 3) how the rest pose is turned against the T-pose, armature space
+
+
+def turn_of(axis: np.ndarray, degrees: float) -> np.ndarray:
+    return rotation.to_matrix(rotation.exp(np.radians(degrees) * np.asarray(axis, float)))
+
+
+def figure(rest: str, rows: list = STRAIGHT, seed: int | None = None, scale: float = 1.0, yaw: float = 0.0) -> Figure:
+    """The figure in a rest pose, with random rolls where there is a seed."""
+    names = [row[0] for row in rows]
+    points = {name: (np.array(head, float), np.array(tail, float)) for name, _, head, tail in rows}
+    parents = {name: parent for name, parent, _, _ in rows}
+    turned = {name: np.eye(3) for name in names}
+
+    def below(name: str | None, ancestor: str) -> bool:
+        return name is not None and (name == ancestor or below(parents[name], ancestor))
+
+    for part, axis, degrees in RESTS[rest]:
+        for side, mirror in (("L", 1.0), ("R", -1.0)):
+            turn = turn_of(axis, degrees if axis is LEFT else mirror * degrees)
+            pivot = points[f"{part}.{side}"][0]
+            for name in names:
+                if below(name, f"{part}.{side}"):
+                    head, tail = points[name]
+                    points[name] = pivot + turn @ (head - pivot), pivot + turn @ (tail - pivot)
+                    turned[name] = turn @ turned[name]
+    heading = turn_of(UP, yaw)
+    placed = [(n, parents[n], *(scale * heading @ point for point in points[n])) for n in names]
+    skeleton = skeleton_of(placed, None if seed is None else np.random.default_rng(seed))
+    turned = {name: heading @ turn @ heading.T for name, turn in turned.items()}
+    return Figure(skeleton, anatomy(skeleton), heading, scale, turned)
+
+
+def relaxed_heads(fig: Figure) -> np.ndarray:
+    """Heads in the relaxed pose, in the figure's own axes and unit."""
+    return forward(fig.skeleton, fig.anatomy.reference)[0] @ fig.heading / fig.scale
+
+
+VARIANTS = {
+    "A": {"rest": "A"},
+    "I": {"rest": "I"},
+    "bent": {"rest": "bent"},
+    "rolls": {"rest": "T", "seed": 1},
+    "bent, rolls": {"rest": "bent", "seed": 2},
+    "A, rolls, hundredfold, facing +X": {"rest": "A", "seed": 3, "scale": 100.0, "yaw": 90.0},
+    "bent, rolls, hundredth, facing -X": {"rest": "bent", "seed": 4, "scale": 0.01, "yaw": -90.0},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+def test_the_relaxed_pose_is_the_same_from_every_rest_pose(variant: dict) -> None:
+    fig = figure(**variant)
+    assert find_roles(fig.skeleton).humanoid
+    assert np.allclose(relaxed_heads(fig), relaxed_heads(figure("T")), atol=1e-6)
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+def test_axes_are_the_bodys_and_deviations_by_them_the_same(variant: dict) -> None:
+    fig, plain = figure(**variant), figure("T")
+    frames = forward(fig.skeleton, fig.anatomy.reference)[1]
+    axes = fig.heading.T @ rotation.to_matrix(rotation.mul(frames, fig.anatomy.axes))
+    wanted = rotation.to_matrix(rotation.mul(forward(plain.skeleton, plain.anatomy.reference)[1], plain.anatomy.axes))
+    assert np.allclose(axes, wanted, atol=1e-6)
+    assert np.allclose(fig.anatomy.deviations, plain.anatomy.deviations)
+    assert np.allclose(fig.anatomy.masses, plain.anatomy.masses)
+    bends = rotation.rotate(rotation.inv(fig.anatomy.axes), fig.anatomy.bends)
+    assert np.allclose(bends, rotation.rotate(rotation.inv(plain.anatomy.axes), plain.anatomy.bends), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_the_relaxed_pose_of_a_figure_with_limbs_bent_a_little_is_the_same_within_degrees(seed: int) -> None:
+    plain = relaxed_heads(figure("T", FIGURE))
+    for rest in ("A", "bent"):
+        assert np.linalg.norm(relaxed_heads(figure(rest, FIGURE, seed)) - plain, axis=1).max() < 0.03
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+def test_relaxed_elbows_and_knees_bend_as_elbows_and_knees_do(variant: dict) -> None:
+    heads = relaxed_heads(figure(**variant))
+    for side, x in (("L", 1.0), ("R", -1.0)):
+        shoulder, elbow, wrist, hip, knee, ankle = (
+            heads[NAMES.index(f"{part}.{side}")] for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+        )
+        upper, lower = elbow - shoulder, wrist - elbow
+        assert np.allclose(upper / np.linalg.norm(upper), [0.5 * x, 0.0, -np.sqrt(0.75)], atol=1e-6)
+        assert np.isclose(lower @ FORWARD, 0.5 * np.linalg.norm(lower))  # 30 degrees forwards
+        assert (knee - 0.5 * (hip + ankle)) @ FORWARD > 0.05
+        assert np.isclose(np.degrees(np.arcsin((ankle - knee) @ -FORWARD / np.linalg.norm(ankle - knee))), 10.0)
+
+
+def hinge_pose(fig: Figure, part: str, side: str, degrees: float) -> Pose:
+    """The rest pose with an elbow or a knee at so many degrees from straight, by the figure's geometry alone."""
+    skeleton, name = fig.skeleton, f"{part}.{side}"
+    axis = LEFT if part == "shin" else -UP if side == "L" else UP
+    above = {"shin": "thigh", "forearm": "upper_arm"}[part]
+    axis = fig.turned[f"{above}.{side}"] @ fig.heading @ axis
+    straight = fig.turned[f"{above}.{side}"] @ fig.turned[name].T
+    bone = skeleton.index(name)
+    frame = skeleton.rest_matrices[bone, :, :3]
+    own = frame.T @ turn_of(axis, degrees) @ straight @ frame
+    rotations = np.array(Pose.rest(skeleton).rotations)
+    rotations[bone] = rotation.from_matrix(own)
+    return Pose(rotations, np.zeros((len(skeleton), 3)))
+
+
+def outside(skeleton: Skeleton, limits: tuple, pose: Pose, bone: str) -> np.ndarray:
+    """Degrees (3,) outside the limits."""
+    index = skeleton.index(bone)
+    for group in limits:
+        if index in group.bones:
+            values = group.coordinates(rotation.to_matrix(pose.rotations[group.bones]))
+            return np.degrees(excess(group, values)[group.bones.tolist().index(index)])
+    raise AssertionError(f"no limits for {bone}")
+
+
+@pytest.mark.parametrize("variant", [{"rest": "T"}, *VARIANTS.values()], ids=["T", *VARIANTS])
+def test_elbows_and_knees_are_outside_past_straight_and_too_far_bent_only(variant: dict) -> None:
+    fig = figure(**variant)
+    assert sorted(b for group in fig.anatomy.limits for b in group.bones) == sorted(
+        fig.skeleton.index(f"{part}.{side}") for part in ("forearm", "shin") for side in "LR"
+    )
+    for part, most in (("forearm", 150.0), ("shin", 155.0)):
+        for side in "LR":
+            sign = -1.0 if part == "forearm" and side == "L" else 1.0
+            for degrees, wanted in ((-7.0, -7.0), (0.5, 0.0), (90.0, 0.0), (most - 1.0, 0.0), (most + 5.0, 5.0)):
+                out = outside(fig.skeleton, fig.anatomy.limits, hinge_pose(fig, part, side, degrees), f"{part}.{side}")
+                assert np.allclose(np.sort(np.abs(out)), [0.0, 0.0, abs(wanted)], atol=1e-4)
+                assert np.isclose(out.sum(), sign * wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("variant", [{"rest": "T"}, *VARIANTS.values()], ids=["T", *VARIANTS])
+def test_a_straight_elbow_or_knee_bends_into_its_limits(variant: dict) -> None:
+    fig = figure(**variant)
+    for part in ("forearm", "shin"):
+        for side in "LR":
+            bone = fig.skeleton.index(f"{part}.{side}")
+            bend = rotation.exp(fig.anatomy.bends[bone])
+            want = hinge_pose(fig, part, side, np.degrees(0.1)).rotations[bone]
+            got = rotation.mul(hinge_pose(fig, part, side, 0.0).rotations[bone], bend)
+            assert rotation.angle_between(got, want) < 1e-6
+    joints = {fig.skeleton.index(f"{part}.{side}") for part in ("forearm", "shin") for side in "LR"}
+    assert set(np.flatnonzero(fig.anatomy.bends.any(axis=1)).tolist()) == joints
+
+
+def test_a_rest_pose_that_is_bent_aside_says_where_the_elbow_bends() -> None:
+    # the elbow points down and the hand up: the arm as it is turned in this rest pose is bent about the forward axis
+    rows = [row for row in STRAIGHT if row[0] not in ("forearm.L", "hand.L")]
+    rows += [
+        ("forearm.L", "upper_arm.L", (0.46, 0, 1.44), (0.585, 0, 1.657)),
+        ("hand.L", "forearm.L", (0.585, 0, 1.657), (0.63, 0, 1.73)),
+    ]
+    skeleton = skeleton_of(rows, np.random.default_rng(7))
+    found = anatomy(skeleton)
+    assert np.allclose(outside(skeleton, found.limits, Pose.rest(skeleton), "forearm.L"), 0.0)
+    heads = forward(skeleton, found.reference)[0]
+    arm = {name: heads[skeleton.index(name)] for name in ("upper_arm.L", "forearm.L", "hand.L")}
+    lower = arm["hand.L"] - arm["forearm.L"]
+    assert np.isclose(lower @ FORWARD, 0.5 * np.linalg.norm(lower), rtol=1e-3)
+
+
+def test_a_body_with_one_arm_has_the_same_anatomy_in_what_it_has() -> None:
+    rows = [row for row in STRAIGHT if not (row[0].endswith("arm.R") or row[0] in ("hand.R", "clavicle.R"))]
+    skeleton = skeleton_of(rows, np.random.default_rng(8))
+    assert find_roles(skeleton).humanoid
+    found, whole = anatomy(skeleton), figure("T")
+    heads = forward(skeleton, found.reference)[0]
+    kept = [NAMES.index(row[0]) for row in rows]
+    assert np.allclose(heads, relaxed_heads(whole)[kept], atol=1e-6)
+    assert np.allclose(found.deviations, whole.anatomy.deviations[kept])
+    assert np.isclose(found.masses.sum(), 1.0)
+
+
+def test_the_masses_are_one_in_all_half_in_the_trunk_and_the_same_on_both_sides() -> None:
+    fig = figure("A", seed=9)
+    masses = dict(zip(NAMES, fig.anatomy.masses, strict=True))
+    assert np.isclose(sum(masses.values()), 1.0)
+    assert abs(masses["hips"] + masses["spine"] + masses["chest"] - 0.5) < 0.01
+    assert all(np.isclose(masses[name], masses[f"{name[:-1]}R"]) for name in NAMES if name.endswith(".L"))
+    assert masses["thigh.L"] > masses["shin.L"] > masses["upper_arm.L"] > masses["forearm.L"] > masses["hand.L"] > 0.0
+    assert np.array_equal(masses_of(fig.skeleton), fig.anatomy.masses)
+
+
+def test_a_creature_weighs_as_it_is_long() -> None:
+    skeleton = skeleton_of([("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 4))])
+    assert np.allclose(masses_of(skeleton), [0.25, 0.75])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_a_spine_of_any_count_strays_as_far_in_all(count: int) -> None:
+    joints = np.linspace(1.06, 1.48, count + 1)
+    rows = [STRAIGHT[0]]
+    for n in range(count):
+        above = f"spine{n}" if n else "hips"
+        rows.append((f"spine{n + 1}", above, (0, 0, joints[n]), (0, 0, joints[n + 1])))
+    last = f"spine{count}"
+    rows += [(name, last if parent == "chest" else parent, head, tail) for name, parent, head, tail in STRAIGHT[3:]]
+    skeleton = skeleton_of(rows)
+    roles = find_roles(skeleton)
+    assert roles.bones["spine"] == tuple(range(1, count + 1))
+    found = anatomy(skeleton, roles)
+    assert np.allclose(np.square(found.deviations[1 : count + 1]).sum(axis=0), 3.0 * np.radians(8.0) ** 2)
+    assert np.isclose(found.masses[1 : count + 1].sum(), 0.355)
+
+
+def test_bones_without_a_role_and_the_root_have_the_solvers_own_deviations() -> None:
+    rows = [("root", None, (0, 0, 0), (0, 0.2, 0)), ("hips", "root", *STRAIGHT[0][2:]), *STRAIGHT[1:]]
+    rows.append(("prop", "hand.R", (-0.8, 0, 1.44), (-0.9, 0, 1.6)))
+    skeleton = skeleton_of(rows)
+    found = anatomy(skeleton)
+    assert np.allclose(found.deviations[0], numbers.ROOT_TURN_DEVIATION)
+    for name in ("hips", "prop"):
+        assert np.allclose(found.deviations[skeleton.index(name)], numbers.JOINT_DEVIATION)
+    assert np.array_equal(found.reference.rotations[skeleton.index("prop")], rotation.IDENTITY)
+
+
+def test_a_bone_between_two_parts_of_the_body_is_stiff() -> None:
+    rows = [(name, "half.L" if name == "thigh.L" else parent, head, tail) for name, parent, head, tail in STRAIGHT]
+    rows.insert(1, ("half.L", "hips", (0, 0, 0.95), (0.1, 0, 0.92)))
+    skeleton = skeleton_of(rows)
+    found = anatomy(skeleton)
+    assert np.allclose(found.deviations[1], np.radians(5.0))
+    assert np.allclose(forward(skeleton, found.reference)[0][2:], relaxed_heads(figure("T"))[1:], atol=1e-6)
+
+
+def twisted(seed: int) -> Skeleton:
+    """Forearms and upper arms with an in-line bone in their second half, the shoulders lowered."""
+    rows = [row for row in STRAIGHT if row[0][:-2] not in ("forearm", "hand")]
+    for side, x in (("L", 1.0), ("R", -1.0)):
+        rows += [
+            (f"upper_arm_twist.{side}", f"upper_arm.{side}", (0.32 * x, 0, 1.44), (0.46 * x, 0, 1.44)),
+            (f"forearm.{side}", f"upper_arm_twist.{side}", (0.46 * x, 0, 1.44), (0.58 * x, 0, 1.44)),
+            (f"forearm_twist.{side}", f"forearm.{side}", (0.58 * x, 0, 1.44), (0.71 * x, 0, 1.44)),
+            (f"hand.{side}", f"forearm_twist.{side}", (0.71 * x, 0, 1.44), (0.8 * x, 0, 1.44)),
+        ]
+    return skeleton_of(rows, np.random.default_rng(seed))
+
+
+def test_bones_in_line_share_the_twist_and_never_bend_a_limb_in_the_middle() -> None:
+    skeleton = twisted(10)
+    roles = find_roles(skeleton)
+    assert {role: [skeleton.names[b] for b in bones] for role, bones in roles.twist.items()} == {
+        f"{part}.{side}": [f"{part}_twist.{side}"] for part in ("upper_arm", "forearm") for side in "LR"
+    }
+    found = anatomy(skeleton, roles)
+    for part in ("upper_arm", "forearm"):
+        first, second = (skeleton.index(f"{part}{kind}.L") for kind in ("", "_twist"))
+        along = np.abs(rotation.rotate(found.axes[second], np.eye(3)) * found.deviations[second][:, None])
+        assert np.allclose(along.sum(axis=0), [0.0, found.deviations[first][0], 0.0], atol=1e-9)  # about its length
+
+    bodied, method = with_anatomy(skeleton, PinAndDrag(root="fixed"), roles)
+    heads, frames = forward(skeleton, found.reference)
+    hand = skeleton.index("hand.L")
+    turn = rotation.exp(np.radians(70.0) * rotation.rotate(frames[skeleton.index("forearm.L")], [0.0, 1.0, 0.0]))
+    goal = Goal("hand.L", heads[hand] + [0.05, -0.1, 0.15], rotation.mul(turn, frames[hand]))
+    solution = solve(bodied, found.reference, [goal], method)
+    assert solution.converged
+    heads, frames = forward(skeleton, solution.pose)
+    for part, end in (("upper_arm", "forearm"), ("forearm", "hand")):
+        first, second, last = (heads[skeleton.index(f"{name}.L")] for name in (part, f"{part}_twist", end))
+        one, other = second - first, last - second
+        assert np.linalg.norm(np.cross(one, other)) < np.radians(0.01) * np.linalg.norm(one) * np.linalg.norm(other)
+    both = [skeleton.index(name) for name in ("forearm.L", "forearm_twist.L")]
+    turned = rotation.mul(rotation.inv(found.reference.rotations[both]), solution.pose.rotations[both])
+    shares = rotation.swing_twist(turned, np.array([0.0, 1.0, 0.0]))[1]
+    twists = np.degrees(rotation.log(shares)[:, 1])
+    assert np.all(np.abs(twists) > 5.0)
+    assert np.isclose(*twists, rtol=0.5)
+
+
+def test_only_bones_without_limits_of_their_own_get_some() -> None:
+    plain = skeleton_of(STRAIGHT)
+    own = EulerBox([plain.index("forearm.L")], ["XYZ"], [[-1.0] * 3], [[1.0] * 3])
+    skeleton, method = with_anatomy(skeleton_of(STRAIGHT, limits=(own,)), PinAndDrag())
+    assert skeleton.limits[0] is own
+    limited = [bone for group in skeleton.limits for bone in group.bones.tolist()]
+    assert len(limited) == len(set(limited)) == 4
+    assert method.reference is not None
+    assert method.deviations is not None
+    assert method.axes is not None
+
+
+def test_a_reference_that_the_method_names_is_kept() -> None:
+    skeleton = skeleton_of(STRAIGHT)
+    reference = Pose.rest(skeleton)
+    method = with_anatomy(skeleton, PinAndDrag(reference=reference, root="fixed"))[1]
+    assert method.reference is reference
+    assert method.root == "fixed"
+
+
+def test_a_creatures_leg_bends_as_it_is_bent_at_rest_and_a_straight_one_as_it_likes() -> None:
+    rows = [
+        ("body", None, (0, 0, 1), (0, 1, 1)),
+        ("a", "body", (0, 0, 1), (0, 0.1, 0.7)),
+        ("b", "a", (0, 0.1, 0.7), (0, -0.1, 0.4)),
+        ("c", "b", (0, -0.1, 0.4), (0, -0.3, 0.1)),  # in line with b
+        ("d", "c", (0, -0.3, 0.1), (0, -0.4, 0)),
+    ]
+    skeleton = skeleton_of(rows, np.random.default_rng(11))
+    roles = Roles(False, {}, {}, {"leg.L": (1, 2, 3, 4)}, {}, (), "-Y", "+Z", "other")
+    found = anatomy(skeleton, roles)
+    assert np.array_equal(np.flatnonzero(found.bends.any(axis=1)), [2])
+    assert not found.limits
+    assert np.array_equal(found.reference.rotations, Pose.rest(skeleton).rotations)
+    straight = np.array(Pose.rest(skeleton).rotations)
+    straight[2] = rotation.mul(straight[2], rotation.exp(found.bends[2]))
+    heads, rest = forward(skeleton, Pose(straight, np.zeros((5, 3))))[0], forward(skeleton, Pose.rest(skeleton))[0]
+
+    def reach(points: np.ndarray) -> float:
+        return float(np.linalg.norm(points[3] - points[1]))
+
+    assert reach(heads) < reach(rest)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bent_limb_that_is_pulled_in_keeps_bending_its_way(seed: int) -> None:
+    fig = figure(("T", "A", "I", "bent")[seed], FIGURE, seed)
+    skeleton, method = with_anatomy(fig.skeleton, PinAndDrag(root="fixed"))
+    heads = forward(skeleton, Pose.rest(skeleton))[0]
+    for first, part, last in (("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")):
+        ends = heads[skeleton.index(f"{first}.L")], heads[skeleton.index(f"{last}.L")]
+        for share in (0.1, 0.35):
+            goal = Goal(f"{last}.L", ends[1] + share * (ends[0] - ends[1]))
+            solution = solve(skeleton, Pose.rest(skeleton), [goal], method)
+            assert solution.converged
+            assert np.allclose(outside(skeleton, fig.anatomy.limits, solution.pose, f"{part}.L"), 0.0, atol=1e-4)
