@@ -103,20 +103,37 @@ def anatomy(skeleton: Skeleton, roles: Roles | None = None) -> Anatomy:
     return _Body(skeleton, roles).anatomy()
 
 
-def with_anatomy(skeleton: Skeleton, method: PinAndDrag, roles: Roles | None = None) -> tuple[Skeleton, PinAndDrag]:
+def with_anatomy(
+    skeleton: Skeleton, method: PinAndDrag, roles: Roles | None = None, pose: Pose | None = None
+) -> tuple[Skeleton, PinAndDrag]:
     """The skeleton with the limits of its anatomy added, and the method with the rest of it.
 
-    A reference, or deviations (with their axes), that the method names are kept.
+    A reference, or deviations (with their axes), that the method names are kept. The relaxed pose stands where `pose`
+    has its roots: a body that has walked away is not drawn back to where it was made.
     """
     found = anatomy(skeleton, roles)
     changes: dict[str, Any] = {}
     if method.reference is None:
-        changes["reference"] = found.reference
+        changes["reference"] = found.reference if pose is None else standing(found.reference, skeleton, pose)
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes}
     if any(field.name == "bends" for field in fields(method)):
         changes["bends"] = found.bends
     return replace(skeleton, limits=(*skeleton.limits, *found.limits)), replace(method, **changes)
+
+
+def standing(relaxed: Pose, skeleton: Skeleton, pose: Pose) -> Pose:
+    """A pose whose bones without parent, and whose driven bones, are those of `pose` (...)."""
+    roots = skeleton.parents < 0
+    shape = pose.rotations.shape
+    rotations, translations = (
+        np.broadcast_to(a, (*shape[:-1], n)).copy() for a, n in ((relaxed.rotations, 4), (relaxed.translations, 3))
+    )
+    rotations[..., roots, :], translations[..., roots, :] = (
+        pose.rotations[..., roots, :],
+        pose.translations[..., roots, :],
+    )
+    return Pose(rotations, translations, pose.scales, pose.driven_matrices)
 
 
 class _Body:

@@ -17,6 +17,10 @@ deviation count as free, continuously.
 
 Limits are an active set above all levels: a coordinate at its bound takes its direction out of the joint's S, is set to
 the bound, and the step is solved again.
+
+A solve goes through: these steps, at most `iterations`; other starts for frames that miss a goal (`bends`, `restarts`);
+and, if it is to settle, Newton steps until the joints rest, goals met or not (`newton`). A drag is one frame that does
+not settle: `frame` is its lean form.
 """
 
 from collections.abc import Sequence
@@ -224,7 +228,11 @@ class Problem:
             deviation[top] = numbers.ROOT_TURN_DEVIATION
         else:
             deviation = np.array(method.deviations, float)[bones]
-        deviation *= 1.0 - self.skeleton.stiffness[bones]
+        stiffness = self.skeleton.stiffness[bones]
+        if self.tree.axes is not None:  # it is about the bones' own axes
+            turned = np.square(self.tree.axes[tree.joints])
+            stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
+        deviation *= 1.0 - stiffness
         shifts = numbers.ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
         if method.root == "pull":
             deviation[top] *= numbers.PULLED_ROOT

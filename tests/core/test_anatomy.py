@@ -383,3 +383,18 @@ def test_a_bent_limb_that_is_pulled_in_keeps_bending_its_way(seed: int) -> None:
             solution = solve(skeleton, Pose.rest(skeleton), [goal], method)
             assert solution.converged
             assert np.allclose(outside(skeleton, fig.anatomy.limits, solution.pose, f"{part}.L"), 0.0, atol=1e-4)
+
+
+def test_a_body_that_has_walked_away_is_not_drawn_back(figure: Skeleton) -> None:
+    there = np.array([5.0, 0.0, 0.0])
+    rest = Pose.rest(figure)
+    away = rest.translations.copy()
+    away[0] = rotation.rotate(rotation.inv(figure.rest_rotations[0]), there)
+    pose = Pose(rest.rotations, away)
+    heads, _ = forward(figure, pose)
+    hand = figure.index("hand.L")
+    skeleton, method = with_anatomy(figure, PinAndDrag(), pose=pose)
+    solution = solve(skeleton, pose, [Goal("hand.L", heads[hand] + [0.0, -0.05, 0.0])], method)
+    hips = forward(figure, solution.pose)[0][0]
+    assert solution.converged
+    assert np.linalg.norm(hips - heads[0]) < 0.5  # the arm comes down to its relaxed pose; it is 5 from where it was made
