@@ -30,6 +30,7 @@ from .errors import BridgeError
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or parts of a unit quaternion, that a locked value may be off by
 _AXES: Final = ("x", "y", "z")
+LENGTH: Final = 1  # the scale channel that a bone grows by: along its Y
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,7 @@ def read_rig(object: ArmatureObject) -> Rig:
         lengths,
         limits=(*_ik_limits(channels), *boxes),
         stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
+        stretch=_stretch(channels, driven),
         movable=~(driven | locks.all(axis=1) | frozen),
         translatable=~(connected | driven)[:, None] & ~_flags(channels, "lock_location", 3),
         rotation_locks=locks,
@@ -200,11 +202,12 @@ def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Arra
     return Pose(rotations, channels["location"], scales, driven_matrices)
 
 
-def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int]) -> None:
-    """Set rotation and location of the bones with these indices, each rotation in its own mode.
+def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int], scaled: Iterable[int] = ()) -> None:
+    """Set rotation and location of bones (indices), each rotation in its own mode, and the lengths of `scaled`.
 
-    Of all ways to say a rotation the one nearest to the present values is taken. Locked channels, driven bones and
-    locations of connected bones stay as they are. Blender evaluates the pose at the next update of the view layer.
+    Of all ways to say a rotation the one nearest to the present values is taken. Locked channels, driven bones,
+    locations of connected bones and lengths of bones without stretch stay as they are. Blender evaluates the pose at
+    the next update of the view layer.
     """
     skeleton = rig.skeleton
     chosen = np.zeros(len(skeleton), bool)
@@ -214,6 +217,10 @@ def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int
     free = chosen[:, None] & skeleton.translatable
     if free.any():
         changed["location"] = np.where(free, pose.translations, present["location"])
+    longer = stretching(rig, scaled)
+    if longer and pose.scales is not None:
+        changed["scale"] = present["scale"].copy()
+        changed["scale"][longer, LENGTH] = pose.scales[longer, LENGTH]
     for mode, group in rig.modes.items():
         group = group[(chosen & skeleton.movable)[group]]
         if len(group):
@@ -221,6 +228,11 @@ def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int
             values = changed.setdefault(channel, present[channel].copy())
             values[group] = _unlocked(values[group], pose.rotations[group], mode, skeleton.rotation_locks[group])
     write_channels(object, changed)
+
+
+def stretching(rig: Rig, bones: Iterable[int]) -> list[int]:
+    """Those of the bones whose length may be changed."""
+    return [bone for bone in bones if rig.skeleton.stretch[bone] > 0.0]
 
 
 def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.bool_]) -> Array:
@@ -289,6 +301,12 @@ def _by_axis(collection: Any, name: str, dtype: type) -> Array:
     for axis, values in zip(_AXES, result, strict=True):
         collection.foreach_get(name.format(axis), values)
     return result.T.astype(float)
+
+
+def _stretch(channels: Any, driven: NDArray[np.bool_]) -> Array:
+    """(J,) 0 where the length is locked or decided by something else."""
+    locked = _flags(channels, "lock_scale", 3)[:, LENGTH]
+    return np.where(driven | locked, 0.0, _gather(channels, "ik_stretch", 1)[:, 0])
 
 
 def _rotation_locks(object: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

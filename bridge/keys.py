@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Motion, Pose, rotation
 from ..core.rotation import Array
-from .armature import Rig, check
+from .armature import LENGTH, Rig, check, stretching
 from .channels import CHANNELS, ArmatureObject, read_channels, rotation_channel, rotations_to_curves
 from .driven import split_path
 from .errors import BridgeError
@@ -20,6 +20,7 @@ from .errors import BridgeError
 _SAME_FRAME: Final = 0.01
 _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
+_GROWN: Final = 1e-6  # of the scale
 
 # all that a key is, with the number of values and their type
 _KEY: Final[dict[str, tuple[int, type]]] = {
@@ -60,14 +61,17 @@ class _Channel:
     values: Array
 
 
-def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Indices of the bones whose rotation and of those whose location differs anywhere in the batch."""
+def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Indices of the bones whose rotation, whose location and whose scale differs anywhere in the batch."""
     angles = rotation.angle_between(before.rotations, after.rotations)
     shifts = np.max(np.abs(after.translations - before.translations), axis=-1)
-    scale = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (before, after))
+    largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (before, after))
+    old, new = (np.ones_like(p.translations) if p.scales is None else p.scales for p in (before, after))
+    growths = np.max(np.abs(new - old) - _GROWN * np.abs(old), axis=-1)
     over = tuple(range(angles.ndim - 1))
-    turned, moved = np.any(angles > _TURNED, axis=over), np.any(shifts > _MOVED * scale, axis=over)
-    return np.flatnonzero(turned), np.flatnonzero(moved)
+    changes = (angles > _TURNED, shifts > _MOVED * largest, growths > 0.0)
+    turned, moved, grown = (np.flatnonzero(np.any(change, axis=over)) for change in changes)
+    return turned, moved, grown
 
 
 def write_keys(
@@ -78,12 +82,14 @@ def write_keys(
     translated: Iterable[int],
     action: str | None = None,
     new: bool = True,
+    scaled: Iterable[int] = (),
 ) -> bpy.types.Action:
-    """Key the rotations of `bones` and the locations of `translated` (indices) at every frame of the motion.
+    """Key rotations of `bones`, locations of `translated` and lengths of `scaled` (indices) at every frame of a motion.
 
     Rotations are keyed in the bones' own modes, without jumps, from the key before the range on. Keys in the range are
     replaced; keys outside of it and all other curves stay as they are. A new key interpolates as the keys did where it
-    is put, linearly where there were none. Locked channels, driven bones and locations of connected bones get no keys.
+    is put, linearly where there were none. Locked channels, driven bones, locations of connected bones and lengths of
+    bones without stretch get no keys.
 
     With `new` the present action is copied to a new one called `action`, which is assigned; else the present one is
     edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
@@ -104,7 +110,7 @@ def write_keys(
     if old is not None and not new and not old.is_editable:
         raise BridgeError(f'The action "{old.name}" is linked from another file; write to a new one.')
 
-    channels = _channels(object, rig, motion, list(bones), list(translated))
+    channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
     curves = _curves(object)
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)))
@@ -145,7 +151,7 @@ def _curves(object: ArmatureObject) -> dict[tuple[str, int], Any]:
 
 
 def _channels(
-    object: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int]
+    object: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int], scaled: list[int]
 ) -> list[_Channel]:
     """What is to be keyed, by bone."""
     skeleton = rig.skeleton
@@ -175,6 +181,9 @@ def _channels(
             _Channel(skeleton.names[bone], path(bone, "location"), int(i), values[:, i])
             for i in np.flatnonzero(skeleton.translatable[bone])
         ]
+    if motion.pose.scales is not None:
+        lengths = motion.pose.scales[..., LENGTH]
+        result += [_Channel(skeleton.names[b], path(b, "scale"), LENGTH, lengths[:, b]) for b in scaled]
     order = {name: i for i, name in enumerate(skeleton.names)}
     return sorted(result, key=lambda c: (order[c.bone], list(CHANNELS).index(c.data_path.rpartition(".")[2]), c.index))
 

@@ -4,7 +4,9 @@ import math
 from typing import Any, Final
 
 from ..core import CoreError
-from .job import LARGEST, Fixed, Job, JobGoal, Write
+from .fields import LARGEST
+from .goals import Fixed, JobGoal
+from .job import Job, Write
 
 _WORLD: Final = "WORLD"
 

@@ -10,6 +10,12 @@ from ..core.rotation import Array
 
 _DIGITS: Final = 9  # of lengths in metres and angles in degrees: beyond them single precision is noise
 _METRE: Final = 1.0  # longer errors are told in metres, shorter ones in millimetres
+# how a missed goal is told: a length, an angle in degrees
+_PHRASES: Final = {
+    "look_at": ("", "looking {} degrees past its target"),
+    "distance": ("{} off the distance that was asked for", ""),
+    "balance": ("{} outside of what the body stands on", ""),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +55,15 @@ class GoalReport:
 
     def sentence(self) -> str:
         """'hand.R is 34 mm short at frame 52': the worst frame."""
+        far, turned = _PHRASES.get(self.kind, ("{} short", "turned {} degrees off"))
         wrong: list[str] = []
         if self.position_error is not None and self.position_error[self.worst] > self.position_tolerance:
             error = self.position_error[self.worst]
-            wrong.append(f"{error:.2f} m short" if error >= _METRE else f"{1000.0 * error:.3g} mm short")
+            wrong.append(far.format(f"{error:.2f} m" if error >= _METRE else f"{1000.0 * error:.3g} mm"))
         if self.rotation_error is not None and self.rotation_error[self.worst] > self.rotation_tolerance:
-            wrong.append(f"turned {self.rotation_error[self.worst]:.3g} degrees off")
-        return f"{self.bone} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}"
+            wrong.append(turned.format(f"{self.rotation_error[self.worst]:.3g}"))
+        name = "the centre of mass" if self.kind == "balance" else self.bone
+        return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}"
 
     def data(self) -> dict[str, Any]:
         return {
@@ -90,6 +98,7 @@ class Report:
     action: str | None
     rotated: tuple[str, ...]
     moved: tuple[str, ...]
+    grown: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:

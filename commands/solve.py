@@ -7,18 +7,20 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import bridge
-from ..core import CoreError, Motion, PinAndDrag, Skeleton, Solution, forward_matrices, solve
+from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.rotation import Array
 from .job import Job
 from .report import GoalReport, Report
-from .takes import record, unkeyed_kept
-from .targets import Take, Wanted, followed_objects, held_frames, want
+from .takes import Take, record, unkeyed_kept
+from .targets import Wanted, check_scale, followed_objects, held_frames, want, want_balance
 
 SHARPER: Final = 0.5  # of the tolerance is what the solver aims at: single precision and scale take their part
 
 Progress = Callable[[float], None]
+Bones = NDArray[np.int64]
 
 
 def perform(context: Any, object: Any, job: Job, progress: Progress = lambda share: None) -> Report:
@@ -33,7 +35,10 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     rig = bridge.read_rig(object)
     _check_bones(rig, job)
     motion, before, at = _read(context, object, rig, job)
+    check_scale(job.goals, job.balance, before)
     wanted = [want(goal, rig.skeleton, before, at) for goal in job.goals]
+    if job.balance is not None:
+        wanted.append(want_balance(job.balance, job.goals, rig.skeleton, before))
     goals = [(place, goal) for place, wish in enumerate(wanted) for goal in wish.core_goals(job.wins == "pins")]
     progress(0.2)
 
@@ -41,6 +46,8 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     method = PinAndDrag(
         limits=job.limits,
         root="fixed" if job.root == "hold" else job.root,
+        stretch=job.stretch,
+        reference=_relaxed(rig.skeleton, motion.pose) if job.joint_targets == "rest" else None,
         # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
@@ -54,20 +61,21 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     progress(0.6)
 
     clock.append(perf_counter())
-    turned, moved = bridge.changed_bones(motion.pose, solution.pose)
-    names = [rig.skeleton.names[bone] for bone in dict.fromkeys((*turned.tolist(), *moved.tolist()))]
-    repeating = bridge.repeating_bones(object, names) if job.write.key else []
-    action = _write(object, rig, job, replace(motion, pose=solution.pose), turned, moved)
+    changes = bridge.changed_bones(motion.pose, solution.pose)
+    turned, moved, grown = (tuple(rig.skeleton.names[bone] for bone in bones) for bones in changes)
+    changed = sorted({int(bone) for bones in changes for bone in bones})
+    repeating = bridge.repeating_bones(object, [rig.skeleton.names[bone] for bone in changed]) if job.write.key else []
+    action = _write(object, rig, job, replace(motion, pose=solution.pose), *changes)
     clock.append(perf_counter())
     progress(0.8)
 
     follow = followed_objects(job.goals)
     if job.write.key:
-        with unkeyed_kept(context, object, [*turned, *moved]):
+        with unkeyed_kept(context, object, changed):
             after = record(context, object, before.frames, follow)
     else:
         after = record(context, object, None, follow)
-    reports = tuple(_report(wish, after, job) for wish in wanted)
+    reports = tuple(_report(wish, rig.skeleton, after, job) for wish in wanted)
     return Report(
         armature=object.name,
         frames=before.frames,
@@ -82,8 +90,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
             ),
         ),
         action=action.name if action else None,
-        rotated=tuple(rig.skeleton.names[bone] for bone in turned),
-        moved=tuple(rig.skeleton.names[bone] for bone in moved),
+        rotated=turned,
+        moved=moved,
+        grown=grown,
     )
 
 
@@ -111,16 +120,20 @@ def _check_names(context: Any, object: Any, job: Job) -> None:
 
 def _check_bones(rig: bridge.Rig, job: Job) -> None:
     """Raises CoreError for bones that are not there."""
-    for number, goal in enumerate(job.goals):
-        try:
-            rig.skeleton.index(goal.bone)
-        except CoreError as error:
-            raise CoreError(f"goals[{number}].bone: {error}") from error
-    for number, bone in enumerate(job.write.bones or ()):
+    named = {f"goals[{number}].bone": goal.bone for number, goal in enumerate(job.goals)}
+    named |= {
+        f"goals[{number}].{field}": bone for number, goal in enumerate(job.goals) for field, bone in goal.others.items()
+    }
+    named |= {f"write.bones[{number}]": bone for number, bone in enumerate(job.write.bones or ())}
+    named |= {f"stiffness.{bone}": bone for bone in job.stiffness}
+    if job.balance is not None:
+        named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
+        named |= {f"balance.masses.{bone}": bone for bone in job.balance.masses or ()}
+    for field, bone in named.items():
         try:
             rig.skeleton.index(bone)
         except CoreError as error:
-            raise CoreError(f"write.bones[{number}]: {error}") from error
+            raise CoreError(f"{field}: {error}") from error
 
 
 def _read(context: Any, object: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Take, dict[int, Take]]:
@@ -156,35 +169,51 @@ def _read(context: Any, object: Any, rig: bridge.Rig, job: Job) -> tuple[Motion,
 
 
 def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
-    """The skeleton with everything held still that the job may not write."""
+    """The skeleton as stiff as the job has it, with everything held still that the job may not write."""
+    stiffness = np.array(skeleton.stiffness)
+    for bone, values in job.stiffness.items():
+        stiffness[skeleton.index(bone)] = values
+    skeleton = replace(skeleton, stiffness=stiffness)
     if job.write.bones is None:
         return skeleton
     named = np.isin(skeleton.names, job.write.bones)
-    return replace(skeleton, movable=skeleton.movable & named, translatable=skeleton.translatable & named[:, None])
+    return replace(
+        skeleton,
+        movable=skeleton.movable & named,
+        translatable=skeleton.translatable & named[:, None],
+        stretch=skeleton.stretch * named,
+    )
+
+
+def _relaxed(skeleton: Skeleton, pose: Pose) -> Pose:
+    """The motion with every bone at rest but those without parent: the body stays where it is."""
+    return replace(pose, rotations=np.where(skeleton.parents[:, None] < 0, pose.rotations, rotation.IDENTITY))
 
 
 def _largest_scale(job: Job, worlds: Array) -> float:
     """How many metres of a goal's space an armature unit is at most."""
-    if all(goal.space == "armature" for goal in job.goals):
+    if all(goal.space == "armature" for goal in job.goals):  # and so the balance's
         return 1.0
     return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
 
 
-def _write(object: Any, rig: bridge.Rig, job: Job, motion: Motion, turned: Any, moved: Any) -> bpy.types.Action | None:
+def _write(
+    object: Any, rig: bridge.Rig, job: Job, motion: Motion, turned: Bones, moved: Bones, grown: Bones
+) -> bpy.types.Action | None:
     """Keys, or the pose without keys; returns the action that was written."""
     if not job.write.key:
-        bridge.write_pose(object, rig, motion.pose[0], [*turned, *moved])
+        bridge.write_pose(object, rig, motion.pose[0], {*turned.tolist(), *moved.tolist()}, grown)
         return None
-    return bridge.write_keys(object, rig, motion, turned, moved, job.write.action, job.write.new)
+    return bridge.write_keys(object, rig, motion, turned, moved, job.write.action, job.write.new, grown)
 
 
-def _report(wish: Wanted, after: Take, job: Job) -> GoalReport:
+def _report(wish: Wanted, skeleton: Skeleton, after: Take, job: Job) -> GoalReport:
     """How far the result, as Blender evaluates it, is from a goal in the frames where it was fully on."""
     on = wish.share == 1.0
     far, turned = wish.errors(after)
     return GoalReport(
-        bone=wish.goal.bone,
-        kind=wish.goal.kind,
+        bone=skeleton.names[wish.bone],
+        kind=wish.kind,
         frames=after.frames[on],
         position_error=None if far is None else far[on],
         rotation_error=None if turned is None else np.degrees(turned[on]),

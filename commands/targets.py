@@ -1,181 +1,360 @@
-"""From a job's goals to core's: where a bone is wanted at each frame, and how far from it a result is."""
+"""From a job's goals to core's: what is wanted at each frame, and how far from it a result is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Final, Protocol
 
 import numpy as np
 
-from .. import bridge
-from ..core import CoreError, Goal, Skeleton, rotation
-from ..core.pose import frame_rotations
+from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
+from ..core.goals import SUPPORT_RADIUS, AnyGoal
+from ..core.humanoid.masses import masses_of
 from ..core.rotation import Array
-from .job import Fixed, Followed, Held, JobGoal, Path, Space, Target
+from .goals import (
+    DistanceGoal,
+    Fixed,
+    Followed,
+    Held,
+    JobBalance,
+    JobGoal,
+    Kind,
+    LookAtGoal,
+    Path,
+    Point,
+    Target,
+    Wish,
+)
+from .takes import Frame, Take
+
+_UP: Final = np.array([0.0, 0.0, 1.0])  # in the world
+_NOTHING: Final = 1e-9  # of lengths: shorter ones have no direction
+_TILT: Final = 1e-6  # of a unit vector: an object whose up direction changes by less stands still
 
 
-@dataclass(frozen=True, eq=False)
-class Take:
-    """Where everything is at F frames.
+class Wanted(Protocol):
+    """One goal over the frames of the motion as it was, made ready.
 
-    frames (F,); worlds (F, 4, 4) from armature to world space; matrices (F, J, 3, 4) of the bones in armature space;
-    objects: matrices (F, 4, 4) in world space of the objects that goals follow.
+    bone: its index; share (F,): 0 where the goal is off, 1 where it is fully on.
     """
 
-    frames: Array
-    worlds: Array
-    matrices: Array
-    objects: dict[str, Array] = field(default_factory=dict)
-
-    def positions(self, space: Space, bone: int, point: Array) -> Array:
-        """A point of a bone, (F, 3) in a goal's space."""
-        own = self.matrices[:, bone]
-        places = own[..., :3] @ point + own[..., 3]
-        return _some(bridge.armature_to_world(self.worlds, places)[0]) if space == "world" else places
-
-    def rotations(self, space: Space, bone: int) -> Array:
-        """A bone's frame, (F, 4) in a goal's space."""
-        turns = frame_rotations(self.matrices[:, bone, :, :3])
-        return _some(bridge.armature_to_world(self.worlds, None, turns)[1]) if space == "world" else turns
-
-    def object_positions(self, space: Space, name: str) -> Array:
-        """The origin of a followed object, (F, 3) in a goal's space."""
-        places = self.objects[name][:, :3, 3]
-        return places if space == "world" else _some(bridge.world_to_armature(self.worlds, places)[0])
-
-    def object_rotations(self, space: Space, name: str) -> Array:
-        """The orientation of a followed object, (F, 4) in a goal's space."""
-        turns = rotation.from_matrix(rotation.nearest_rotation(self.objects[name][:, :3, :3]))
-        return turns if space == "world" else _some(bridge.world_to_armature(self.worlds, None, turns)[1])
-
-
-@dataclass(frozen=True, eq=False)
-class Wanted:
-    """One goal over the frames of `before`, the motion as it was. `at`: the takes of the frames that pins are held at.
-
-    share (F,): 0 where the goal is off, 1 where it is fully on.
-    """
-
-    goal: JobGoal
     bone: int
-    point: Array
-    before: Take
-    at: dict[int, Take]
+    kind: Kind
     share: Array
 
-    def positions(self, take: Take) -> Array | None:
-        """Where the point is wanted, (F, 3) in the goal's space; followed objects are where `take` has them."""
-        target = self.goal.position
-        if target is None:
-            return None
-        space, frames = self.goal.space, self.before.frames
-        match target:
-            case Held(None):
-                return self.before.positions(space, self.bone, self.point)
-            case Held(int(at)):
-                places = self.at[at].positions(space, self.bone, self.point)
-            case Fixed(value):
-                places = np.array(value)
-            case Followed(name):
-                return take.object_positions(space, name)
-            case Path(times, points):
-                return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
-        return np.broadcast_to(places, (len(frames), 3))
-
-    def rotations(self, take: Take) -> Array | None:
-        """How the bone is wanted to stand, (F, 4) in the goal's space."""
-        target = self.goal.rotation
-        if target is None:
-            return None
-        space, frames = self.goal.space, self.before.frames
-        match target:
-            case Held(None):
-                return self.before.rotations(space, self.bone)
-            case Held(int(at)):
-                turns = self.at[at].rotations(space, self.bone)
-            case Fixed(value):
-                turns = np.array(value)
-            case Followed(name):
-                return take.object_rotations(space, name)
-            case Path():
-                raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
-        return np.broadcast_to(turns, (len(frames), 4))
+    def core_goals(self, pins_first: bool) -> Sequence[AnyGoal]:
+        """Goals in armature space."""
+        ...
 
     def errors(self, after: Take) -> tuple[Array | None, Array | None]:
         """Distances (F,) and angles (F,) in radians between the goal fully on and a result, in the goal's space."""
-        space = self.goal.space
-        places, turns = self.positions(after), self.rotations(after)
-        far = turned = None
-        if places is not None:
-            far = np.linalg.norm(after.positions(space, self.bone, self.point) - places, axis=-1)
-        if turns is not None:
-            turned = rotation.angle_between(after.rotations(space, self.bone), turns)
-        return far, turned
+        ...
+
+
+class _Wanted:
+    """What goals for one bone have in common. `at`: the takes of the frames that pins are held at."""
+
+    def __init__(self, goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        self.skeleton, self.before, self.at = skeleton, before, at
+        self.bone = skeleton.index(goal.bone)
+        self.kind: Kind = goal.kind
+        self.point = self._point(goal.point, self.bone)
+        self.share = _share(goal, before.frames)
+        off = np.any(self.share == 0.0)
+        self.weight = np.where(self.share > 0.0, goal.weight, 0.0) if off else goal.weight
+        carrier = getattr(goal, "relative_to", None)
+        self.carrier = None if carrier is None else skeleton.index(carrier)
+        self.frame: Frame = goal.space if self.carrier is None else self.carrier
+
+    def _point(self, point: Point, bone: int) -> Array:
+        if point == "head":
+            return np.zeros(3)
+        return np.array([0.0, self.skeleton.lengths[bone], 0.0]) if point == "tail" else np.array(point, float)
+
+    def _places(self, target: Target, take: Take) -> Array:
+        """Where the point is wanted, (F, 3) in the goal's frame; followed objects are where `take` has them."""
+        match target:
+            case Held(None):
+                return self.before.places_in(self.frame, self.before.point(self.bone, self.point))
+            case Held(int(at)):
+                places = self.at[at].places_in(self.frame, self.at[at].point(self.bone, self.point))
+            case Fixed(value):
+                places = np.array(value)
+            case Followed(name):
+                places = take.objects[name][:, :3, 3]
+                return places if self.frame == "world" else take.places_from("world", places)
+            case Path(times, points):
+                frames = self.before.frames
+                return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
+        return np.broadcast_to(places, (len(self.before.frames), 3))
+
+
+class _Placed(_Wanted):
+    """A place, a stand, or both."""
+
+    def __init__(self, goal: JobGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        super().__init__(goal, skeleton, before, at)
+        self.goal = goal
 
     def core_goals(self, pins_first: bool) -> list[Goal]:
-        """Goals in armature space: one, or two where position and rotation have different priorities."""
-        space, worlds = self.goal.space, self.before.worlds
-        places, turns = self.positions(self.before), self.rotations(self.before)
-        # a goal that blends in leads away from where the motion is
-        if np.any(self.share < 1.0):
-            if places is not None:
-                own = self.before.positions(space, self.bone, self.point)
+        """One, or two where position and rotation have different priorities."""
+        goal, before, frame = self.goal, self.before, self.frame
+        by_level: dict[int, dict[str, Array]] = {}
+        if goal.position is not None:
+            places = self._places(goal.position, before)
+            if np.any(self.share < 1.0):  # a goal that blends in leads away from where the motion is
+                own = before.places_in(frame, before.point(self.bone, self.point))
                 places = own + self.share[:, None] * (places - own)
-            if turns is not None:
-                turns = rotation.slerp(self.before.rotations(space, self.bone), turns, self.share)
-        if space == "world":
-            places, turns = bridge.world_to_armature(worlds, places, turns)
-        weight = self.goal.weight
-        if np.any(self.share == 0.0):
-            weight = np.where(self.share > 0.0, weight, 0.0)
-        by_priority: dict[int, dict[str, Array]] = {}
-        for name, target, values in (
-            ("position", self.goal.position, places),
-            ("rotation", self.goal.rotation, turns),
-        ):
-            if target is not None and values is not None:
-                by_priority.setdefault(self._priority(target, pins_first), {})[name] = values
+            places = places if self.carrier is not None else before.places_from(frame, places)
+            by_level.setdefault(goal.level(pins_first, isinstance(goal.position, Held)), {})["position"] = places
+        if goal.rotation is not None:
+            turns = self._stands(goal.rotation, before)
+            if np.any(self.share < 1.0):
+                turns = rotation.slerp(before.stands_in(frame, before.stand(self.bone)), turns, self.share)
+            turns = turns if self.carrier is not None else before.stands_from(frame, turns)
+            by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, Held)), {})["rotation"] = turns
         return [
             Goal(
-                self.goal.bone,
+                goal.bone,
                 **targets,
                 point=self.point,
-                position_weight=weight,
-                rotation_weight=weight,
+                position_weight=self.weight,
+                rotation_weight=self.weight,
                 priority=level,
+                position_axes=_array(goal.axes if "position" in targets else None),
+                rotation_axes=_array(goal.rotation_axes if "rotation" in targets else None),
+                axes=before.axes_of("world") if frame == "world" and (goal.axes or goal.rotation_axes) else None,
+                relative_to=goal.relative_to,
             )
-            for level, targets in by_priority.items()
+            for level, targets in by_level.items()
         ]
 
-    def _priority(self, target: Target, pins_first: bool) -> int:
-        if self.goal.priority is not None:
-            return self.goal.priority
-        return 0 if isinstance(target, Held) == pins_first else 1
+    def errors(self, after: Take) -> tuple[Array | None, Array | None]:
+        goal, frame = self.goal, self.frame
+        far = turned = None
+        if goal.position is not None:
+            gap = after.places_from(frame, self._places(goal.position, after)) - after.point(self.bone, self.point)
+            far = np.linalg.norm(after.ways_in(goal.space, self._counted(gap, goal.axes, after)), axis=-1)
+        if goal.rotation is not None:
+            target, stand = after.stands_from(frame, self._stands(goal.rotation, after)), after.stand(self.bone)
+            turn = rotation.log(rotation.mul(target, rotation.inv(stand)))
+            turned = np.linalg.norm(self._counted(turn, goal.rotation_axes, after), axis=-1)
+        return far, turned
+
+    def _counted(self, vectors: Array, axes: tuple[float, ...] | None, take: Take) -> Array:
+        """Vectors (F, 3) in armature space without what lies along free axes."""
+        if axes is None:
+            return vectors
+        frames = take.axes_of(self.frame)
+        return rotation.rotate(frames, rotation.rotate(rotation.inv(frames), vectors) * (np.array(axes) > 0.0))
+
+    def _stands(self, target: Target, take: Take) -> Array:
+        """How the bone is wanted to stand, (F, 4) in the goal's frame."""
+        match target:
+            case Held(None):
+                return self.before.stands_in(self.frame, self.before.stand(self.bone))
+            case Held(int(at)):
+                turns = self.at[at].stands_in(self.frame, self.at[at].stand(self.bone))
+            case Fixed(value):
+                turns = np.array(value)
+            case Followed(name):
+                turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[name][:, :3, :3]))
+                return turns if self.frame == "world" else take.stands_from("world", turns)
+            case Path():
+                raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
+        return np.broadcast_to(turns, (len(self.before.frames), 4))
 
 
-def want(goal: JobGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> Wanted:
+class _Looking(_Wanted):
+    """An axis that aims at a target."""
+
+    def __init__(self, goal: LookAtGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        super().__init__(goal, skeleton, before, at)
+        self.goal = goal
+        self.axis = np.array(goal.axis)
+
+    def core_goals(self, pins_first: bool) -> list[LookAt]:
+        before = self.before
+        places = before.places_from(self.frame, self._places(self.goal.target, before))
+        if np.any(self.share < 1.0):  # from where it looks now the shorter way round
+            eye = before.point(self.bone, self.point)
+            far = np.linalg.norm(places - eye, axis=-1, keepdims=True)
+            own = _unit(rotation.rotate(before.stand(self.bone), self.axis))
+            places = eye + far * _between(own, _unit(places - eye), self.share)
+        if self.carrier is not None:
+            places = before.places_in(self.frame, places)
+        goal = self.goal
+        return [
+            LookAt(
+                goal.bone,
+                places,
+                axis=self.axis,
+                point=self.point,
+                weight=self.weight,
+                priority=goal.level(pins_first),
+                relative_to=goal.relative_to,
+            )
+        ]
+
+    def errors(self, after: Take) -> tuple[None, Array]:
+        """Angles as they are seen, in the goal's space."""
+        space = self.goal.space
+        way = after.places_from(self.frame, self._places(self.goal.target, after)) - after.point(self.bone, self.point)
+        there = after.ways_in(space, way)
+        here = after.ways_in(space, rotation.rotate(after.stand(self.bone), self.axis))
+        sine, cosine = np.linalg.norm(np.cross(here, there), axis=-1), np.sum(here * there, axis=-1)
+        return None, np.arctan2(sine, cosine)
+
+
+class _Apart(_Wanted):
+    """A distance to a point of another bone, or to a place."""
+
+    def __init__(self, goal: DistanceGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        super().__init__(goal, skeleton, before, at)
+        self.goal = goal
+        self.other = skeleton.index(goal.to) if isinstance(goal.to, str) else None
+        self.other_point = np.zeros(3) if self.other is None else self._point(goal.to_point, self.other)
+
+    def core_goals(self, pins_first: bool) -> list[Distance]:
+        goal, before = self.goal, self.before
+        length = np.full(len(before.frames), goal.length) / before.scale_of(goal.space)
+        if np.any(self.share < 1.0):  # from as far as it is now; a bound that holds is no way to go
+            own = np.linalg.norm(self._way(before), axis=-1)
+            own = np.maximum(own, length) if goal.bound == "at most" else own
+            own = np.minimum(own, length) if goal.bound == "at least" else own
+            length = own + self.share * (length - own)
+        return [
+            Distance(
+                goal.bone,
+                self.other,
+                length,
+                point=self.point,
+                other_point=self._there(before) if self.other is None else self.other_point,
+                bound=goal.bound,
+                weight=self.weight,
+                priority=goal.level(pins_first),
+            )
+        ]
+
+    def errors(self, after: Take) -> tuple[Array, None]:
+        far = np.linalg.norm(after.ways_in(self.goal.space, self._way(after)), axis=-1) - self.goal.length
+        bound = self.goal.bound
+        return np.abs(far) if bound == "exactly" else np.maximum(far if bound == "at most" else -far, 0.0), None
+
+    def _way(self, take: Take) -> Array:
+        """(F, 3) in armature space."""
+        return take.point(self.bone, self.point) - self._there(take)
+
+    def _there(self, take: Take) -> Array:
+        if self.other is not None:
+            return take.point(self.other, self.other_point)
+        assert not isinstance(self.goal.to, str)
+        return take.places_from(self.frame, self._places(self.goal.to, take))
+
+
+class _Balanced:
+    """The centre of mass over what the body stands on; gravity is the world's -Z."""
+
+    kind: Kind = "balance"
+
+    def __init__(self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, before: Take) -> None:
+        nowhere = np.zeros((len(before.frames), 3))
+        ups = _unit(before.places_from("world", nowhere + _UP) - before.places_from("world", nowhere))
+        scales = before.scale_of(balance.space)
+        if np.abs(ups - ups[0]).max() > _TILT or np.ptp(scales) > _TILT * scales[0]:
+            raise CoreError("balance: the armature object tilts or changes its size over the frames.")
+        self.balance, self.skeleton = balance, skeleton
+        self.supports = [skeleton.index(bone) for bone in supports]
+        self.bone = skeleton.ancestors(self.supports[0])[-1]
+        self.share = np.ones(len(before.frames))
+        self.up = ups[0]
+        radius = balance.radius
+        self.radius = SUPPORT_RADIUS * skeleton.size if radius is None else radius / float(scales[0])
+        self.masses = masses_of(skeleton)
+        if balance.masses is not None:
+            self.masses = np.zeros(len(skeleton))
+            for bone, mass in balance.masses.items():
+                self.masses[skeleton.index(bone)] = mass
+
+    def core_goals(self, pins_first: bool) -> list[Balance]:
+        masses, radius = self.masses, self.radius
+        supports, priority = tuple(self.supports), self.balance.priority
+        return [Balance(self.bone, supports, masses=masses, up=self.up, radius=radius, priority=priority)]
+
+    def errors(self, after: Take) -> tuple[Array, None]:
+        heads = after.matrices[..., 3]
+        tails = heads + after.matrices[..., 1] * self.skeleton.lengths[:, None]
+        centre = np.einsum("j,fji->fi", self.masses / self.masses.sum(), 0.5 * (heads + tails))
+        below = [b for b in range(len(self.skeleton)) if set(self.supports).intersection(self.skeleton.ancestors(b))]
+        side = _unit(np.cross(self.up, np.eye(3)[np.argmin(np.abs(self.up))]))
+        plane = np.stack([side, np.cross(self.up, side)], axis=-1)
+        soles = np.concatenate([tails[:, below], heads[:, self.supports]], axis=1) @ plane
+        out = np.array([_outside(*frame) for frame in zip(centre @ plane, soles, strict=True)])
+        return np.maximum(out - self.radius, 0.0) * after.scale_of(self.balance.space), None
+
+
+def want(goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> Wanted:
     """A goal made ready; raises CoreError if the skeleton has no such bone."""
-    bone = skeleton.index(goal.bone)
-    if goal.point == "head":
-        point = np.zeros(3)
-    elif goal.point == "tail":
-        point = np.array([0.0, skeleton.lengths[bone], 0.0])
-    else:
-        point = np.array(goal.point, float)
-    return Wanted(goal, bone, point, before, at, _share(goal, before.frames))
+    match goal:
+        case JobGoal():
+            return _Placed(goal, skeleton, before, at)
+        case LookAtGoal():
+            return _Looking(goal, skeleton, before, at)
+        case DistanceGoal():
+            return _Apart(goal, skeleton, before, at)
 
 
-def followed_objects(goals: Sequence[JobGoal]) -> list[str]:
+def want_balance(balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, before: Take) -> Wanted:
+    """A balance made ready; raises CoreError if there is nothing to stand on."""
+    supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _bears(goal, before.frames)))
+    if not supports:
+        raise CoreError(
+            'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'
+        )
+    return _Balanced(balance, supports, skeleton, before)
+
+
+def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Take) -> None:
+    """Raises CoreError for what has no meaning in a world that is stretched against the armature."""
+    named = {
+        f"goals[{number}].{field}": goal.space
+        for number, goal in enumerate(goals)
+        for field, used in (
+            ("distance", isinstance(goal, DistanceGoal)),
+            ("axes", isinstance(goal, JobGoal) and goal.axes is not None and goal.relative_to is None),
+            (
+                "rotation_axes",
+                isinstance(goal, JobGoal) and goal.rotation_axes is not None and goal.relative_to is None,
+            ),
+        )
+        if used
+    }
+    if balance is not None:
+        named["balance"] = balance.space
+    wrong = next((field for field, space in named.items() if space == "world"), None)
+    if wrong is not None and not before.scaled_evenly():
+        raise CoreError(
+            f"{wrong}: the armature object is scaled differently along its axes; apply its scale, or ask in "
+            '"space": "armature".'
+        )
+
+
+def followed_objects(goals: Sequence[Wish]) -> list[str]:
     """Names of the objects that goals follow."""
-    targets = [target for goal in goals for target in (goal.position, goal.rotation)]
-    return sorted({target.object for target in targets if isinstance(target, Followed)})
+    return sorted({target.object for goal in goals for target in goal.targets if isinstance(target, Followed)})
 
 
-def held_frames(goals: Sequence[JobGoal]) -> list[int]:
+def held_frames(goals: Sequence[Wish]) -> list[int]:
     """The frames that pins are held at."""
-    targets = [target for goal in goals for target in (goal.position, goal.rotation)]
-    return sorted({target.at for target in targets if isinstance(target, Held) and target.at is not None})
+    held = [target.at for goal in goals for target in goal.targets if isinstance(target, Held)]
+    return sorted({at for at in held if at is not None})
 
 
-def _share(goal: JobGoal, frames: Array) -> Array:
+def _bears(goal: Wish, frames: Array) -> bool:
+    """Whether a goal pins its bone's place in all frames, so that the body can stand on it."""
+    held = isinstance(goal, JobGoal) and isinstance(goal.position, Held) and goal.relative_to is None
+    return held and bool(np.all(_share(goal, frames) > 0.0))
+
+
+def _share(goal: Wish, frames: Array) -> Array:
     """(F,) smoothly from 0 to 1 and back over `ease` frames at both ends of the goal's frames."""
     first, last = goal.frames or (frames[0], frames[-1])
     inside = (frames >= first) & (frames <= last)
@@ -185,6 +364,31 @@ def _share(goal: JobGoal, frames: Array) -> Array:
     return inside * t * t * (3.0 - 2.0 * t)
 
 
-def _some(array: Array | None) -> Array:
-    assert array is not None  # what was given comes back
-    return array
+def _outside(point: Array, corners: Array) -> float:
+    """How far a point (2,) is outside of the convex hull of corners (S, 2), exactly; 0 inside.
+
+    The furthest out of all half-planes that can touch the hull between the two: along a side, or through a corner.
+    """
+    sides = (corners[:, None] - corners).reshape(-1, 2)
+    normals = np.concatenate([sides @ np.array([[0.0, 1.0], [-1.0, 0.0]]), point - corners])
+    normals = _unit(normals[np.linalg.norm(normals, axis=-1) > _NOTHING])
+    return float(np.max(normals @ point - np.max(normals @ corners.T, axis=-1), initial=0.0))
+
+
+def _between(start: Array, end: Array, share: Array) -> Array:
+    """From one unit vector (F, 3) to another along the great circle; opposite ones any way round."""
+    cross = np.cross(start, end)
+    aside = np.cross(start, np.eye(3)[np.argmin(np.abs(start), axis=-1)])
+    sine = np.linalg.norm(cross, axis=-1, keepdims=True)
+    axis = _unit(np.where(sine > _NOTHING, cross, aside))
+    angle = np.arctan2(sine, np.sum(start * end, axis=-1, keepdims=True))
+    return rotation.rotate(rotation.exp(share[:, None] * angle * axis), start)
+
+
+def _unit(vectors: Array) -> Array:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.maximum(length, _NOTHING)
+
+
+def _array(values: tuple[float, ...] | None) -> Array | None:
+    return None if values is None else np.array(values)

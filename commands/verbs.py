@@ -67,7 +67,9 @@ def solve(arguments: argparse.Namespace) -> int:
     frames = len(report.frames)
     tell(
         f"{report.armature}: {report.converged_frames} of {frames} {'frame' if frames == 1 else 'frames'} met, "
-        f"{len(report.rotated)} bones turned, " + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
+        f"{len(report.rotated)} bones turned, "
+        + (f"{len(report.grown)} stretched, " if report.grown else "")
+        + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )
     tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
     _print(arguments, data)

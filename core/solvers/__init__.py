@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import CoreError
-from ..goals import Goal
+from ..goals import AnyGoal
 from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solution import Solution
@@ -16,12 +16,12 @@ from .pins import PinAndDrag
 class Method(Protocol):
     """How to solve."""
 
-    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[Goal]) -> Solution:
+    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         """The pose that serves the goals; inputs stay as they are."""
         ...
 
 
-def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[Goal], method: Method | None = None) -> Solution:
+def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], method: Method | None = None) -> Solution:
     """Change `pose` (one or many frames) so that it serves the goals; by default with `PinAndDrag()`.
 
     Batched in, batched out. An unreachable goal is no error, it is in the Solution; malformed input is a CoreError.

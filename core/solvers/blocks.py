@@ -125,7 +125,14 @@ class Place:
         return (self._frame(at, frames) @ (self.target.at(at, frames) - at.points[:, self.point])[..., None])[..., 0]
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
-        return self._frame(at, frames) @ (point_rows(raw, self.point) - self.target.rows(at, raw, frames))
+        moved = point_rows(raw, self.point)
+        if self.axes is not None or self.target.carrier is None:
+            return self._frame(at, frames) @ (moved - self.target.rows(at, raw, frames))
+        # along the carrier's own axes, which turn: what is free may be far from the target
+        head, end = self.target.carrier
+        arm = at.points[:, self.point] - at.points[:, head]
+        turned = skew(arm) @ end_rows(raw, end, len(at.points[0]))
+        return self._frame(at, frames) @ (moved - point_rows(raw, head) + turned)
 
 
 class Stand:
@@ -254,7 +261,8 @@ class Span:
 class Footing:
     """The centre of mass over the support polygon: the half-plane that it is furthest outside of.
 
-    The polygon is that of the points' outermost places in DIRECTIONS; while a step is made it stands still.
+    How far outside: the most, over all directions, that the centre is beyond the points' outermost place in it; looked
+    for in DIRECTIONS, then about the best of them. While a step is made the points stand still.
     """
 
     turning = False
@@ -275,8 +283,7 @@ class Footing:
         up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
-        turn = np.linspace(0.0, 2.0 * np.pi, numbers.DIRECTIONS, endpoint=False)[:, None]
-        self.directions = np.cos(turn) * side + np.sin(turn) * np.cross(up, side)
+        self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
 
     def aim(self, goal: AnyGoal, flat: Flat) -> None:
@@ -287,9 +294,16 @@ class Footing:
         tails = 2.0 * at.masses[:, self.soles] - at.mass_heads[:, self.soles]
         points = np.concatenate([tails, at.mass_heads[:, self.ankles]], axis=1)
         centre = self.shares @ at.masses[:, self.heavy]
-        out = centre @ self.directions.T - (points @ self.directions.T).max(axis=1)
-        worst = np.argmax(out, axis=1)
-        return self.directions[worst], out[np.arange(len(out)), worst]
+        centre, points = centre @ self.plane.T, points @ self.plane.T
+        step = 2.0 * np.pi / numbers.DIRECTIONS
+        turns = np.broadcast_to(step * np.arange(numbers.DIRECTIONS), (len(centre), numbers.DIRECTIONS))
+        for finer in (2.0 * step / numbers.DIRECTIONS, 0.0):
+            ways = np.stack([np.cos(turns), np.sin(turns)], axis=-1)  # (B, directions, 2)
+            out = (ways @ centre[..., None])[..., 0] - (ways @ np.swapaxes(points, -1, -2)).max(axis=-1)
+            worst = np.argmax(out, axis=1)
+            best = turns[np.arange(len(out)), worst]
+            turns = best[:, None] + finer * (np.arange(numbers.DIRECTIONS) - numbers.DIRECTIONS // 2)
+        return np.stack([np.cos(best), np.sin(best)], axis=-1) @ self.plane, out[np.arange(len(out)), worst]
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         error = np.zeros((len(at.x), 3))

@@ -62,8 +62,8 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
                         stiff; the skeleton's stiffness comes on top
     axes                (J, 4) turn the bones' frames to the axes that the deviations are about
-    bends               (J, 3) rotation vectors about the bones' own axes: the way that a straight joint bends, tried where a
-                        goal is missed, since a straight limb does not know which way to go
+    bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends, tried where a goal
+                        is missed, since a straight limb does not know which way to go
     restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
                         not jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
@@ -118,7 +118,7 @@ class PinAndDrag:
         return self.prepare(skeleton, pose, goals).solve()
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        return reasons(self.prepare(skeleton, pose, goals), index)
+        return reasons(replace(self, reference=None).prepare(skeleton, pose, goals), index)
 
 
 class Problem:

@@ -147,6 +147,18 @@ def test_ik_limits_and_stiffness_are_read() -> None:
     assert np.allclose(skeleton.stiffness, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.5]])
 
 
+def test_ik_stretch_is_read_unless_the_length_is_locked_or_driven() -> None:
+    ob = chain(4)
+    for bone, stretch in zip(ob.pose.bones, (0.0, 0.25, 1.0, 0.5), strict=True):
+        bone.ik_stretch = stretch
+    ob.pose.bones[2].lock_scale = (False, True, False)
+    constraint = ob.pose.bones[3].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = ob, "bone0"
+    assert read_rig(ob).skeleton.stretch.tolist() == [0.0, 0.25, 0.0, 0.0]
+    ob.pose.bones[2].lock_scale = (True, False, True)
+    assert read_rig(ob).skeleton.stretch[2] == 1.0
+
+
 # --- Limit Rotation
 
 
@@ -403,6 +415,27 @@ def test_locked_channels_are_not_written() -> None:
         assert after[name, "rotation_quaternion"] == before[name, "rotation_quaternion"]
     assert after["bone3", "location"] == before["bone3", "location"]
     assert after["bone4", "rotation_quaternion"] != before["bone4", "rotation_quaternion"]
+
+
+def test_lengths_are_written_where_a_bone_may_stretch_and_nothing_else_of_the_scale() -> None:
+    ob = chain(4)
+    rng = np.random.default_rng(16)
+    set_random_pose(ob, rng, 1.0, "any")
+    for bone in ob.pose.bones:
+        bone.ik_stretch = 0.5
+    ob.pose.bones[1].ik_stretch = 0.0
+    ob.pose.bones[2].lock_scale[1] = True
+    before = channels_of(ob)
+    rig = read_rig(ob)
+    pose = read_pose(ob, rig)
+    pose = Pose(pose.rotations, pose.translations, rng.uniform(0.5, 1.5, (4, 3)))
+    write_pose(ob, rig, pose, [], [0, 1, 2])
+    after = channels_of(ob)
+    assert {name for name, values in after.items() if values != before[name]} == {("bone0", "scale")}
+    old, new = before["bone0", "scale"], after["bone0", "scale"]
+    assert new == (old[0], pytest.approx(pose.scales[0, 1]), old[2])
+    write_pose(ob, rig, Pose(pose.rotations, pose.translations), range(4), range(4))
+    assert all(channels_of(ob)[name] == after[name] for name in after if name[1] == "scale")
 
 
 @pytest.mark.parametrize(

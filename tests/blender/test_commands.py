@@ -231,6 +231,27 @@ def test_what_is_out_of_reach_is_exit_code_1_with_reasons_and_still_written(run:
     assert sentence.startswith(f"hand.L is {1000 * errors.max():.3g} mm short at frame {1 + int(np.argmax(errors))}")
 
 
+def test_goals_of_every_kind_go_through_files_and_stretch_is_told(run: Run, folder: Path) -> None:
+    rig = opened(folder / "walk.blend")
+    for name in ("upper_arm.L", "forearm.L"):
+        rig.pose.bones[name].ik_stretch = 1.0
+    bpy.ops.wm.save_mainfile()
+    goals = [
+        *FEET,
+        {"bone": "head", "look_at": {"object": "Cup"}, "axis": "Z"},
+        {"bone": "hand.R", "distance": 0.1, "to": "head", "bound": "at least"},
+        {"bone": "hand.L", "position": [0.85, 0.0, 1.4]},
+    ]
+    stiff = dict.fromkeys(("hips", "spine", "chest"), 1)
+    job = job_file(folder, goals, root="fixed", stretch=True, stiffness=stiff, tolerance={"position": 0.01})
+    result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--output", folder / "out.blend", "--json")
+    assert [goal["kind"] for goal in result.json["goals"]] == ["pin", "pin", "look_at", "distance", "drag"]
+    assert "bones turned, 2 stretched, keyed in" in result.error
+    opened(folder / "out.blend")
+    paths = {path for path, _, _ in contents()["actions"]["walk poise"]}
+    assert 'pose.bones["forearm.L"].scale' in paths
+
+
 def test_a_bone_that_a_constraint_decides_is_named_with_the_constraint(run: Run, folder: Path) -> None:
     object = opened(folder / "walk.blend")
     constraint = object.pose.bones["hand.L"].constraints.new("COPY_LOCATION")

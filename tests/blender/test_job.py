@@ -1,13 +1,15 @@
 """JOB.json: what is read from it, and that every mistake is refused with the name of the field."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commands.job import Fixed, Followed, Held, Job, JobGoal, Tolerance, Write, parse, read
-from commands.job import Path as JobPath
+from commands.goals import DistanceGoal, Fixed, Followed, Held, JobBalance, JobGoal, LookAtGoal
+from commands.goals import Path as JobPath
+from commands.job import Job, Tolerance, Write, parse, read
 from core import CoreError
 
 GOAL = {"bone": "hand.L", "position": [0.0, 0.0, 1.0]}
@@ -80,9 +82,121 @@ def test_quaternions_are_normalised() -> None:
     assert parse(goal(rotation=[2, 0, 0, 0])).goals[0].rotation == Fixed((1.0, 0.0, 0.0, 0.0))
 
 
+def test_a_look_is_read_with_its_axis_and_what_carries_its_target() -> None:
+    look = parse(goal(look_at=[1, 2, 3])).goals[0]
+    assert look == LookAtGoal("hand.L", Fixed((1.0, 2.0, 3.0)), axis=(0.0, 1.0, 0.0))
+    assert look.kind == "look_at"
+    for given, axis in (("X", (1, 0, 0)), ("-Z", (0, 0, -1)), ([0, 2, 0.5], (0, 2, 0.5))):
+        assert parse(goal(look_at={"object": "Cup"}, axis=given)).goals[0] == LookAtGoal(
+            "hand.L", Followed("Cup"), axis=axis
+        )
+    carried = parse(goal(look_at={"path": [[1, 0, 0, 0]]}, relative_to="head", point=[0, 0, 1], priority=2)).goals[0]
+    assert carried == LookAtGoal(
+        "hand.L", JobPath((1.0,), ((0.0, 0.0, 0.0),)), relative_to="head", point=(0.0, 0.0, 1.0), priority=2
+    )
+
+
+def test_a_distance_is_read_to_a_bone_a_point_or_an_object() -> None:
+    for to, read_to in (
+        ("hand.R", "hand.R"),
+        ([1, 2, 3], Fixed((1.0, 2.0, 3.0))),
+        ({"object": "Cup"}, Followed("Cup")),
+    ):
+        kept = parse(goal(distance=0.3, to=to)).goals[0]
+        assert kept == DistanceGoal("hand.L", 0.3, read_to)
+        assert (kept.kind, kept.bound) == ("distance", "exactly")
+    rope = parse(goal(distance=0, to="hand.R", bound="at most", point="tail", to_point=[0, 1, 0], weight=2)).goals[0]
+    assert rope == DistanceGoal(
+        "hand.L", 0.0, "hand.R", bound="at most", point="tail", to_point=(0.0, 1.0, 0.0), weight=2.0
+    )
+
+
+def test_places_and_stands_may_be_relative_and_weighted_by_axis() -> None:
+    held = parse(goal(pin=["position", "rotation"], relative_to="hand.R", at=3)).goals[0]
+    assert held == JobGoal("hand.L", position=Held(3), rotation=Held(3), relative_to="hand.R")
+    led = parse(goal(position=[0, 0, 1], rotation=[1, 0, 0, 0], axes=[1, 0.5, 0], rotation_axes=[0, 0, 1])).goals[0]
+    assert (led.axes, led.rotation_axes) == ((1.0, 0.5, 0.0), (0.0, 0.0, 1.0))
+
+
+def test_settings_of_the_whole_body_are_read() -> None:
+    settings = parse(
+        job(root="pull", limits="soft", stiffness={"spine": 0.5, "hips": [1, 0, 0.25]}, joint_targets="rest",
+            stretch=True, balance={"supports": ["foot.L"], "priority": 0, "radius": 0.1, "masses": {"hips": 30}})
+    )  # fmt: skip
+    assert (settings.root, settings.limits, settings.joint_targets, settings.stretch) == ("pull", "soft", "rest", True)
+    assert settings.stiffness == {"spine": (0.5, 0.5, 0.5), "hips": (1.0, 0.0, 0.25)}
+    assert settings.balance == JobBalance(("foot.L",), 0.1, {"hips": 30.0}, 0)
+    assert parse(job(balance=True)).balance == JobBalance()
+    plain = parse(job(balance=False))
+    assert (plain.root, plain.limits, plain.joint_targets, plain.stretch) == ("free", True, "present", False)
+    assert (plain.stiffness, plain.balance) == ({}, None)
+
+
+def test_every_field_that_the_readme_shows_is_read() -> None:
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\{[^`]*\})` \|", text, re.MULTILINE)
+    fields = re.findall(r"^\| `(\"[^`]*)` \|", text, re.MULTILINE)
+    assert len(rows) >= 8
+    assert len(fields) >= 6
+    for row in rows:
+        parse(job(goals=[json.loads(row)]))
+    for field in fields:
+        parse(job(**json.loads(f"{{{field}}}")))
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        (goal(look_at=[0, 0]), r"goals\[0\].look_at: needs 3 numbers, not 2"),
+        (goal(look_at=[0, 0, 1], axis="W"), r'goals\[0\].axis: needs "X" or "-X" or .* or \[x, y, z\], not "W"'),
+        (goal(look_at=[0, 0, 1], axis=[0, 0, 0]), r"goals\[0\].axis: 0, 0, 0 is no direction"),
+        (goal(look_at=[0, 0, 1], position=[0, 0, 1]), r"goals\[0\].position: only in a goal of its own"),
+        (goal(look_at=[0, 0, 1], distance=1), r"goals\[0\].distance: only in a goal of its own"),
+        (goal(look_at=[0, 0, 1], pin=["rotation"]), r"goals\[0\].pin: only in a goal of its own"),
+        (goal(look_at=[0, 0, 1], relative_to="hand.L"), r'goals\[0\].relative_to: "hand.L" cannot be led by itself'),
+        (goal(look_at={"object": "Cup"}, relative_to="head"), r"goals\[0\].look_at: an object is where it is"),
+        (goal(look_at=[0, 0, 1], axis_="X"), r'goals\[0\].axis_: unknown field; did you mean "axis"'),
+        (goal(position=[0, 0, 1], axis="X"), r'goals\[0\].axis: only with "look_at"'),
+        (goal(position=[0, 0, 1], to="head"), r'goals\[0\].to: only with "distance"'),
+        (goal(position=[0, 0, 1], bound="at most"), r'goals\[0\].bound: only with "distance"'),
+        (goal(distance=1), r"goals\[0\].to: missing"),
+        (goal(distance=-1, to="head"), r"goals\[0\].distance: must be at least 0, not -1"),
+        (goal(distance="1", to="head"), r'goals\[0\].distance: needs a number, not "1"'),
+        (goal(distance=1, to=5), r"goals\[0\].to: needs a bone's name or \[x, y, z\] or"),
+        (goal(distance=1, to=""), r'goals\[0\].to: needs a name, not ""'),
+        (goal(distance=1, to="hand.L"), r'goals\[0\].to: "hand.L" cannot be led by itself'),
+        (goal(distance=1, to={"path": []}), r"goals\[0\].to.path: unknown field"),
+        (goal(distance=1, to=[0, 0, 1], to_point="tail"), r'goals\[0\].to_point: only where "to" is a bone'),
+        (goal(distance=1, to="head", bound="less"), r'goals\[0\].bound: needs "exactly" or "at most" or "at least"'),
+        (goal(distance=1, to="head", axes=[1, 0, 0]), r'goals\[0\].axes: only with "pin", "position" or "rotation"'),
+        (goal(distance=1, to="head", relative_to="x"), r'goals\[0\].relative_to: only with "pin"'),
+        (goal(position=[0, 0, 1], axes=[0, 0, 0]), r"goals\[0\].axes: with 0 for every axis nothing is wanted"),
+        (goal(position=[0, 0, 1], axes=[1, -1, 0]), r"goals\[0\].axes\[1\]: must be at least 0, not -1"),
+        (goal(position=[0, 0, 1], axes=[1, 1]), r"goals\[0\].axes: needs 3 numbers, not 2"),
+        (goal(rotation=[1, 0, 0, 0], axes=[1, 1, 0]), r"goals\[0\].axes: only where the position is"),
+        (goal(pin=["position"], rotation_axes=[1, 1, 0]), r"goals\[0\].rotation_axes: only where the rotation is"),
+        (goal(position=[0, 0, 1], relative_to=3), r"goals\[0\].relative_to: needs a name, not 3"),
+        (goal(position={"object": "Cup"}, relative_to="head"), r"goals\[0\].position: an object is where it is"),
+        (goal(rotation={"object": "Cup"}, relative_to="head"), r"goals\[0\].rotation: an object is where it is"),
+        (job(limits="hard"), 'limits: needs true, false or "soft", not "hard"'),
+        (job(limits=1), 'limits: needs true, false or "soft", not 1'),
+        (job(limits=[]), "limits: needs true"),
+        (job(stretch="yes"), 'stretch: needs true or false, not "yes"'),
+        (job(joint_targets="relaxed"), 'joint_targets: needs "present" or "rest", not "relaxed"'),
+        (job(stiffness={"hips": 2}), "stiffness.hips: must be between 0 and 1, not 2"),
+        (job(stiffness={"hips": [0, 0]}), "stiffness.hips: needs 3 numbers, not 2"),
+        (job(stiffness={"hips": True}), "stiffness.hips: needs a number, not true"),
+        (job(stiffness={"": 1}), 'stiffness: needs a name, not ""'),
+        (job(balance=1), "balance: needs true, false or an object in braces, not 1"),
+        (job(balance={"support": ["foot.L"]}), 'balance.support: unknown field; did you mean "supports"'),
+        (job(balance={"supports": []}), "balance.supports: needs at least one bone"),
+        (job(balance={"supports": "foot.L"}), 'balance.supports: needs a list, not "foot.L"'),
+        (job(balance={"radius": -1}), "balance.radius: must be at least 0"),
+        (job(balance={"priority": 0.5}), "balance.priority: needs a whole number"),
+        (job(balance={"masses": {"hips": -1}}), "balance.masses.hips: must be at least 0"),
+        (job(balance={"masses": {"hips": 0}}), "balance.masses: no bone weighs anything"),
+        (job(balance={"masses": {}}), "balance.masses: no bone weighs anything"),
+        (job(balance={"masses": []}), "balance.masses: needs an object of bones in braces"),
         ([], r"The job: needs an object in braces, not \[\]"),
         ({"goals": [GOAL]}, "version: missing"),
         (job(version=2), "version: this Poise reads version 1, not 2"),
@@ -90,8 +204,8 @@ def test_quaternions_are_normalised() -> None:
         (job(version="1"), 'version: .* not "1"'),
         (job(frame=[1, 2]), 'frame: unknown field; did you mean "frames"?'),
         (job(colour=1), r"colour: unknown field\."),
-        (job(root="fixed"), "root: comes with a later version"),
-        (job(stiffness={}), "stiffness: comes with a later version"),
+        (job(root="held"), "root: needs .* not .held."),
+        (job(stiffness=[]), "stiffness: needs an object of bones in braces"),
         (job(armature=3), "armature: needs a name, not 3"),
         (job(armature=None), "armature: needs a name, not null"),
         (job(space="bone"), 'space: needs "world" or "armature", not "bone"'),
@@ -114,10 +228,10 @@ def test_quaternions_are_normalised() -> None:
         ({"version": 1}, "goals: there has to be at least one goal"),
         (job(goals=[GOAL, 5]), r"goals\[1\]: needs an object in braces, not 5"),
         (job(goals=[{"position": [0, 0, 0]}]), r"goals\[0\].bone: missing"),
-        (goal(), r'goals\[0\]: needs "pin", "position" or "rotation"'),
+        (goal(), r'goals\[0\]: needs "pin", "position", "rotation", "look_at" or "distance"'),
         (goal(positon=[0, 0, 0]), r'goals\[0\].positon: unknown field; did you mean "position"?'),
         (job(goals=[{"role": "hand.L", "position": [0, 0, 0]}]), r"goals\[0\].role: comes with a later version"),
-        (goal(look_at="Cup"), r"goals\[0\].look_at: comes with a later version"),
+        (goal(look_at="Cup"), r"goals\[0\].look_at: needs \[x, y, z\] or"),
         (goal(position=[0, 0]), r"goals\[0\].position: needs 3 numbers, not 2"),
         (goal(position=[0, 0, float("nan")]), r"goals\[0\].position\[2\]: NaN is not a finite number"),
         (goal(position=[0, float("inf"), 0]), r"goals\[0\].position\[1\]: Infinity is not a finite number"),

@@ -359,5 +359,28 @@ def test_only_bones_that_differ_count_as_changed() -> None:
     turns[0] *= -1.0  # the same rotation
     turns[2] = rotation.mul(turns[2], rotation.exp([0.0, 1e-3, 0.0]))
     places[3, 1] += 0.01
-    turned, moved = changed_bones(before, Pose(turns, places))
-    assert (turned.tolist(), moved.tolist()) == ([2], [3])
+    turned, moved, grown = changed_bones(before, Pose(turns, places))
+    assert (turned.tolist(), moved.tolist(), grown.tolist()) == ([2], [3], [])
+    scales = np.ones((4, 3))
+    scales[1, 1] = 1.001
+    for one, other in ((before, Pose(turns, places, scales)), (Pose(turns, places, scales), before)):
+        assert changed_bones(one, other)[2].tolist() == [1]
+    assert not len(changed_bones(Pose(turns, places, scales), Pose(turns, places, scales))[2])
+
+
+def test_lengths_are_keyed_of_bones_that_may_stretch_and_along_them_only() -> None:
+    ob = chain(4)
+    for bone in ob.pose.bones:
+        bone.ik_stretch = 0.5
+    ob.pose.bones[1].ik_stretch = 0.0
+    ob.pose.bones[2].lock_scale[1] = True
+    ob.pose.bones[0].scale = ob.pose.bones[1].scale = (0.9, 1.0, 1.1)
+    motion = random_motion(4, np.arange(1.0, 5.0), np.random.default_rng(44))
+    scales = np.ones((4, 4, 3))
+    scales[:, :, 1] = np.random.default_rng(45).uniform(0.5, 1.5, (4, 4))
+    motion = Motion(Pose(motion.pose.rotations, motion.pose.translations, scales), motion.frames, 24.0)
+    found = curves(write_keys(ob, read_rig(ob), motion, [], [], scaled=[0, 1, 2]), ob)
+    assert sorted(found) == [('pose.bones["bone0"].scale', 1)]
+    for i, frame in enumerate(motion.frames):
+        context.scene.frame_set(int(frame))
+        assert np.allclose(ob.pose.bones[0].scale, (0.9, scales[i, 0, 1], 1.1), atol=1e-6)

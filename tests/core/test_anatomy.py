@@ -397,4 +397,5 @@ def test_a_body_that_has_walked_away_is_not_drawn_back(figure: Skeleton) -> None
     solution = solve(skeleton, pose, [Goal("hand.L", heads[hand] + [0.0, -0.05, 0.0])], method)
     hips = forward(figure, solution.pose)[0][0]
     assert solution.converged
-    assert np.linalg.norm(hips - heads[0]) < 0.5  # the arm comes down to its relaxed pose; it is 5 from where it was made
+    # the arm comes down to its relaxed pose, and the hips up: far less than the way home
+    assert np.linalg.norm(hips - heads[0]) < 0.5

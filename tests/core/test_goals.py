@@ -80,8 +80,15 @@ def distance_to_a_place(seen: Seen) -> AnyGoal:
     return Distance(seen.bone(), None, 0.7, other_point=seen.some(), bound="at least")
 
 
+def relative_by_axis(seen: Seen) -> AnyGoal:
+    """Along the other bone's own axes, one of them free and far off."""
+    bone, other, point = seen.bone(), seen.bone(), seen.some()
+    place = rotation.rotate(rotation.inv(seen.turns[other]), seen.place(bone, point) - seen.heads[other])
+    return Goal(bone, place + np.array([0.0, 0.0, 2.0]), point=point, position_axes=[1.0, 0.5, 0.0], relative_to=other)
+
+
 KINDS: list[Callable[[Seen], AnyGoal]] = [
-    by_axis, turned_by_axis, relative, look_at, look_at_a_bone, distance, distance_to_a_place
+    by_axis, turned_by_axis, relative, relative_by_axis, look_at, look_at_a_bone, distance, distance_to_a_place
 ]  # fmt: skip
 
 
