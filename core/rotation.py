@@ -95,6 +95,12 @@ def rotate(q: ArrayLike, vectors: ArrayLike) -> Array:
     return (to_matrix(quaternion) @ vector[..., None])[..., 0]
 
 
+def lengths(vectors: ArrayLike) -> Array:
+    """Euclidean lengths (...) of vectors (..., n)."""
+    array = np.asarray(vectors, float)
+    return np.sqrt(np.sum(array * array, axis=-1))
+
+
 def positive(q: ArrayLike) -> Array:
     """The same rotations with w >= 0."""
     array = np.asarray(q, float)

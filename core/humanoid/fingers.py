@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from ..rotation import lengths
 from .names import FINGERS, Reading
 from .shape import angle
 from .tree import Tree
@@ -56,7 +57,7 @@ def shaped_fingers(tree: Tree, hand: int, forearm: int) -> dict[str, tuple[int, 
     aside = [angle(tree.heads[chain[-1]] - tree.heads[chain[0]], arm) for chain in chains]
     thumb = int(np.argmax(aside))
     others = [i for i in range(len(chains)) if i != thumb]
-    others.sort(key=lambda i: float(np.linalg.norm(tree.heads[chains[i][-1]] - tree.heads[chains[thumb][-1]])))
+    others.sort(key=lambda i: float(lengths(tree.heads[chains[i][-1]] - tree.heads[chains[thumb][-1]])))
     result = {"thumb": tuple(chains[thumb][-_PHALANGES:])}
     for name, i in zip(FINGERS[1:] if len(others) > 1 else ("middle",), others, strict=False):
         result[name] = tuple(chains[i][-_PHALANGES:])

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..rotation import Array
+from ..rotation import Array, lengths
 from ..skeleton import Indices
 from .tree import Tree
 
@@ -156,10 +156,15 @@ def _mirrors(points: Array, joints: Indices) -> tuple[Array, Array]:
     points (2, count, 3) of both sides, joints (n, 3) choices of three.
     """
     gaps = points[0][joints] - points[1][joints]
-    across = gaps[:, 0] + _CROSSING * gaps.sum(axis=1)  # legs may cross
-    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), _TINY)
-    off = gaps - np.sum(gaps * across[:, None], axis=2, keepdims=True) * across[:, None]
-    return across, np.sum(off * off, axis=(1, 2)) / np.maximum(np.sum(gaps * gaps, axis=(1, 2)), _TINY**2)
+    across: Array = gaps[:, 0] + _CROSSING * gaps.sum(axis=1)  # legs may cross
+    across = across / np.maximum(lengths(across)[:, None], _TINY)
+    along = (gaps @ across[..., None]) * across[:, None]  # of the gaps, (n, 3, 3)
+    return across, _squares(gaps - along) / np.maximum(_squares(gaps), _TINY**2)
+
+
+def _squares(gaps: Array) -> Array:
+    """Sums of squares (n,) of gaps (n, 3, 3)."""
+    return np.square(lengths(gaps.reshape(len(gaps), -1)))
 
 
 def _proportions(points: Array, joints: Indices, reach: Array, across: Array) -> Array:
@@ -173,14 +178,14 @@ def _proportions(points: Array, joints: Indices, reach: Array, across: Array) ->
 
     turns: Array = _turns(points)[:, :, None]
     places = np.arange(len(points[0])).reshape(-1, 1)
-    at_elbow = turns[:, j, 0]
-    in_upper = np.max(turns * ((i < places) & (places < j)), axis=1) - np.maximum(turns[:, i, 0], at_elbow)
-    in_lower = np.max(turns * ((j < places) & (places < k)), axis=1) - at_elbow
+    at_elbow: Array = turns[:, j, 0]
+    in_upper = (turns * ((i < places) & (places < j))).max(axis=1) - np.maximum(turns[:, i, 0], at_elbow)
+    in_lower = (turns * ((j < places) & (places < k))).max(axis=1) - at_elbow
 
     before, after = way[:, i] / whole, (reach[:, None] - way[:, k]) / whole
     lead = points[:, i] - points[:, :1]
     sideways = np.abs(np.sum(lead * across, axis=2)) / np.maximum(np.linalg.norm(lead, axis=2), _TINY)
-    width = 0.5 * np.linalg.norm(points[0, i] - points[1, i], axis=1) / whole.mean(axis=0)
+    width: Array = 0.5 * lengths(points[0, i] - points[1, i]) / whole.mean(axis=0)
 
     costs = (
         _square(np.log(upper / lower), _HALVES)

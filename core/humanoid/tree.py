@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rotation import Array
+from ..rotation import Array, lengths
 from ..skeleton import Flags, Skeleton
 
 _SAME_PLACE: Final = 0.015  # of the skeleton's size: two heads are one joint
@@ -77,7 +77,7 @@ class Tree:
         chain = [bone]
         while self.children[bone]:
             head = self.heads[bone]
-            bone = max(self.children[bone], key=lambda c: np.linalg.norm(self.heads[c] - head) + self.reach[c])
+            bone = max(self.children[bone], key=lambda c: float(lengths(self.heads[c] - head) + self.reach[c]))
             chain.append(bone)
         return chain
 
@@ -134,7 +134,7 @@ def _keep_forks(used: Flags, raw: list[int], judged: Flags, heads: Array, ways: 
 
 def _in_place(bone: int, members: NDArray[np.intp], heads: Array, ways: Array) -> int:
     """The member with the head and the direction of this bone; -1 if there is none."""
-    same = np.linalg.norm(heads[members] - heads[bone], axis=1) < _SAME_HEAD
+    same = lengths(heads[members] - heads[bone]) < _SAME_HEAD
     same &= ways[members] @ ways[bone] > _SAME_WAY
     return int(members[np.argmax(same)]) if same.any() else -1
 
@@ -176,7 +176,7 @@ def _adopt(members: list[int], parents: list[int], heads: Array, tips: Array) ->
             continue
         ending = [leaf for leaf in leaves if not _hangs_on(parents, leaf, bone)]
         if ending:
-            gaps = np.linalg.norm(tips[ending] - heads[bone], axis=1)
+            gaps = lengths(tips[ending] - heads[bone])
             # a root's own child is where it belongs unless another bone ends much nearer
             if gaps.min() < 2.0 * _SAME_PLACE and (
                 parent < 0 or gaps.min() < np.linalg.norm(tips[parent] - heads[bone])
@@ -185,7 +185,7 @@ def _adopt(members: list[int], parents: list[int], heads: Array, tips: Array) ->
                 continue
         if parent < 0 and bone in carried:  # alone it would be a target, not a part
             others = [other for other in members if not _hangs_on(parents, other, bone)]
-            gaps = np.linalg.norm(heads[others] - heads[bone], axis=1) if others else np.zeros(0)
+            gaps = lengths(heads[others] - heads[bone]) if others else np.zeros(0)
             if len(gaps) and _SAME_PLACE < gaps.min() < _NEAR:  # at the same place: a control, not a part
                 parents[bone] = others[int(gaps.argmin())]
 
@@ -214,5 +214,5 @@ def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -
     reach = np.zeros(len(parents))
     for bone in reversed(order):
         for child in children[bone]:
-            reach[bone] = max(reach[bone], np.linalg.norm(heads[child] - heads[bone]) + reach[child])
+            reach[bone] = max(reach[bone], lengths(heads[child] - heads[bone]) + reach[child])
     return Tree(tuple(order), tuple(parents), tuple(tuple(c) for c in children), heads, tips, reach, tuple(depth))

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array
+from ..rotation import Array, lengths
 from .body import Body
 from .names import Reading
 from .tree import Tree
@@ -54,7 +54,7 @@ def _hips(tree: Tree, readings: Sequence[Reading], common: int, thighs: Sequence
     if not thighs:
         return common
     middle = tree.heads[list(thighs)].mean(axis=0)
-    gap = [float(np.linalg.norm(tree.heads[bone] - middle)) for bone in above]
+    gap = [float(lengths(tree.heads[bone] - middle)) for bone in above]
     return above[1] if len(above) > 1 and gap[1] < _MUCH_NEARER * gap[0] else common
 
 

@@ -62,8 +62,8 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
                         stiff; the skeleton's stiffness comes on top
     axes                (J, 4) turn the bones' frames to the axes that the deviations are about
-    bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends, tried where a goal
-                        is missed, since a straight limb does not know which way to go
+    bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends, tried where
+                        a goal is missed, since a straight limb does not know which way to go
     restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
                         not jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
@@ -706,8 +706,8 @@ class Problem:
         return wish, share
 
     def _upper_levels(self, errors: Errors) -> NDArray[np.bool_]:
-        """(B, L) the levels above the first that is out of reach, at least the first."""
-        missed = (errors.lengths > self.tolerances) @ self.rows.block_in_level > 0.0
+        """(B, L) the levels above the first that is clearly out of reach, at least the first."""
+        missed = (errors.lengths > numbers.NEARLY) @ self.rows.block_in_level > 0.0
         upper = np.cumsum(missed, axis=1) == 0
         upper[:, 0] = True
         return upper

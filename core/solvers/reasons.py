@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..goals import Goal
 from ..pose import forward
-from ..rotation import Array
+from ..rotation import Array, lengths
 from . import numbers
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     rows, tree, frames = problem.rows, problem.tree, np.array([frame])
     links, x = problem.links[frames], problem.x[frames]
     at = links.place(x)
-    lengths = rows.errors(at, frames).lengths[0]
+    missing = rows.errors(at, frames).lengths[0]
     own = rows.owners == index
-    unmet = own & (lengths > problem.tolerances)
+    unmet = own & (missing > problem.tolerances)
     if not unmet.any():
         return []
     if not (tree.degrees and (problem.variance > numbers.DAMPING**2).any()):
@@ -44,12 +44,12 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[frame, rows.order]
     pulling = unmet[block_of_row]
     pull = jacobian[pulling].T @ (errors * rows.scales[frame, rows.order])[pulling]
-    size = float(np.linalg.norm(pull))
+    size = float(lengths(pull))
     if not np.abs(jacobian[pulling]).any():
         return ["no bone that carries it may be changed"]
     stretched = _stretched(problem, index, frame)
     # a pull that turns nothing, next to what as long a pull could do across
-    leverage = float(np.linalg.norm(jacobian[pulling], axis=1).max() * np.linalg.norm(errors[pulling]))
+    leverage = float(lengths(jacobian[pulling]).max() * lengths(errors[pulling]))
     if size < numbers.NO_PULL * leverage:
         return [sentence for _, sentence in stretched] or ["as near as its bones' lengths let it come"]
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
@@ -85,8 +85,8 @@ def _holds(
     table = np.concatenate([*columns, normals], axis=1)
     if not table.shape[1]:
         return []
-    ridge = numbers.RIDGE * float(np.linalg.norm(table)) ** 2 / table.shape[1]
-    forces: Array = np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ pull)
+    ridge = numbers.RIDGE * float(np.sum(table * table)) / table.shape[1]
+    forces = least_squares(table, pull, ridge)
     size = float(pull @ pull)
     holds: list[_Hold] = []
     start = 0
@@ -104,6 +104,11 @@ def _holds(
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
             holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
     return holds
+
+
+def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
+    """c (n,) for which table (m, n) c is nearest to `wanted` (m,), of the smallest if several are."""
+    return np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ wanted)
 
 
 def _rival(problem: "Problem", index: int, other: int) -> str:
@@ -158,7 +163,7 @@ def _stretched(problem: "Problem", index: int, frame: int) -> list[tuple[int | N
 
 def _is_too_short(points: list[Array], target: Array) -> bool:
     """Whether a chain of points, its tip first, is straight and its base further from the target than it is long."""
-    steps = np.linalg.norm(np.diff(np.array(points), axis=0), axis=-1)
+    steps = lengths(np.diff(np.array(points), axis=0))
     length = float(steps.sum())
-    straight = float(np.linalg.norm(points[-1] - points[0])) > numbers.STRETCHED * length
-    return straight and float(np.linalg.norm(points[-1] - target)) > numbers.STRETCHED * length
+    straight = float(lengths(points[-1] - points[0])) > numbers.STRETCHED * length
+    return straight and float(lengths(points[-1] - target)) > numbers.STRETCHED * length
