@@ -455,6 +455,7 @@ class Problem:
     def _rested(self, found: "_Found") -> "_Found":
         """The same at rest: goals that are met stay so, others are as near as they can be."""
         newton = Newton(self)
+        nearly = numbers.NEARLY_PULLED if self.method.root == "pull" else numbers.NEARLY
         met = self._met(found)
         for firm in (True, False):
             group = np.flatnonzero(met == firm)
@@ -463,7 +464,7 @@ class Problem:
                     continue
                 x, steps, active = newton.descend(found.x[part], part, firm)
                 errors = self.rows.errors(self.links[part].place(x), part)
-                near = np.all(errors.lengths <= numbers.NEARLY, axis=1)
+                near = np.all(errors.lengths <= nearly, axis=1)
                 for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
                     if some.any() and phase <= self.last_phase:
                         places = part[some]
