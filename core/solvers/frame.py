@@ -376,13 +376,7 @@ class FrameSolver:
             at = self.place(x)
         phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, self.problem.method.iterations
         here: float | None = None
-        missing = self._merit(at, numbers.EXACT)
         while not self._met(at):
-            if iterations and iterations % numbers.STALL_STEPS == 0:
-                left = self._merit(at, numbers.EXACT)
-                if left > numbers.STALL * missing:  # out of reach, as it seems: `pins` goes on with Newton steps
-                    break
-                missing = left
             there = self._step(at, damping, phase)
             iterations += 1
             budget -= 1

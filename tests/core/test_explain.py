@@ -131,7 +131,7 @@ def test_a_batch_explains_its_worst_frame(figure: Skeleton) -> None:
     assert "foot.L comes first" in sentence
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6))
 def test_what_is_named_is_in_the_way(seed: int) -> None:
     """Without the first thing that is named the goal comes nearer: every limit, every goal that is said to hold."""

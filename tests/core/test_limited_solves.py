@@ -89,7 +89,7 @@ def test_goals_out_of_reach_break_no_limit_of_any_kind(kind: str) -> None:
     rest = Pose.rest(skeleton)
     targets = np.random.default_rng(1).normal(size=(30, 3)) * 2.0
     goals = [*where(skeleton, rest, ("foot.L", "foot.R")), Goal("hand.R", targets, priority=1)]
-    solution = solve(skeleton, rest, goals)
+    solution = solve(skeleton, rest, goals, PinAndDrag(restarts=0))
     assert solution.converged.mean() < 0.5
     assert outside(skeleton, solution.pose) < 1e-8
     assert np.median(np.max(solution.position_error[:, :2], axis=1)) < 1e-6  # how far at worst is the solver's part
