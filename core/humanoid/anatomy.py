@@ -11,7 +11,7 @@ Numbers: hand-set, between those measured on three families of motion capture.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -112,13 +112,11 @@ def with_anatomy(
     has its roots: a body that has walked away is not drawn back to where it was made.
     """
     found = anatomy(skeleton, roles)
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"bends": found.bends}
     if method.reference is None:
         changes["reference"] = found.reference if pose is None else standing(found.reference, skeleton, pose)
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes}
-    if any(field.name == "bends" for field in fields(method)):
-        changes["bends"] = found.bends
     return replace(skeleton, limits=(*skeleton.limits, *found.limits)), replace(method, **changes)
 
 

@@ -77,8 +77,8 @@ class GoalRows:
         # the same in all three directions, and nothing but plain blocks: what the lean path knows
         self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
 
-        self.simple = not self.blocks
-        self.tree = Tree(skeleton, collector.features(), root, stretch, axes, self.order if self.simple else None)
+        order = None if self.blocks else self.order  # plain rows come from the tree as they are wanted
+        self.tree = Tree(skeleton, collector.features(), root, stretch, axes, order)
         count = int(np.prod(batch_shape, dtype=int))
         self.target_points = np.zeros((count, self.plain_points, 3))
         self.target_ends = np.zeros((count, self.plain_ends, 3, 3))
@@ -164,7 +164,7 @@ class GoalRows:
 
     def jacobian(self, links: Links, at: Kinematics, scales: Array, frames: Frames) -> Array:
         """(B, M, D) in order of priority, times `scales` (B, M). The result is overwritten by the next call."""
-        if self.simple:
+        if not self.blocks:
             return links.jacobian(at, scales)
         tree, points, plain = self.tree, self.plain_points, self.plain_points + self.plain_ends
         raw = links.jacobian(at, np.ones((len(at.x), tree.rows)))

@@ -112,12 +112,18 @@ class LimitRows:
             inside = group.clamp(own)
             moved = np.any(inside != own, axis=(-1, -2))
             if moved.any():
-                turned = inside if self.axes is None else inside @ self.axes[places]
-                vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ turned))
-                columns = (3 * member[:, None] + np.arange(3)).ravel()
+                vectors, columns = self._vectors(inside, member, places, frames)
                 kept = result[:, columns].reshape(vectors.shape)
                 result[:, columns] = np.where(moved[..., None], vectors, kept).reshape(len(x), -1)
         return result
+
+    def _vectors(
+        self, own: Array, member: NDArray[np.int64], places: slice, frames: NDArray[np.int64]
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """x (B, n, 3) of joints whose own rotations are `own` (B, n, 3, 3), and their columns (3 n,)."""
+        turned = own if self.axes is None else own @ self.axes[places]
+        vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ turned))
+        return vectors, (3 * member[:, None] + np.arange(3)).ravel()
 
     def draw(self, x: Array, frames: NDArray[np.int64], shares: Array) -> Array:
         """x with the limited joints at `shares` (joints, 3) of their ranges, as in `LimitGroup.within`."""
@@ -126,9 +132,7 @@ class LimitRows:
             if not self.real[rows].any():  # locked angles
                 continue
             own = np.broadcast_to(group.within(shares[member]), (len(x), len(member), 3, 3))
-            turned = own if self.axes is None else own @ self.axes[places]
-            vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ turned))
-            columns = (3 * member[:, None] + np.arange(3)).ravel()
+            vectors, columns = self._vectors(own, member, places, frames)
             result[:, columns] = vectors.reshape(len(x), -1)
         return result
 

@@ -57,14 +57,14 @@ class _Model:
         along = (np.swapaxes(self.vectors, -1, -2) @ (slope * self.spread)[..., None])[..., 0]
         steep = self.values > numbers.NEWTON_STEEP
         down = np.where(steep, along / np.where(steep, self.values, 1.0), 0.0)
-        return _short(-(self.vectors @ down[..., None])[..., 0] * self.spread)
+        return shortened(-(self.vectors @ down[..., None])[..., 0] * self.spread)
 
     def free(self, rows: Array) -> Array:
         """Rows (B, m, D) along the free directions only, in standard deviations."""
         return np.swapaxes(project(self.projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
 
 
-def _short(steps: Array) -> Array:
+def shortened(steps: Array) -> Array:
     """Steps (B, D) with those cut that are too long."""
     length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
     return steps * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
@@ -214,7 +214,7 @@ class Newton:
         rows = model.free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm])
         gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(self.firm)
         wish = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
-        return _short((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
+        return shortened((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
 
     def _model(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],

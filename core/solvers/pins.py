@@ -25,6 +25,7 @@ not settle: `frame` is its lean form.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -42,7 +43,7 @@ from . import numbers
 from .frame import FrameSolver
 from .goal_rows import Errors, GoalRows, flat_array
 from .limit_rows import LimitRows, LinearLimits
-from .newton import Newton
+from .newton import Newton, shortened
 from .reasons import reasons
 from .tree import Batch, Kinematics, Links
 
@@ -372,9 +373,10 @@ class Problem:
         if not self.method.settle:
             return x
         everything, home = np.arange(self.count), np.zeros_like(x)
-        inside = self._clamped(home, everything)
-        home_meets = self._met(self.rows.errors(self.links.place(inside), everything))
-        return np.where(home_meets[:, None] & (inside == home).all(axis=1)[:, None], home, x)
+        at = self.links.place(home)
+        fits = self._met(self.rows.errors(at, everything))
+        fits[self.limit_rows.outside(self.limit_rows.measure(at, everything), everything, numbers.LIMIT_SLACK)] = False
+        return np.where(fits[:, None], home, x)
 
     def _refitted(self, found: "_Found") -> "_Found":
         """Solved again where scaled bones were not quite rigid: links are exact only where they were taken."""
@@ -442,6 +444,10 @@ class Problem:
             result = self.limit_rows.draw(result, frames, shares)
         return self._clamped(result, frames)
 
+    @cached_property
+    def _newton(self) -> Newton:
+        return Newton(self)
+
     def _clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """Frames at x with joints brought in that are outside their limits."""
         limits = self.limit_rows
@@ -454,7 +460,6 @@ class Problem:
 
     def _rested(self, found: "_Found") -> "_Found":
         """The same at rest: goals that are met stay so, others are as near as they can be."""
-        newton = Newton(self)
         nearly = numbers.NEARLY_PULLED if self.method.root == "pull" else numbers.NEARLY
         met = self._met(found)
         for firm in (True, False):
@@ -462,7 +467,7 @@ class Problem:
             for part in np.split(group, range(numbers.NEWTON_CHUNK, len(group), numbers.NEWTON_CHUNK)):
                 if not len(part):
                     continue
-                x, steps, active = newton.descend(found.x[part], part, firm)
+                x, steps, active = self._newton.descend(found.x[part], part, firm)
                 errors = self.rows.errors(self.links[part].place(x), part)
                 near = np.all(errors.lengths <= nearly, axis=1)
                 for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
@@ -506,7 +511,7 @@ class Problem:
     def _calm_frame(self, frame: FrameSolver, x: Array, used: int) -> tuple[Array, int, NDArray[np.bool_]]:
         """A few steps to rest of a frame whose goals are out of reach: tick by tick it gets there and stays."""
         first = np.zeros(1, int)
-        rested, steps, active = Newton(self).descend(
+        rested, steps, active = self._newton.descend(
             x[None], first, False, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS
         )
         frame.resume(rested[0], active[0])
@@ -648,9 +653,7 @@ class Problem:
             linear = limits.linearize(now, measured if whole else measured[alive], where)
             step, active[pick], force = self._step(jacobian, wish, x[pick], linear, active[pick], damping[pick], prior)
             held[pick] = force[:, rows.one_sided_rows] < 0.0
-            length = np.sqrt(np.sum(step * step, axis=1, keepdims=True))
-            step = step * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
-            trial = x[pick] + step
+            trial = x[pick] + shortened(step)
             there = part.place(trial)
             reached = limits.measure(there, where)
             drifted = limits.outside(reached, where, numbers.LIMIT_DRIFT)
