@@ -45,6 +45,7 @@ from .goal_rows import Errors, GoalRows, flat_array
 from .limit_rows import LimitRows, LinearLimits
 from .newton import Newton, shortened
 from .reasons import reasons
+from .restarts import Restarts
 from .tree import Batch, Kinematics, Links
 
 Root = Literal["free", "translate", "fixed", "pull"]
@@ -159,6 +160,7 @@ class Problem:
         self.x = self._state_of(self.start)
         self.links = self._fit(self.x) if pose.batch_shape or reference.batch_shape else self._fit_one()
         self._vector = self.x[0]
+        self.restarts = Restarts(self, self._bends())
         rigid = self.start.scales is None and not len(self.tree.breaks)
         lean = self.rows.uniform and self.tree.axes is None and method.limits != "soft"
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
@@ -301,17 +303,20 @@ class Problem:
         if self._axes is not None:
             turns = rotation.rotate(rotation.inv(self._axes), turns)
         shifts = (pose.translations[:, self._root_bones] - self._root_references) / self.unit
-        self._bends: Array | None = None
-        if self.method.bends is not None:
-            bends = np.asarray(self.method.bends, float)[self._joint_bones]
-            bends = bends if self._axes is None else rotation.rotate(rotation.inv(self._axes), bends)
-            self._bends = bends.reshape(-1)
         parts = [turns.reshape(self.count, -1), shifts.reshape(self.count, -1)]
         if len(self._long_bones):
             assert pose.scales is not None
             assert self.reference.scales is not None
             parts.append(np.log(pose.scales[:, self._long_bones, 1] / self.reference.scales[:, self._long_bones, 1]))
         return np.concatenate(parts, axis=1)
+
+    def _bends(self) -> Array | None:
+        """(3 R,) the method's bends about the axes of x."""
+        if self.method.bends is None:
+            return None
+        bends = np.asarray(self.method.bends, float)[self._joint_bones]
+        bends = bends if self._axes is None else rotation.rotate(rotation.inv(self._axes), bends)
+        return bends.reshape(-1)
 
     def _pose_at(self, x: Array) -> Pose:
         """The flat pose of the first frames: the reference's channels with x on top, all others as at the start."""
@@ -357,7 +362,7 @@ class Problem:
         if self.frame is not None:
             return self._solve_frame(self.frame)
         found = self._solve_flat(self._home_or(self.x))
-        found = self._restarted(self._bent(found))
+        found = self.restarts.elsewhere(self.restarts.bent(found))
         if self.method.settle:
             found = self._rested(found)
         if self.start.scales is not None:
@@ -365,7 +370,7 @@ class Problem:
         self.x = found.x
         active = found.active[:, self.limit_rows.real]
         errors = self.rows.errors_of_goals(found.lengths)
-        solution = self._solution(self._pose_at(found.x), *errors, found.iterations, self._met(found), active)
+        solution = self._solution(self._pose_at(found.x), *errors, found.iterations, self.met(found), active)
         return solution.reshape(self.batch_shape)
 
     def _home_or(self, x: Array) -> Array:
@@ -374,16 +379,16 @@ class Problem:
             return x
         everything, home = np.arange(self.count), np.zeros_like(x)
         at = self.links.place(home)
-        fits = self._met(self.rows.errors(at, everything))
+        fits = self.met(self.rows.errors(at, everything))
         fits[self.limit_rows.outside(self.limit_rows.measure(at, everything), everything, numbers.LIMIT_SLACK)] = False
         return np.where(fits[:, None], home, x)
 
-    def _refitted(self, found: "_Found") -> "_Found":
+    def _refitted(self, found: "Found") -> "Found":
         """Solved again where scaled bones were not quite rigid: links are exact only where they were taken."""
         iterations, everything = found.iterations, np.arange(self.count)
         for _ in range(numbers.REFITS):
             self.links = self._fit(found.x)
-            if self._met(self.rows.errors(self.links.place(found.x), everything)).all():
+            if self.met(self.rows.errors(self.links.place(found.x), everything)).all():
                 break
             found = self._solve_flat(found.x)
             found = self._rested(found) if self.method.settle else found
@@ -392,63 +397,11 @@ class Problem:
         errors = self.rows.errors(self.links.place(found.x), everything)
         return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
 
-    def _bent(self, found: "_Found") -> "_Found":
-        """The same with the preferred bends tried in frames that miss a goal."""
-        left = np.flatnonzero(~self._met(found))
-        if self._bends is None or not len(left):
-            return found
-        begin = self._begun(found.x[left], left, found.x[left, : self.tree.turning] + self._bends)
-        return self._better(found, left, self._iterate(begin, left, numbers.RESTART_STEPS))
-
-    def _better(self, found: "_Found", left: NDArray[np.int64], other: "_Found") -> "_Found":
-        """`found` with what is better of `other`, of the frames `left`, which miss a goal."""
-        found.iterations[left] += other.iterations
-        before = found[left]
-        less = other.costs @ self.level_weights < numbers.WORTH_RESTART * (before.costs @ self.level_weights)
-        better = np.flatnonzero(~self._met(before) & (self._met(other) | less))
-        found.put(left[better], replace(other[better], iterations=before.iterations[better]))
-        return found
-
-    def _restarted(self, found: "_Found") -> "_Found":
-        """The same with other starts for the frames that miss a goal: a local minimum is not the end of the body.
-
-        First the middle of every limit, then anywhere within them; the same for all frames: an answer is a frame's own.
-        """
-        generator = np.random.default_rng(0)
-        starts = [self._another_start(generator, attempt) for attempt in range(self.method.starts)]
-        while starts:
-            left = np.flatnonzero(~self._met(found))
-            if not len(left):
-                break
-            several = max(1, numbers.RESTART_BATCH // len(left))  # a step costs nearly the same for many as for one
-            now, starts = starts[:several], starts[several:]
-            frames = np.tile(left, len(now))
-            begin = np.concatenate([self._begun(found.x[left], left, *start) for start in now])
-            others = self._iterate(begin, frames, numbers.RESTART_STEPS)
-            for number in range(len(now)):  # in this order: a batch gives the answers of single frames
-                found = self._better(found, left, others[np.arange(len(left)) + number * len(left)])
-        return found
-
-    def _another_start(self, generator: np.random.Generator, attempt: int) -> tuple[Array, Array]:
-        """Turns (3 R,) of the joints without limits and where (R, 3) in their limits the others are."""
-        joints, moving = len(self.tree.joints), self.tree.turning
-        if not attempt and self.limit_rows.real.any():
-            return np.zeros(moving), np.full((joints, 3), 0.5)
-        return np.sqrt(self.variance[:moving]) * generator.normal(size=moving), generator.random((joints, 3))
-
-    def _begun(self, x: Array, frames: NDArray[np.int64], turns: Array, shares: Array | None = None) -> Array:
-        """Frames at x with their joints at another start, within the limits."""
-        result = x.copy()
-        result[:, : self.tree.turning] = turns
-        if shares is not None:
-            result = self.limit_rows.draw(result, frames, shares)
-        return self._clamped(result, frames)
-
     @cached_property
     def _newton(self) -> Newton:
         return Newton(self)
 
-    def _clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
+    def clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """Frames at x with joints brought in that are outside their limits."""
         limits = self.limit_rows
         measured = limits.measure(self.links[frames].place(x), frames)
@@ -458,10 +411,10 @@ class Problem:
             x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
         return x
 
-    def _rested(self, found: "_Found") -> "_Found":
+    def _rested(self, found: "Found") -> "Found":
         """The same at rest: goals that are met stay so, others are as near as they can be."""
         nearly = numbers.NEARLY_PULLED if self.method.root == "pull" else numbers.NEARLY
-        met = self._met(found)
+        met = self.met(found)
         for firm in (True, False):
             group = np.flatnonzero(met == firm)
             for part in np.split(group, range(numbers.NEWTON_CHUNK, len(group), numbers.NEWTON_CHUNK)):
@@ -473,14 +426,14 @@ class Problem:
                 for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
                     if some.any() and phase <= self.last_phase:
                         places = part[some]
-                        last = self._iterate(x[some], places, numbers.FINAL_STEPS, phase)
+                        last = self.iterate(x[some], places, numbers.FINAL_STEPS, phase)
                         x[some], active[some] = last.x, active[some] | last.active
                         errors.put(np.flatnonzero(some), self.rows.errors(self.links[places].place(last.x), places))
-                x = self._clamped(x, part)
+                x = self.clamped(x, part)
                 errors = self.rows.errors(self.links[part].place(x), part)
                 done = np.ones(len(part), bool)
-                rested = _Found(x, found.iterations[part] + steps, active, done, errors.lengths, errors.costs)
-                kept = np.array(not firm) | self._met(rested)  # what was met is not given away
+                rested = Found(x, found.iterations[part] + steps, active, done, errors.lengths, errors.costs)
+                kept = np.array(not firm) | self.met(rested)  # what was met is not given away
                 found.put(part[kept], rested[kept])
         return found
 
@@ -493,8 +446,8 @@ class Problem:
         if not self._out_of_reach or frame.nearly_met():
             x, more, active = frame.iterate(x)
             used += more
-            if self._bends is not None and not frame.met():
-                x, used, active = self._bent_frame(frame, x, used, active)
+            if not frame.met():
+                x, used, active = self.restarts.bent_frame(frame, x, used, active)
             if not frame.met():
                 x, used, active = self._calm_frame(frame, x, used)
         self._out_of_reach = not frame.met()
@@ -517,15 +470,6 @@ class Problem:
         frame.resume(rested[0], active[0])
         return rested[0], used + int(steps[0]), active[0, self.limit_rows.real]
 
-    def _bent_frame(
-        self, frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]
-    ) -> tuple[Array, int, NDArray[np.bool_]]:
-        """As `_bent`, in the lean form."""
-        assert self._bends is not None
-        bent = x.copy()
-        bent[: self.tree.turning] += self._bends
-        return frame.better_of(x, bent, used, active)
-
     def _solution(
         self, pose: Pose, position_error: Array, rotation_error: Array, iterations: NDArray[np.int64],
         converged: NDArray[np.bool_], active: NDArray[np.bool_],
@@ -538,7 +482,7 @@ class Problem:
             self.given, self.brought_in, self.method, names, active,
         )  # fmt: skip
 
-    def _solve_flat(self, x: Array) -> "_Found":
+    def _solve_flat(self, x: Array) -> "Found":
         frames = np.arange(self.count)
         if not (self.method.coherent and self.count > 2):
             return self._solve_chunks(x, frames)
@@ -561,7 +505,7 @@ class Problem:
             solved = knots
         return found
 
-    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> "_Found":
+    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> "Found":
         """Solve the given frames from their x.
 
         A step costs nearly the same for ten frames as for two hundred, so the stragglers of all chunks go on together.
@@ -573,14 +517,14 @@ class Problem:
                 found.x[left] = self.x[frames[left]]
             for part in np.split(left, range(numbers.CHUNK, len(left), numbers.CHUNK)):
                 if len(part):
-                    further = self._iterate(found.x[part], frames[part], steps)
+                    further = self.iterate(found.x[part], frames[part], steps)
                     found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
         return found
 
-    def _unknown(self, x: Array) -> "_Found":
+    def _unknown(self, x: Array) -> "Found":
         """Frames at x of which nothing is known yet."""
         count, blocks, levels = len(x), len(self.rows.owners), len(self.rows.levels)
-        return _Found(
+        return Found(
             x.copy(),
             np.zeros(count, int),
             self.limit_rows.nothing(count),
@@ -607,7 +551,7 @@ class Problem:
         mean = np.sum(gap * weight[..., None], axis=1) / weight.sum(axis=1)[:, None]
         return (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[roots] > 0.0)
 
-    def _iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, first: int = numbers.NATURAL) -> "_Found":
+    def iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, first: int = numbers.NATURAL) -> "Found":
         """At `most` so many steps for the given frames of the batch, until they are met and settled."""
         method = self.method
         links = self.links[frames]
@@ -633,7 +577,7 @@ class Problem:
         measured = limits.measure(at, frames)
         upper = self._upper_levels(errors)
         here = self._merit(errors, x, phase, limits.strain(measured, frames), upper)
-        met = self._met(errors)
+        met = self.met(errors)
         # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
         alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
         budget = np.full(len(x), method.iterations)  # steps left in the phase
@@ -677,7 +621,7 @@ class Problem:
                 measured.put(good, reached[better])
                 errors.put(good, new[better])
             iterations[alive] += 1
-            met = self._met(errors)[alive]
+            met = self.met(errors)[alive]
             calm[alive] = np.where(rest, calm[alive] + 1, 0)
             budget[alive] -= 1
             patience = np.where(damping[alive] > 0.0, numbers.CALM_DAMPED, numbers.CALM)
@@ -698,7 +642,7 @@ class Problem:
             errors.put(drifted, rows.errors(links[drifted].place(x[drifted]), frames[drifted]))
         done = np.ones(len(x), bool)
         done[alive] = False
-        return _Found(x, iterations, active, done, errors.lengths, errors.costs)
+        return Found(x, iterations, active, done, errors.lengths, errors.costs)
 
     def _switch(self, wish: Array, share: Array, held: NDArray[np.bool_]) -> tuple[Array, Array]:
         """Errors and scales with the one-sided rows off that are neither violated nor held by a force inwards."""
@@ -724,15 +668,15 @@ class Problem:
         self, errors: Errors, x: Array, phase: NDArray[np.int64], soft: Array | float, upper: NDArray[np.bool_]
     ) -> Array:
         """What a step must not raise, (B,)."""
-        merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * (self._strain(x) + soft)
+        merit = errors.costs @ self.level_weights + (phase == numbers.NATURAL) * (self.strain(x) + soft)
         if self.last_phase < numbers.TOP_LEVEL:
             return merit
         return np.where(phase == numbers.TOP_LEVEL, (errors.costs * upper) @ self.level_weights, merit)
 
-    def _met(self, errors: "Errors | _Found") -> NDArray[np.bool_]:
+    def met(self, errors: "Errors | Found") -> NDArray[np.bool_]:
         return np.all(errors.lengths <= self.tolerances, axis=1)
 
-    def _strain(self, x: Array) -> Array:
+    def strain(self, x: Array) -> Array:
         """How far x is from the reference in standard deviations, squared, (B,)."""
         return (x * x) @ (1.0 / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING))
 
@@ -807,7 +751,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class _Found(Batch):
+class Found(Batch):
     """How far B frames have got."""
 
     x: Array  # (B, D)

@@ -345,6 +345,22 @@ def test_more_restarts_never_make_an_answer_worse(hard: tuple[Skeleton, list[Goa
     assert more.sum() > 0
 
 
+def test_restarts_take_nothing_further_away_that_is_out_of_reach(hard: tuple[Skeleton, list[Goal], Solution]) -> None:
+    limited, goals, _ = hard
+    away = np.array([0.4, -0.3, 0.5])
+    far = [replace(goal, position=goal.position + away) if goal.bone == "hand.L" else goal for goal in goals]
+    far = frame_of(far, np.arange(12))
+
+    def cost(restarts: int) -> np.ndarray:
+        solution = solve(limited, Pose.rest(limited), far, PinAndDrag(root="fixed", restarts=restarts))
+        turns = numbers.ROTATION_LENGTH * solution.rotation_error
+        return np.sum(np.square(solution.position_error) + np.square(turns), axis=-1)
+
+    once, again = cost(0), cost(4)
+    assert np.all(once > 1e-3)
+    assert np.all(again <= 1.001 * once)
+
+
 def test_frames_in_time_and_drags_have_no_restarts_unless_asked() -> None:
     assert PinAndDrag().starts == numbers.RESTARTS > 0
     assert PinAndDrag(coherent=True).starts == PinAndDrag(settle=False).starts == PinAndDrag(restarts=0).starts == 0
