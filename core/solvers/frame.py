@@ -88,6 +88,9 @@ class FrameSolver:
         self.member_places = [as_slice(member) for member in groups.members]
         self.owner: list[int] = groups.joint.tolist()
         self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
+        # x is about the axes E (see `tree`), limits are about the bones' own
+        self.axes = None if tree.axes is None else tree.axes[tree.joints]
+        self.limit_axes = None if self.axes is None else [self.axes[member] for member in groups.members]
         self.lower, self.upper = groups.lower[0], groups.upper[0]
         self.inactive = np.zeros(len(self.lower), bool)
         self.real = np.flatnonzero(groups.real)  # limits, not locked channels
@@ -146,6 +149,8 @@ class FrameSolver:
         at.ends = frames.take(self.end_nodes, axis=0)[:, :3, :3] @ self.end_frames
         if self.groups:
             at.own = [base @ turns[member] for base, member in zip(self.base, self.member_places, strict=True)]
+            if self.limit_axes is not None:
+                at.own = [own @ axes.transpose(0, 2, 1) for own, axes in zip(at.own, self.limit_axes, strict=True)]
             values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own, strict=True)]
             at.values = values[0] if len(values) == 1 else np.concatenate(values)
         self.compare(at)
@@ -175,8 +180,10 @@ class FrameSolver:
         """Rotations (J, 4) and translations (J, 3) of the pose at x."""
         problem = self.problem
         rotations, translations = problem.start.rotations[0].copy(), problem.start.translations[0]
-        turns = rotation.exp(x[: self.turning].reshape(-1, 3))
-        rotations[self.joint_bones] = rotation.mul(self.joint_references, turns)
+        vectors = x[: self.turning].reshape(-1, 3)
+        if self.axes is not None:
+            vectors = (self.axes @ vectors[..., None])[..., 0]
+        rotations[self.joint_bones] = rotation.mul(self.joint_references, rotation.exp(vectors))
         if self.roots:
             translations = translations.copy()
             shifts = x[self.turning :].reshape(-1, 3) * problem.unit
@@ -217,7 +224,8 @@ class FrameSolver:
             start, shape = self.starts[number], self.groups[number].lower.shape
             values = at.values[start : start + shape[0] * shape[1]].reshape(shape)
             gradient = self.groups[number].gradient(at.own[number], values, index, coordinate)
-            slopes[row] = gradient @ at.rates[self.owner[row]]
+            rates = at.rates[self.owner[row]]
+            slopes[row] = gradient @ (rates if self.axes is None else self.axes[self.owner[row]] @ rates)
         return slopes
 
     def _condition(self, at: _Placed, slopes: dict[int, Array], gain: float) -> tuple[Array, dict[int, Array]]:
@@ -360,6 +368,7 @@ class FrameSolver:
             clamped = group.clamp(own)
             moved = np.any(clamped != own, axis=(-1, -2))
             if moved.any():
+                clamped = clamped if self.axes is None else clamped @ self.axes[member]
                 inside = rotation.log(rotation.from_matrix(np.swapaxes(base, -1, -2) @ clamped))
                 vectors[member[moved]] = inside[moved]
         return self.place(x)

@@ -162,7 +162,7 @@ class Problem:
         self._vector = self.x[0]
         self.restarts = Restarts(self, self._bends())
         rigid = self.start.scales is None and not len(self.tree.breaks)
-        lean = self.rows.uniform and self.tree.axes is None and method.limits != "soft"
+        lean = self.rows.uniform and method.limits != "soft"
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
             self._given = self.given[0]

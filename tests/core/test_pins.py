@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from core import CoreError, EllipticSwing, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.limits import excess
+from core.solvers import numbers
 from core.solvers.goal_rows import GoalRows
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 
@@ -276,25 +277,51 @@ def test_a_drag_of_small_steps_follows_the_pointer(limited: Skeleton) -> None:
     assert np.mean(steps) < 3.0
 
 
-def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton) -> None:
+@pytest.mark.parametrize("turned", [False, True], ids=["own axes", "other axes"])
+def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton, turned: bool) -> None:
     """The same steps from the same place, while no bound is crossed and both get there within a batch's first sweep."""
     rng = np.random.default_rng(11)
+    axes = rotation.normalize(rng.normal(size=(len(limited), 4))) if turned else None
+    method = PinAndDrag(settle=False, axes=axes, deviations=rng.uniform(0.2, 0.8, (len(limited), 3)))
     for _ in range(10):
         start = random_pose(limited, rng, (), 0.15)
         heads, _ = forward(limited, start)
         target = heads[limited.index("hand.R")] + rng.normal(size=3) * 0.01
         pull = Goal("hand.R", target, priority=int(rng.integers(2)))
         goals = [*pins(limited, start, "foot.L", "foot.R"), pull]
-        lean = PinAndDrag(settle=False).prepare(limited, start, goals)
+        lean = method.prepare(limited, start, goals)
         assert lean.frame is not None
         lean.frame.gain = 1.0  # the batch's
-        batch = PinAndDrag(settle=False).prepare(limited, start, goals)
+        batch = method.prepare(limited, start, goals)
         batch.frame = None
         one, two = lean.solve(), batch.solve()
         assert one.converged
         assert int(one.iterations) == int(two.iterations) <= 3
         assert largest_turn(limited, one.pose, two.pose) < 1e-4
         np.testing.assert_allclose(one.position_error, two.position_error, atol=1e-8)
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["own axes", "other axes"])
+def test_the_lean_form_keeps_limits_about_any_axes(turned: bool) -> None:
+    rng = np.random.default_rng(12)
+    bones, reach = np.arange(1, len(FIGURE)), np.full((len(FIGURE) - 1, 3), np.radians(20.0))
+    limited = skeleton_of(FIGURE, limits=(EulerBox(bones, ["ZYX"] * len(bones), -reach, reach),))
+    axes = rotation.normalize(rng.normal(size=(len(limited), 4))) if turned else None
+    rest = Pose.rest(limited)
+    hand = forward(limited, rest)[0][limited.index("hand.R")]
+    goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", hand, priority=1)]
+    problem = PinAndDrag(root="fixed", settle=False, axes=axes).prepare(limited, rest, goals)
+    assert problem.frame is not None
+    held = 0
+    for share in np.linspace(0.0, 1.0, 40):
+        problem.move(2, position=hand + share * np.array([0.7, 0.5, -0.2]))
+        solution = problem.solve()
+        held += int(np.any(solution.limits_active))
+        for group in limited.limits:
+            values = group.coordinates(rotation.to_matrix(solution.pose.rotations[group.bones]))
+            assert np.max(np.abs(excess(group, values))) <= numbers.LIMIT_DRIFT
+    assert held > 10
+    assert solution.converged
 
 
 def test_units_do_not_matter(limited: Skeleton) -> None:
