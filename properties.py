@@ -10,6 +10,7 @@ from bpy.props import (
     FloatProperty,
     FloatVectorProperty,
     IntProperty,
+    PointerProperty,
     StringProperty,
 )
 
@@ -44,8 +45,15 @@ class PoisePin(bpy.types.PropertyGroup):
         items=(
             ("WORLD", "World", "The pin stays in the world while the armature object moves"),
             ("ARMATURE", "Armature", "The pin goes with the armature object"),
+            ("OBJECT", "Object", "The pin goes with another object"),
         ),
         override=_OPEN,
+    )
+    target: PointerProperty(
+        name="Object", description="The object that the pin goes with", type=bpy.types.Object, override=_OPEN
+    )
+    priority: IntProperty(
+        name="Priority", description="Pins of a smaller number are served first", min=0, max=9, override=_OPEN
     )
     weight: FloatProperty(
         name="Weight", description="Its share where pins contradict each other", default=1.0, min=0.0, soft_max=10.0,

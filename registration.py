@@ -4,6 +4,7 @@ An exception on the way undoes what was done so far: Blender never keeps half an
 """
 
 from contextlib import ExitStack
+from typing import Any
 
 import bpy
 
@@ -15,12 +16,20 @@ _registered = ExitStack()
 def register() -> None:
     """Add Poise to Blender: all of it, or nothing and the exception."""
     with ExitStack() as undo:
-        for cls in (*properties.CLASSES, *operators.CLASSES, *panels.CLASSES):
+        classes: tuple[Any, ...] = (*properties.CLASSES, *operators.CLASSES, *panels.CLASSES)
+        for cls in classes:
             bpy.utils.register_class(cls)
             undo.callback(bpy.utils.unregister_class, cls)
 
         properties.attach()
         undo.callback(properties.detach)
+
+        for tool in panels.TOOLS:
+            bpy.utils.register_tool(tool, after={"builtin.cursor"}, separator=True)
+            undo.callback(bpy.utils.unregister_tool, tool)
+
+        for show in operators.DRAWINGS:
+            undo.callback(show().close)
 
         for name, draw in panels.MENUS:
             menu = getattr(bpy.types, name)

@@ -11,23 +11,32 @@ from .armature import (
     world_to_armature,
     write_pose,
 )
+from .channels import read_channels, write_channels
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, write_keys
 from .motion import read_motion
+from .pick import Grab, pick
+from .view import View, read_view
 
 __all__ = [
     "BridgeError",
+    "Grab",
     "Rig",
+    "View",
     "armature_to_world",
     "changed_bones",
     "check",
+    "pick",
+    "read_channels",
     "read_matrices",
     "read_motion",
     "read_pose",
     "read_rig",
+    "read_view",
     "repeating_bones",
     "world_matrix",
     "world_to_armature",
+    "write_channels",
     "write_keys",
     "write_pose",
 ]

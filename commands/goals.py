@@ -78,9 +78,10 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Followed:
-    """The origin, or the orientation, of an object."""
+    """The origin, or the orientation, of an object; or what is at an offset in the object's frame."""
 
     object: str
+    offset: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

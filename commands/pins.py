@@ -1,25 +1,86 @@
-"""A job from the pins that are saved with an armature."""
+"""The pins that are saved with an armature: what they hold, for a drag and for a job."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Final
 
-from ..core import CoreError
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Goal
+from ..core.rotation import Array
 from .fields import LARGEST
-from .goals import Fixed, JobGoal
+from .goals import Fixed, Followed, JobGoal, Target
 from .job import Job, Write
 
-_WORLD: Final = "WORLD"
+WORLD: Final = "WORLD"
+ARMATURE: Final = "ARMATURE"
+OBJECT: Final = "OBJECT"  # spaces of a pin
+
+
+@dataclass(frozen=True)
+class Hold:
+    """What a pin holds: a position, a unit quaternion, or both, in the world, the armature or an object's frame."""
+
+    bone: str
+    position: tuple[float, ...] | None
+    rotation: tuple[float, ...] | None
+    space: str
+    target: str | None
+    weight: float
+    priority: int
+
+    def place(self, world: Array) -> tuple[Array | None, Array | None]:
+        """Position (3,) and rotation (4,) in the armature space that `world` (4, 4) leads from, as things are now."""
+        position = None if self.position is None else np.array(self.position)
+        turn = None if self.rotation is None else np.array(self.rotation)
+        if self.space == ARMATURE:
+            return position, turn
+        if self.target is not None:
+            position, turn = bridge.armature_to_world(
+                bridge.world_matrix(bpy.data.objects[self.target]), position, turn
+            )
+        return bridge.world_to_armature(world, position, turn)
+
+    def goal(self, world: Array, first: int) -> Goal:
+        """For core, in armature space, with the priority of the pins from `first` on."""
+        position, turn = self.place(world)
+        return Goal(
+            self.bone, position, turn, position_weight=self.weight, rotation_weight=self.weight,
+            priority=first + self.priority,
+        )  # fmt: skip
+
+    def wish(self) -> JobGoal:
+        """For a job."""
+        return JobGoal(
+            bone=self.bone,
+            position=None if self.position is None else self._target(self.position),
+            rotation=None if self.rotation is None else self._target(self.rotation),
+            space="armature" if self.space == ARMATURE else "world",
+            weight=self.weight,
+            priority=self.priority,
+        )
+
+    def _target(self, numbers: tuple[float, ...]) -> Target:
+        return Fixed(numbers) if self.target is None else Followed(self.target, numbers)
+
+
+def holds(object: Any) -> list[Hold]:
+    """The pins that hold: not muted, of some weight. Raises CoreError for one that cannot."""
+    found: list[Hold] = []
+    for pin in object.poise_pins:
+        if pin.mute or pin.weight <= 0.0 or not (pin.use_position or pin.use_rotation):
+            continue
+        if pin.name not in object.pose.bones:
+            raise CoreError(f'"{object.name}" has no bone "{pin.name}" any more; remove its pin.')
+        found.append(read_pin(pin))
+    return found
 
 
 def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
-    holding = [
-        pin for pin in object.poise_pins if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
-    ]
-    for pin in holding:
-        if pin.name not in object.pose.bones:
-            raise CoreError(f'"{object.name}" has no bone "{pin.name}" any more; remove its pin.')
-    goals = tuple(_goal(pin) for pin in holding)
+    goals = tuple(hold.wish() for hold in holds(object))
     if not goals:
         raise CoreError(
             f'Every pin of "{object.name}" is muted or off; let one of them hold.'
@@ -36,18 +97,22 @@ def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Wri
     )
 
 
-def _goal(pin: Any) -> JobGoal:
+def read_pin(pin: Any) -> Hold:
+    """What a pin holds; raises CoreError where its numbers or its object are no good."""
     position, rotation = tuple(pin.position), tuple(pin.rotation)
     if not all(abs(number) <= LARGEST for number in (*position, *rotation)):  # false for NaN, too
         raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
     length = math.hypot(*rotation)
     if pin.use_rotation and length == 0.0:
         raise CoreError(f'The pin of "{pin.name}" has no rotation; pin the bone again.')
-    return JobGoal(
-        bone=pin.name,
-        position=Fixed(position) if pin.use_position else None,
-        rotation=Fixed(tuple(number / length for number in rotation)) if pin.use_rotation else None,
-        space="world" if pin.space == _WORLD else "armature",
-        weight=pin.weight,
-        priority=0,
+    if pin.space == OBJECT and pin.target is None:
+        raise CoreError(f'The pin of "{pin.name}" has no object any more; choose one, or pin the bone again.')
+    return Hold(
+        pin.name,
+        position if pin.use_position else None,
+        tuple(number / length for number in rotation) if pin.use_rotation else None,
+        pin.space,
+        pin.target.name if pin.space == OBJECT else None,
+        pin.weight,
+        pin.priority,
     )

@@ -78,8 +78,9 @@ class _Wanted:
                 places = self.at[at].places_in(self.frame, self.at[at].point(self.bone, self.point))
             case Fixed(value):
                 places = np.array(value)
-            case Followed(name):
-                places = take.objects[name][:, :3, 3]
+            case Followed(name, offset):
+                matrices = take.objects[name]
+                places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
                 return places if self.frame == "world" else take.places_from("world", places)
             case Path(times, points):
                 frames = self.before.frames
@@ -155,8 +156,9 @@ class _Placed(_Wanted):
                 turns = self.at[at].stands_in(self.frame, self.at[at].stand(self.bone))
             case Fixed(value):
                 turns = np.array(value)
-            case Followed(name):
+            case Followed(name, offset):
                 turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[name][:, :3, :3]))
+                turns = rotation.mul(turns, np.array(offset)) if offset else turns
                 return turns if self.frame == "world" else take.stands_from("world", turns)
             case Path():
                 raise CoreError(f'A path of "{self.goal.bone}" has positions only.')

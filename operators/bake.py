@@ -8,7 +8,8 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ..commands.job import FRAME_LIMIT, Write
 from ..commands.pins import job_from_pins
 from ..commands.solve import perform
-from .tool import Tool, check_pins, counted
+from .pins import check_pins
+from .tool import Tool, counted
 
 _STEPS = 100  # of the progress shown at the mouse
 

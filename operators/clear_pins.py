@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 
-from .tool import Tool, check_pins, release
+from .pins import check_pins, release
+from .tool import Tool
 
 
 class POISE_OT_clear_pins(Tool, bpy.types.Operator):

@@ -3,10 +3,11 @@
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, StringProperty
 
-from .. import bridge
-from ..core import forward
+from ..commands.pins import OBJECT
+from ..core import CoreError
+from .pins import set_pins
 from .tool import Tool, counted, selected_bones
 
 
@@ -31,8 +32,10 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         items=(
             ("WORLD", "World", "The pins stay in the world while the armature object moves"),
             ("ARMATURE", "Armature", "The pins go with the armature object"),
+            ("OBJECT", "Object", "The pins go with another object"),
         ),
     )
+    target: StringProperty(name="Object", description="The object that the pins go with", options={"SKIP_SAVE"})
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
@@ -40,19 +43,10 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         names = selected_bones(context)
-        context.view_layer.update()
-        rig = bridge.read_rig(object)
-        stands: Any = forward(rig.skeleton, bridge.read_pose(object, rig))
-        if self.space == "WORLD":
-            stands = bridge.armature_to_world(bridge.world_matrix(object), *stands)
-        positions, rotations = stands
-        for name in names:
-            bone = rig.skeleton.index(name)
-            pin = next((pin for pin in object.poise_pins if pin.name == name), None) or object.poise_pins.add()
-            pin.name = name
-            pin.use_position, pin.use_rotation = self.kind != "ROTATION", self.kind != "POSITION"
-            pin.position, pin.rotation = positions[bone], rotations[bone]
-            pin.space, pin.mute = self.space, False
+        target = bpy.data.objects.get(self.target)
+        if self.space == OBJECT and target is None:
+            raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
+        set_pins(context, object, names, self.kind, self.space, target)
         object.poise_active_pin = object.poise_pins.find(names[-1])
         return "INFO", f"Pinned {counted(len(names), 'bone')}"
 

@@ -8,7 +8,8 @@ from ..commands.pins import job_from_pins
 from ..commands.solve import perform
 from ..core import CoreError
 from . import autokey
-from .tool import Tool, check_pins, counted
+from .pins import check_pins
+from .tool import Tool, counted
 
 
 class POISE_OT_solve(Tool, bpy.types.Operator):

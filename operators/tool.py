@@ -51,27 +51,6 @@ def selected_bones(context: Any) -> list[str]:
     return names
 
 
-def check_pins(object: Any) -> None:
-    """Raises CoreError if the armature has no pins."""
-    if not len(object.poise_pins):
-        raise CoreError(f'"{object.name}" has no pins.')
-
-
-def release(object: Any, places: list[int]) -> str:
-    """Take pins off the list and say so; pins of the linked file under a library override can only be muted."""
-    override = object.override_library
-    linked = len(override.reference.poise_pins) if override else 0  # the override's own pins come after them
-    for place in sorted(places, reverse=True):
-        if place < linked:
-            object.poise_pins[place].mute = True
-        else:
-            object.poise_pins.remove(place)
-    object.poise_active_pin = max(0, min(object.poise_active_pin, len(object.poise_pins) - 1))
-    muted = sum(place < linked for place in places)
-    sentence = f"Let go of {counted(len(places), 'bone')}"
-    return sentence + (f"; muted {counted(muted, 'pin')} of the linked file" if muted else "")
-
-
 def counted(number: int, noun: str) -> str:
     """'1 bone', '3 bones'."""
     return f"{number} {noun}" + ("" if number == 1 else "s")

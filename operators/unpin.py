@@ -6,7 +6,8 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core import CoreError
-from .tool import Tool, check_pins, release, selected_bones
+from .pins import check_pins, release
+from .tool import Tool, selected_bones
 
 
 class POISE_OT_unpin(Tool, bpy.types.Operator):

@@ -1,6 +1,7 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
-from . import pins
+from . import pins, toolbar
 
 CLASSES = pins.CLASSES
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
+TOOLS = toolbar.TOOLS

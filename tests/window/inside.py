@@ -76,9 +76,16 @@ class Hand:
         self.window.event_simulate(type=key, value="RELEASE", x=self.x, y=self.y, **modifiers)
 
     def press(self, key: str, **modifiers: bool) -> None:
-        """Press and release."""
+        """Press and release; modifiers as a person does it, down before and up after: else Blender keeps them down."""
+        down: dict[str, bool] = {}
+        for name in modifiers:
+            down[name] = True
+            self.hold(f"LEFT_{name.upper()}", **down)
         self.hold(key, **modifiers)
         self.let_go(key, **modifiers)
+        for name in modifiers:
+            del down[name]
+            self.let_go(f"LEFT_{name.upper()}", **down)
 
     def click(self, x: int, y: int, **modifiers: bool) -> Generator[float, None, None]:
         """Move there and click with the left button: `yield from hand.click(...)`."""

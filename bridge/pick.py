@@ -1,0 +1,105 @@
+"""What part of a rig is under the mouse: joints, ends and lengths of the bones that are shown."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.rotation import Array
+from .armature import read_matrices, world_matrix
+from .view import View
+
+_JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
+_LENGTH: Final = 7.0  # and from the line between them
+_THICKNESS: Final = 0.08  # of a bone's length: what Blender's octahedral bones are wide
+_HEAD, _TAIL = 0.0, 1.0
+
+
+@dataclass(frozen=True)
+class Grab:
+    """A point of a bone, in the bone's frame and armature units; names, since Blender's objects die on undo."""
+
+    object_name: str
+    bone: str
+    point: tuple[float, float, float]
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is the bone's head."""
+        return not any(self.point)
+
+
+def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
+    """What is grabbed at a pixel of the view among all visible pose bones; `scale` is that of the interface."""
+    best: tuple[float, Grab] | None = None
+    for object, names in shown_bones(context).items():
+        bones = object.data.bones
+        numbers = [bones.find(name) for name in names]
+        lengths = np.empty(len(bones), np.float32)
+        bones.foreach_get("length", lengths)
+        matrices = world_matrix(object) @ _square(read_matrices(object)[numbers])
+        free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
+        found = nearest(view, mouse, matrices, lengths[numbers].astype(float), free, scale)
+        if found is None:
+            continue
+        far, place, share = found
+        if best is None or far < best[0]:
+            point = (0.0, share * float(lengths[numbers[place]]), 0.0)
+            best = far, Grab(object.name, names[place], point)
+    return None if best is None else best[1]
+
+
+def shown_bones(context: Any) -> dict[Any, list[str]]:
+    """Visible pose bones by armature object, in Blender's order."""
+    found: dict[Any, list[str]] = {}
+    for bone in context.visible_pose_bones or ():
+        found.setdefault(bone.id_data, []).append(bone.name)
+    return found
+
+
+def nearest(
+    view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0
+) -> tuple[float, int, float] | None:
+    """Pixels away, which bone, and where along it (0 head, 1 tail) the mouse is; None: nothing is near.
+
+    matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is no other's joint.
+    Joints come before lengths, what comes first in the armature before what is as near.
+    """
+    heads = matrices[:, :3, 3]
+    tails = heads + matrices[:, :3, 1] * lengths[:, None]
+    a, b, at = view.pixels(heads), view.pixels(tails), np.array(mouse, float)
+    to_head, to_tail = _length(a - at), np.where(free, _length(b - at), np.nan)
+    for far, share in ((to_head, _HEAD), (to_tail, _TAIL)):
+        near = np.where(far <= _JOINT * scale, far, np.inf)
+        if len(near) and np.isfinite(near.min()):
+            place = int(np.argmin(near))
+            return float(near[place]), place, share
+    way = b - a
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.clip(np.sum((at - a) * way, axis=-1) / np.sum(way * way, axis=-1), 0.0, 1.0)
+    far = _length(a + share[:, None] * way - at)
+    reach = np.maximum(_LENGTH * scale, _THICKNESS * _length(way))
+    near = np.where(far <= reach, far, np.inf)
+    if not len(near) or not np.isfinite(near.min()):
+        return None
+    place = int(np.argmin(near))
+    return float(near[place]), place, _along(view, at, heads[place], tails[place], float(share[place]))
+
+
+def _along(view: View, at: Array, head: Array, tail: Array, share: float) -> float:
+    """Where along a bone the mouse points, in the world: in perspective that is not its share in pixels."""
+    point = view.on_line(at, head, tail - head)
+    if point is None:
+        return share
+    way = tail - head
+    return float(np.clip((point - head) @ way / max(float(way @ way), np.finfo(float).tiny), 0.0, 1.0))
+
+
+def _length(vectors: Array) -> Array:
+    return np.sqrt(np.sum(np.square(vectors), axis=-1))
+
+
+def _square(matrices: Array) -> Array:
+    """(..., 3, 4) as (..., 4, 4)."""
+    last = np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*matrices.shape[:-2], 1, 4))
+    return np.concatenate([matrices, last], axis=-2)

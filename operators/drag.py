@@ -1,0 +1,354 @@
+"""Drag part of a body with the mouse, the whole body following; from Python, to a place."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.props import FloatVectorProperty, StringProperty
+
+from .. import bridge
+from ..bridge import Grab
+from ..core import CoreError, rotation
+from ..overlay.draw import Drawing, ui_scale
+from ..overlay.marks import BoneMark, Marks
+from . import autokey
+from .pins import keep_pin
+from .pointer import Pointer
+from .session import Lost, Session, next_kind
+from .tool import counted
+
+_TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse
+_QUIET: Final = 0.25  # seconds without a move until the first explanation is looked for
+_TRAIL: Final = 200  # places of the path that are shown
+_AXES: Final = {"X": 0, "Y": 1, "Z": 2}
+_HINTS: Final = (
+    ("Confirm", "MOUSE_LMB"),
+    ("Cancel", "MOUSE_RMB"),
+    ("Axis", "EVENT_X"),
+    ("", "EVENT_Y"),
+    ("", "EVENT_Z"),
+    ("Turn", "EVENT_R"),
+    ("Pin", "EVENT_P"),
+    ("Depth", "MOUSE_MMB_SCROLL"),
+    ("Precise", "EVENT_SHIFT"),
+    ("Snap", "EVENT_CTRL"),
+)
+_WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
+_CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
+_CANCEL: Final = {"ESC", "RIGHTMOUSE"}
+_NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
+_WHEEL: Final = {"WHEELUPMOUSE": 1.0, "WHEELDOWNMOUSE": -1.0}
+
+
+class POISE_OT_drag(bpy.types.Operator):
+    """Drag a joint or a bone with the whole body following; pins hold"""
+
+    bl_idname = "poise.drag"
+    bl_label = "Drag Body"
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+
+    bone: StringProperty(name="Bone", description="The dragged bone", options={"SKIP_SAVE"})
+    object: StringProperty(
+        name="Armature", description="The armature that has it; by default the active one", options={"SKIP_SAVE"}
+    )
+    point: FloatVectorProperty(
+        name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    shift: FloatVectorProperty(
+        name="Move", description="How far it is moved in the world", size=3, subtype="TRANSLATION",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    turn: FloatVectorProperty(
+        name="Turn", description="How it is turned in the world: a quaternion w, x, y, z", size=4,
+        subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
+    )  # fmt: skip
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.mode != "POSE":
+            cls.poll_message_set("Bones are dragged in Pose Mode; go there first")
+            return False
+        return True
+
+    # -- from Python, and again from the panel of the last operation -----------------------------------------------
+
+    def execute(self, context: Any) -> set[str]:
+        try:
+            object: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
+            if self.object and object is None:
+                raise CoreError(f'No object "{self.object}".')
+            bridge.check(object)
+            turned = not np.allclose(self.turn, rotation.IDENTITY)
+            grab = Grab(object.name, self.bone, tuple(self.point))
+            refusal = autokey.check(context, object)
+            if refusal is not None:
+                raise CoreError(refusal)
+            session = Session(context, object, [grab], settle=True)
+        except CoreError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if turned:
+            session.switch(turning=True)
+        length = float(np.linalg.norm(self.turn)) or 1.0
+        session.lead(np.array(self.shift), np.array(self.turn) / length)
+        self._sessions = [session]
+        self._keep(context)
+        return {"FINISHED"}
+
+    # -- with the mouse ---------------------------------------------------------------------------------------------
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        region, data = context.region, context.region_data
+        if region is None or region.type != "WINDOW" or data is None:
+            return self.execute(context)
+        mouse = (event.mouse_prev_press_x - region.x, event.mouse_prev_press_y - region.y)
+        if event.value != "CLICK_DRAG":  # from a shortcut: what is under the mouse now
+            mouse = (event.mouse_region_x, event.mouse_region_y)
+        view = bridge.read_view(region, data)
+        grab = bridge.pick(context, view, mouse, ui_scale(context))
+        if grab is None:
+            if event.value == "CLICK_DRAG":  # beside the body: a box, as Blender's own tools do
+                mode = "ADD" if event.shift else "SUB" if event.ctrl else "SET"
+                bpy.ops.view3d.select_box("INVOKE_DEFAULT", mode=mode, wait_for_input=False)
+                return {"CANCELLED"}
+            self.report({"WARNING"}, "No bone is under the mouse")
+            return {"CANCELLED"}
+        try:
+            self._sessions = list(self._begin(context, grab))
+        except CoreError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self._button = event.type if event.value == "CLICK_DRAG" else None
+        self._grab = grab
+        self._pointer = self._point(context, view, mouse)
+        self._reason, self._quiet = "", 0.0
+        self._trail: list[Any] = []
+        self._marks = Marks()
+        marks = self._marks
+        self._drawing: Drawing | None = Drawing(lambda _: marks, bridge.read_view)
+        self._timer: Any = context.window_manager.event_timer_add(_TICK, window=context.window)
+        context.workspace.status_text_set(_draw_hints)
+        context.window_manager.modal_handler_add(self)
+        return self._guarded(context, lambda: self._follow(context, (event.mouse_region_x, event.mouse_region_y)))
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        return self._guarded(context, lambda: self._handle(context, event))
+
+    def cancel(self, context: Any) -> None:
+        """Blender itself ends the drag: another file, the end of the program."""
+        try:
+            self._give_back()
+        except CoreError:
+            pass
+        finally:
+            self._close(context)
+
+    def _begin(self, context: Any, grab: Grab) -> Iterator[Session]:
+        """A session for each armature of which a part is dragged: all that is selected, if the grabbed bone is."""
+        grabs = {grab.object_name: [grab]}
+        bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or ()}
+        if (grab.object_name, grab.bone) in bones:
+            for object_name, bone in sorted(bones - {(grab.object_name, grab.bone)}):
+                grabs.setdefault(object_name, []).append(Grab(object_name, bone, (0.0, 0.0, 0.0)))
+        for object_name, some in grabs.items():
+            object = bpy.data.objects[object_name]
+            refusal = autokey.check(context, object)
+            if refusal is not None:
+                raise CoreError(refusal)
+            yield Session(context, object, some)
+
+    def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float]) -> Pointer:
+        session = self._sessions[0]
+        effector = session.effectors[0]
+        places = np.stack([effector.place, session.heads[effector.bone]])
+        world, _ = bridge.armature_to_world(session.world, places)
+        _, frame = bridge.armature_to_world(session.world, None, effector.turn)
+        assert world is not None
+        assert frame is not None
+        overlay = context.space_data.overlay
+        grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
+        return Pointer(view, world[0], world[1], frame, np.array(mouse, float), grid)
+
+    def _guarded(self, context: Any, act: Any) -> set[str]:
+        """Whatever goes wrong, nothing is left behind."""
+        try:
+            return act()
+        except Lost as lost:
+            self.report({"WARNING"}, str(lost))
+            self._close(context)
+            return {"CANCELLED"}
+        except CoreError as error:
+            self.report({"ERROR"}, str(error))
+            self.cancel(context)
+            return {"CANCELLED"}
+        except BaseException:
+            self.cancel(context)
+            raise
+
+    def _handle(self, context: Any, event: Any) -> set[str]:
+        pointer, mouse = self._pointer, (event.mouse_region_x, event.mouse_region_y)
+        for session in self._sessions:
+            session.object()
+        if event.type == "MOUSEMOVE":
+            return self._follow(context, mouse)
+        if event.type == "TIMER":
+            return self._idle(context)
+        if event.type in {"LEFT_SHIFT", "RIGHT_SHIFT"}:
+            pointer.precise = event.value == "PRESS"
+            return {"RUNNING_MODAL"}
+        if event.type in {"LEFT_CTRL", "RIGHT_CTRL"}:
+            pointer.snap = event.value == "PRESS"
+            return self._follow(context, mouse)
+        released = event.value == "RELEASE" and event.type == self._button
+        clicked = event.value == "PRESS" and event.type == "LEFTMOUSE" and self._button is None
+        if released or clicked or event.type == "WINDOW_DEACTIVATE" or (
+            event.value == "PRESS" and event.type in _CONFIRM
+        ):  # fmt: skip
+            return self._finish(context)
+        if event.value != "PRESS":
+            return {"RUNNING_MODAL"}
+        if event.type in _CANCEL:
+            self._give_back()
+            self._close(context)
+            return {"CANCELLED"}
+        if event.type in _NAVIGATE:
+            return {"PASS_THROUGH"}
+        if event.type in _AXES:
+            pointer.constrain(_AXES[event.type], plane=event.shift)
+        elif event.type in _WHEEL:
+            pointer.deeper(_WHEEL[event.type])
+        elif event.type == "R":
+            pointer.switch(not pointer.turning)
+            if pointer.turning:
+                self._each(lambda session: session.switch(turning=True))
+        elif event.type == "P":
+            self._each(self._cycle_pin)
+        elif event.type in _WINS:
+            self._each(lambda session: session.switch(wins=_WINS[event.type]))
+        return self._follow(context, mouse)
+
+    def _each(self, act: Any) -> None:
+        for session in self._sessions:
+            act(session)
+
+    def _cycle_pin(self, session: Session) -> None:
+        first = self._sessions[0].kinds[self._sessions[0].effectors[0].bone]
+        kind = next_kind(first) if session is self._sessions[0] else first
+        session.kinds = dict.fromkeys(session.kinds, kind)
+
+    def _follow(self, context: Any, mouse: tuple[float, float]) -> set[str]:
+        """The mouse is there: lead the body after it."""
+        self._pointer.view = bridge.read_view(context.region, context.region_data)  # it may have been turned since
+        self._pointer.move(mouse)
+        self._quiet, self._reason = 0.0, ""
+        self._tick(context)
+        return {"RUNNING_MODAL"}
+
+    def _idle(self, context: Any) -> set[str]:
+        """The mouse rests: a body out of reach comes to rest, too, and says why it is."""
+        if not any(session.restless() for session in self._sessions):
+            return {"RUNNING_MODAL"}
+        self._quiet += _TICK
+        if self._quiet < _QUIET:
+            self._tick(context)
+        elif not self._reason:
+            for session in self._sessions:
+                sentences = session.solution.explain() if session.solution is not None else []
+                self._reason = sentences[0] if sentences else ""
+                if self._reason:
+                    break
+            self._show(context)
+        return {"RUNNING_MODAL"}
+
+    def _tick(self, context: Any) -> None:
+        shift, turn = self._pointer.shift(), self._pointer.turn()
+        for session in self._sessions:
+            session.lead(shift, turn)
+        self._show(context)
+
+    def _show(self, context: Any) -> None:
+        """Bring what the overlay and the header say up to date."""
+        pointer, marks, first = self._pointer, self._marks, self._sessions[0]
+        marks.targets = [pair for session in self._sessions for pair in session.targets()]
+        marks.bones = [BoneMark(ends, "limit") for session in self._sessions for ends in session.held_back()]
+        self._trail = [*self._trail[-_TRAIL:], marks.targets[0][1]]
+        marks.paths = [np.array(self._trail)]
+        axes = [] if pointer.axis is None else [pointer.axis]
+        if pointer.plane:
+            axes = [axis for axis in range(3) if axis != pointer.axis]
+        frame = pointer.frame if pointer.local else rotation.IDENTITY
+        marks.guides = [(marks.targets[0][1], rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
+        marks.text = [line for line in (self._sentence(first), self._reason) if line]
+        # without a tag for the area, only the view that the mouse is in would be drawn
+        for window in context.window_manager.windows:
+            for area in window.screen.areas:
+                if area.type == "VIEW_3D":
+                    area.tag_redraw()
+
+    def _sentence(self, session: Session) -> str:
+        pointer, count = self._pointer, sum(len(session.effectors) for session in self._sessions)
+        name = self._grab.bone if count == 1 else f"{self._grab.bone} and {counted(count - 1, 'more bone')}"
+        parts = [f"{'Turning' if pointer.turning else 'Dragging'} {name}"]
+        if pointer.direction is not None:
+            letter = "XYZ"[pointer.axis or 0]
+            parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")
+        parts.append("pins win" if session.wins == "PINS" else "drag wins")
+        kind = session.kinds[session.effectors[0].bone]
+        if kind != "NONE":
+            parts.append({"BOTH": "position and rotation pinned"}.get(kind, f"{kind.lower()} pinned"))
+        parts.append(f"{1e3 * sum(session.seconds for session in self._sessions):.1f} ms")
+        return ", ".join(parts)
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def _finish(self, context: Any) -> set[str]:
+        session, pointer = self._sessions[0], self._pointer
+        self.object, self.bone, self.point = session.name, self._grab.bone, self._grab.point
+        self.shift, self.turn = pointer.shift(), pointer.turn()
+        self._close(context)
+        self._keep(context)
+        return {"FINISHED"}
+
+    def _keep(self, context: Any) -> None:
+        """What stays: the pose, the keys, the pins of what was dragged; and what to say."""
+        changed = keyed = 0
+        reasons: list[str] = []
+        for session in self._sessions:
+            object = session.object()
+            rotated, moved = session.finish()
+            changed += len({*rotated, *moved})
+            keys = autokey.key(context, object, rotated, moved)
+            keyed += len(keys or ())
+            object.poise_wins = session.wins
+            for bone, kind in session.kinds.items():
+                keep_pin(context, object, session.rig.skeleton.names[bone], kind)
+            reasons += session.solution.explain() if session.solution is not None else []
+        sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
+        self.report({"INFO"}, "; ".join([sentence, *reasons]))
+
+    def _give_back(self) -> None:
+        for session in self._sessions:
+            session.give_back()
+
+    def _close(self, context: Any) -> None:
+        """Take away what a drag shows; a second time does nothing."""
+        if self._drawing is not None:
+            self._drawing.close()
+            self._drawing = None
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+def _draw_hints(header: Any, context: Any) -> None:
+    """The keys, in the status bar."""
+    row = header.layout.row(align=True)
+    for text, icon in _HINTS:
+        row.label(text=text, icon=icon)
+
+
+CLASSES = (POISE_OT_drag,)

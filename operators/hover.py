@@ -1,0 +1,105 @@
+"""What the viewport shows between drags: pins, and what is under the mouse while the tool is chosen."""
+
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..bridge import Grab
+from ..commands.pins import read_pin
+from ..core import CoreError
+from ..overlay.draw import Drawing, draw_marks, ui_scale
+from ..overlay.marks import BoneMark, Marks, PinMark
+
+TOOL: Final = "poise.drag"
+
+
+def show_pins() -> Drawing:
+    """Pins of the armatures in Pose Mode in every viewport, until the drawing is closed."""
+    return Drawing(_pins, bridge.read_view)
+
+
+def _pins(context: Any) -> Marks | None:
+    if context.mode != "POSE":
+        return None
+    pins = [mark for object in context.objects_in_mode or () for mark in _marks_of(object)]
+    return Marks(pins=pins) if pins else None
+
+
+def _marks_of(object: Any) -> list[PinMark]:
+    found: list[PinMark] = []
+    if not len(object.poise_pins):
+        return found
+    world = bridge.world_matrix(object)
+    for pin in object.poise_pins:
+        bone = object.pose.bones.get(pin.name)
+        if bone is None or not (pin.use_position or pin.use_rotation):
+            continue
+        matrix = world @ np.array(bone.matrix, float)
+        try:
+            held, turn = read_pin(pin).place(world)
+        except CoreError:  # the panel says why
+            continue
+        places, turns = bridge.armature_to_world(world, held, turn)
+        here = matrix[:3, 3]
+        found.append(PinMark(here if places is None else places, turns, held is not None, here, pin.mute))
+    return found
+
+
+def marks_of(grab: Grab) -> Marks | None:
+    """What lights up of a grab: the joint, or the bone."""
+    object: Any = bpy.data.objects.get(grab.object_name)
+    bone = object.pose.bones.get(grab.bone) if object is not None and object.pose is not None else None
+    if bone is None:
+        return None
+    matrix = bridge.world_matrix(object) @ np.array(bone.matrix, float)
+    ends = matrix[:3, 3] + np.array([[0.0], [bone.bone.length]]) * matrix[:3, 1]
+    at_end = np.isclose(grab.point[1], bone.bone.length)
+    if grab.is_joint or at_end:
+        return Marks(joint=ends[int(at_end)])
+    return Marks(bones=[BoneMark(ends, "hover")])
+
+
+class POISE_GT_hover(bpy.types.Gizmo):
+    """Lights up the bone or joint under the mouse; never takes a click"""
+
+    bl_idname = "POISE_GT_hover"
+    __slots__ = ("grab",)
+
+    def setup(self) -> None:
+        self.grab = None
+
+    def test_select(self, context: Any, location: Any) -> int:
+        view = bridge.read_view(context.region, context.region_data)
+        grab = bridge.pick(context, view, tuple(location), ui_scale(context))
+        if grab != self.grab:
+            self.grab = grab
+            context.area.tag_redraw()
+        return -1
+
+    def draw(self, context: Any) -> None:
+        marks = marks_of(self.grab) if self.grab is not None else None
+        if marks is not None:
+            draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
+
+
+class POISE_GGT_hover(bpy.types.GizmoGroup):
+    """The gizmo of the tool"""
+
+    bl_idname = "POISE_GGT_hover"
+    bl_label = "Poise"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"3D"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        tool = context.workspace.tools.from_space_view3d_mode("POSE", create=False)
+        return context.mode == "POSE" and tool is not None and tool.idname == TOOL
+
+    def setup(self, context: Any) -> None:
+        self.gizmos.new(POISE_GT_hover.bl_idname)
+
+
+CLASSES = (POISE_GT_hover, POISE_GGT_hover)

@@ -1,0 +1,76 @@
+"""Setting pins and letting go of them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from .. import bridge
+from ..commands.pins import OBJECT, WORLD
+from ..core import CoreError, forward
+from .tool import counted
+
+
+def set_pins(
+    context: Any, object: Any, bones: Iterable[str], kind: str, space: str | None = None, target: Any = None
+) -> None:
+    """Pin bones where they are now; `space` None: that which a bone's pin has, or the world."""
+    context.view_layer.update()
+    rig = bridge.read_rig(object)
+    stands = forward(rig.skeleton, bridge.read_pose(object, rig))
+    for name in bones:
+        pin = find_pin(object, name)
+        if pin is None:
+            pin = object.poise_pins.add()
+            pin.name = name
+        pin.use_position, pin.use_rotation = kind != "ROTATION", kind != "POSITION"
+        pin.mute = False
+        if space is not None:
+            pin.space, pin.target = space, target if space == OBJECT else None
+        bone = rig.skeleton.index(name)
+        place_pin(object, pin, stands[0][bone], stands[1][bone])
+
+
+def place_pin(object: Any, pin: Any, position: Any, rotation: Any) -> None:
+    """Hold a place (3,) and a rotation (4,) of armature space, in the pin's own space."""
+    if pin.space == WORLD or pin.space == OBJECT:
+        position, rotation = bridge.armature_to_world(bridge.world_matrix(object), position, rotation)
+    if pin.space == OBJECT:
+        if pin.target is None:
+            raise CoreError(f'The pin of "{pin.name}" has no object to go with; choose one.')
+        position, rotation = bridge.world_to_armature(bridge.world_matrix(pin.target), position, rotation)
+    pin.position, pin.rotation = position, rotation
+
+
+def keep_pin(context: Any, object: Any, bone: str, kind: str) -> None:
+    """After a drag: the pin of what was dragged holds it where it is now, or is gone."""
+    pin = find_pin(object, bone)
+    if kind != "NONE":
+        set_pins(context, object, [bone], kind)
+    elif pin is not None and not pin.mute:
+        release(object, [object.poise_pins.find(bone)])
+
+
+def find_pin(object: Any, bone: str) -> Any:
+    """The pin of a bone, or None."""
+    place = object.poise_pins.find(bone)
+    return object.poise_pins[place] if place >= 0 else None
+
+
+def check_pins(object: Any) -> None:
+    """Raises CoreError if the armature has no pins."""
+    if not len(object.poise_pins):
+        raise CoreError(f'"{object.name}" has no pins.')
+
+
+def release(object: Any, places: list[int]) -> str:
+    """Take pins off the list and say so; pins of the linked file under a library override can only be muted."""
+    override = object.override_library
+    linked = len(override.reference.poise_pins) if override else 0  # the override's own pins come after them
+    for place in sorted(places, reverse=True):
+        if place < linked:
+            object.poise_pins[place].mute = True
+        else:
+            object.poise_pins.remove(place)
+    object.poise_active_pin = max(0, min(object.poise_active_pin, len(object.poise_pins) - 1))
+    muted = sum(place < linked for place in places)
+    sentence = f"Let go of {counted(len(places), 'bone')}"
+    return sentence + (f"; muted {counted(muted, 'pin')} of the linked file" if muted else "")

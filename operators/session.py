@@ -1,0 +1,219 @@
+"""One drag on one armature, without mouse and window: what is grabbed, where it is led, what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..bridge import Grab
+from ..commands.pins import holds
+from ..core import CoreError, Goal, PinAndDrag, Solution, forward, rotation
+from ..core.humanoid import find_roles
+from ..core.humanoid.anatomy import with_anatomy
+from ..core.rotation import Array
+
+ROOTS: Final = {"HOLD": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed"}
+KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
+_MIRROR: Final = np.array([-1.0, 1.0, 1.0])
+_MIRROR_TURN: Final = np.array([1.0, 1.0, -1.0, -1.0])
+
+
+class Lost(CoreError):
+    """The armature is not there any more, or not as it was when the drag began."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effector:
+    """A point of a bone that is led: where it and its bone were at the press, in armature space."""
+
+    bone: int
+    point: Array  # (3,)
+    place: Array  # (3,)
+    turn: Array  # (4,)
+    mirrored: bool = False  # led the mirrored way
+
+
+class Session:
+    """Reads an armature once; `lead` solves and writes the pose, `give_back` undoes it, `finish` settles what stays.
+
+    Raises CoreError if nothing can be dragged there; Lost, from any method, once the armature is gone.
+    """
+
+    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> None:
+        bridge.check(object)
+        context.view_layer.update()
+        self.name, self._uid = object.name, object.session_uid
+        self.rig = bridge.read_rig(object)
+        self._channels = bridge.read_channels(object, self.rig.channels)
+        self.start = self.pose = bridge.read_pose(object, self.rig)
+        self.world = bridge.world_matrix(object)
+        bridge.world_to_armature(self.world)  # refuses a scale of zero
+        self.heads, self.turns = forward(self.rig.skeleton, self.start)
+        self.effectors = self._effectors(object, grabs)
+        self.kinds = {effector.bone: pin_kind(object, self.bone_name(effector)) for effector in self.effectors}
+        self.wins: str = object.poise_wins
+        self.turning = False
+        self.solution: Solution | None = None
+        self.seconds = 0.0
+        self._settle = settle
+        self._hold = [hold for hold in holds(object) if self.rig.skeleton.index(hold.bone) not in self.kinds]
+        self._skeleton, self._method = self._prepare(object)
+        self._targets = [(effector.place, effector.turn) for effector in self.effectors]
+        self.renew()
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:
+        found: dict[int, Effector] = {}
+        skeleton = self.rig.skeleton
+        for grab in grabs:
+            bone = skeleton.index(grab.bone)
+            if grab.bone in self.rig.driven:
+                raise CoreError(f'"{grab.bone}" is decided by {self.rig.driven[grab.bone]}; it cannot be dragged.')
+            found.setdefault(bone, self._effector(bone, np.array(grab.point)))
+        if object.pose.use_mirror_x:
+            for bone, effector in tuple(found.items()):
+                other = bpy.utils.flip_name(skeleton.names[bone])
+                if other != skeleton.names[bone] and other in skeleton.names and other not in self.rig.driven:
+                    twin = skeleton.index(other)
+                    found.setdefault(twin, self._effector(twin, effector.point, True))
+        return list(found.values())
+
+    def _effector(self, bone: int, point: Array, mirrored: bool = False) -> Effector:
+        place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
+        return Effector(bone, point, place, self.turns[bone], mirrored)
+
+    def _prepare(self, object: Any) -> tuple[Any, PinAndDrag]:
+        """What knows how a body moves, about the pose at the press."""
+        method = PinAndDrag(
+            limits=object.poise_use_limits,
+            root=ROOTS[object.poise_root],  # pyright: ignore[reportArgumentType]
+            reference=self.start,
+            settle=self._settle,
+        )
+        bones = object.data.bones
+        roles = find_roles(self.rig.skeleton, np.array([bone.use_deform for bone in bones]))
+        skeleton, method = with_anatomy(self.rig.skeleton, method, roles)
+        return (skeleton if object.poise_use_limits else self.rig.skeleton), method
+
+    def bone_name(self, effector: Effector) -> str:
+        """Its bone's name."""
+        return self.rig.skeleton.names[effector.bone]
+
+    def object(self) -> Any:
+        """The armature; raises Lost."""
+        found = bpy.data.objects.get(self.name)
+        if found is None or found.session_uid != self._uid or found.type != "ARMATURE":
+            raise Lost(f'The armature "{self.name}" is gone; the drag ended.')
+        if found.mode != "POSE" or tuple(found.pose.bones.keys()) != self.rig.skeleton.names:
+            raise Lost(f'The armature "{self.name}" is not as it was; the drag ended.')
+        return found
+
+    # -- leading ----------------------------------------------------------------------------------------------------
+
+    def renew(self) -> None:
+        """Solve for other goals from here on: who wins, what turns and what is pinned may have changed."""
+        drag_wins = self.wins == "DRAG"
+        led = 0 if drag_wins else 1 + max((hold.priority for hold in self._hold), default=0)
+        goals = [
+            Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=led)
+            for effector, (place, turn) in zip(self.effectors, self._targets, strict=True)
+        ]
+        goals += [hold.goal(self.world, int(drag_wins)) for hold in self._hold]
+        self._problem = self._method.prepare(self._skeleton, self.pose, goals)
+
+    def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
+        """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
+        self.wins = self.wins if wins is None else wins
+        self.turning = self.turning if turning is None else turning
+        self.renew()
+
+    def lead(self, shift: Array, turn: Array) -> Solution:
+        """Lead what is grabbed by `shift` (3,) and `turn` (4,) in the world from where it was; writes the pose."""
+        object = self.object()
+        begin = perf_counter()
+        moved = np.linalg.solve(self.world[:3, :3], shift)
+        turned = self._turn_in_armature(turn)
+        self._targets = []
+        for number, effector in enumerate(self.effectors):
+            way, spin = (moved * _MIRROR, turned * _MIRROR_TURN) if effector.mirrored else (moved, turned)
+            place, stand = effector.place + way, rotation.mul(spin, effector.turn)
+            self._targets.append((place, stand))
+            self._problem.move(number, place, stand if self.turning else None)
+        self.solution = solution = self._problem.solve()
+        self.pose = solution.pose
+        bridge.write_pose(object, self.rig, self.pose, self._solved())
+        self.seconds = perf_counter() - begin
+        return solution
+
+    def _turn_in_armature(self, turn: Array) -> Array:
+        """A turn (4,) of the world as one of armature space."""
+        frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
+        return rotation.mul(rotation.inv(frame), rotation.mul(turn, frame))
+
+    def _solved(self) -> list[int]:
+        tree = self._problem.tree
+        return sorted({*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()})
+
+    def restless(self) -> bool:
+        """Whether the last tick was not at rest, so that another one leads on."""
+        return self.solution is not None and not bool(self.solution.converged)
+
+    # -- ending -----------------------------------------------------------------------------------------------------
+
+    def give_back(self) -> None:
+        """The exact pose at the press."""
+        bridge.write_channels(self.object(), self._channels)
+
+    def finish(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Keep the pose, with bones that did not change exactly as they were; names of the rotated and the moved."""
+        object, names = self.object(), self.rig.skeleton.names
+        turned, moved, _ = bridge.changed_bones(self.start, self.pose)
+        self.give_back()
+        bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()})
+        return tuple(names[bone] for bone in turned), tuple(names[bone] for bone in moved)
+
+    # -- showing ----------------------------------------------------------------------------------------------------
+
+    def targets(self) -> list[tuple[Array, Array]]:
+        """In the world: where each effector is wanted, and where it is."""
+        heads, turns = forward(self.rig.skeleton, self.pose)
+        found: list[tuple[Array, Array]] = []
+        for effector, (wanted, _) in zip(self.effectors, self._targets, strict=True):
+            here = heads[effector.bone] + rotation.rotate(turns[effector.bone], effector.point)
+            places, _ = bridge.armature_to_world(self.world, np.stack([wanted, here]))
+            assert places is not None
+            found.append((places[0], places[1]))
+        return found
+
+    def held_back(self) -> list[Array]:
+        """In the world: head and tail (2, 3) of the bones that a limit holds."""
+        solution = self.solution
+        if solution is None or solution.limits_active is None:
+            return []
+        bones = {bone for (bone, _), on in zip(solution.limit_names, solution.limits_active, strict=True) if on}
+        return [self._ends(bone) for bone in sorted(bones)]
+
+    def _ends(self, bone: int) -> Array:
+        heads, turns = forward(self.rig.skeleton, self.pose)
+        tail = heads[bone] + rotation.rotate(turns[bone], np.array([0.0, self.rig.skeleton.lengths[bone], 0.0]))
+        places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
+        assert places is not None
+        return places
+
+
+def pin_kind(object: Any, bone: str) -> str:
+    """What the pin of a bone holds: one of KINDS, or "ROTATION"."""
+    pin = next((pin for pin in object.poise_pins if pin.name == bone and not pin.mute), None)
+    if pin is None or not (pin.use_position or pin.use_rotation):
+        return "NONE"
+    return "BOTH" if pin.use_position and pin.use_rotation else "POSITION" if pin.use_position else "ROTATION"
+
+
+def next_kind(kind: str) -> str:
+    """The kind of pin that comes after this one: position, both, none."""
+    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else KINDS[0]

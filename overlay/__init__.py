@@ -1,0 +1,1 @@
+"""What the viewport shows: arrays (marks, strokes) and their drawing."""

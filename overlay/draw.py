@@ -1,0 +1,122 @@
+"""Drawing marks into a 3D viewport: the only place that talks to the GPU."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import blf
+import bpy
+import gpu
+from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix
+
+from .marks import Camera, Colours, Marks, strokes_of
+from .strokes import Strokes
+
+_THIN: Final = 1.6  # pixels at a scale of 1
+_THICK: Final = 3.5
+_TEXT: Final = 12.0
+_MARGIN: Final = 20.0
+_OPACITY: Final = 0.9
+
+Find = Callable[[Any], Marks | None]
+See = Callable[[Any, Any], Camera]
+
+
+class Drawing:
+    """Draws what `find(context)` gives into every 3D viewport, until `close`; `see(region, region_data)` is its view.
+
+    Handlers hold this object and no operator: an operator that dies leaves nothing behind but its own `close`.
+    """
+
+    def __init__(self, find: Find, see: See) -> None:
+        self._find, self._see = find, see
+        self._handle: Any = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
+
+    def close(self) -> None:
+        """Take it off the viewports; a second time does nothing."""
+        if self._handle is not None:
+            bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
+            self._handle = None
+
+    def _draw(self) -> None:
+        context: Any = bpy.context
+        if not context.space_data.overlay.show_overlays:
+            return
+        marks = self._find(context)
+        if marks is not None:
+            draw_marks(context, marks, self._see(context.region, context.region_data))
+
+
+def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
+    """Draw into the region of the context, whatever space Blender is drawing it in."""
+    region, system = context.region, context.preferences.system
+    scale = ui_scale(context)
+    thin, thick = strokes_of(marks, view, theme_colours(context), scale)
+    matrices: Any = gpu.matrix
+    with matrices.push_pop(), matrices.push_pop_projection():
+        gpu.matrix.load_identity()
+        gpu.matrix.load_projection_matrix(_pixels_to_clip(region.width, region.height))
+        gpu.state.blend_set("ALPHA")
+        gpu.state.depth_test_set("NONE")
+        _stroke(thick, _THICK * system.pixel_size, region)
+        _stroke(thin, _THIN * system.pixel_size, region)
+        _write(context, marks.text, scale)
+        gpu.state.blend_set("NONE")
+
+
+def _pixels_to_clip(width: int, height: int) -> Matrix:
+    return Matrix(
+        ((2.0 / width, 0.0, 0.0, -1.0), (0.0, 2.0 / height, 0.0, -1.0), (0.0, 0.0, -1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+    )
+
+
+def ui_scale(context: Any) -> float:
+    """Of the interface; without a window it is told as 0."""
+    return float(context.preferences.system.ui_scale) or 1.0
+
+
+def theme_colours(context: Any) -> Colours:
+    """The user's own."""
+    theme = context.preferences.themes[0]
+    view, interface = theme.view_3d, theme.user_interface
+
+    def colour(value: Any, opacity: float = _OPACITY) -> tuple[float, float, float, float]:
+        red, green, blue = tuple(value)[:3]
+        return (red, green, blue, opacity)
+
+    return Colours(
+        pin=colour(view.bone_pose),
+        dragged=colour(view.bone_pose_active),
+        unmet=colour(view.object_active),
+        limit=colour(view.bone_locked_weight),
+        hover=colour(interface.gizmo_hi),
+        axes=(colour(interface.axis_x), colour(interface.axis_y), colour(interface.axis_z)),
+    )
+
+
+def _stroke(strokes: Strokes, width: float, region: Any) -> None:
+    if not len(strokes):
+        return
+    shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
+    points = [(x, y, 0.0) for x, y in strokes.points.reshape(-1, 2).tolist()]
+    batch = batch_for_shader(shader, "LINES", {"pos": points, "color": strokes.colours.reshape(-1, 4).tolist()})
+    shader.bind()
+    shader.uniform_float("lineWidth", width)
+    shader.uniform_float("viewportSize", (region.width, region.height))
+    batch.draw(shader)
+
+
+def _write(context: Any, lines: list[str], scale: float) -> None:
+    """Above the lower edge, in the middle: the corners have texts and panels of Blender's own."""
+    if not lines:
+        return
+    font, middle = 0, 0.5 * context.region.width
+    blf.size(font, _TEXT * scale)
+    blf.color(font, 1.0, 1.0, 1.0, _OPACITY)
+    blf.enable(font, blf.SHADOW)
+    blf.shadow(font, 3, 0.0, 0.0, 0.0, 0.8)
+    for number, line in enumerate(reversed(lines)):
+        width, _ = blf.dimensions(font, line)
+        blf.position(font, max(middle - 0.5 * width, 0.0), (_MARGIN + 1.5 * number * _TEXT) * scale, 0.0)
+        blf.draw(font, line)
+    blf.disable(font, blf.SHADOW)

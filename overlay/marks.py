@@ -1,0 +1,122 @@
+"""What the viewport shows of pins and of a drag, in the world; `strokes_of` turns it into lines of one view."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from ..core import rotation
+from ..core.rotation import Array
+from .strokes import Colour, Strokes, cross, dashes, path, polygon, segments, together
+
+_RADIUS: Final = 8.0  # pixels of a pin at a scale of 1
+_RING: Final = 24  # corners that look round
+_DASH: Final = 4.0
+_AXIS: Final = 1.6  # lengths of a pin's axes, in its radius
+_FAR: Final = 3.0  # pixels between a pin and its bone that are worth a line
+_MUTED: Final = 0.35
+
+
+class Camera(Protocol):
+    """Where points of the world are seen: see bridge.View."""
+
+    def pixels(self, points: Any) -> Array: ...
+    def pixel(self, points: Any) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Red, green, blue, opacity of what is drawn; `axes` of X, Y and Z."""
+
+    pin: Colour
+    dragged: Colour
+    unmet: Colour
+    limit: Colour
+    hover: Colour
+    axes: tuple[Colour, Colour, Colour]
+
+
+@dataclass(frozen=True, eq=False)
+class PinMark:
+    """A pin: where it is held, its rotation or None, whether the position is held, where the bone is, muted or not."""
+
+    place: Array  # (3,)
+    turn: Array | None  # (4,)
+    holds_position: bool
+    bone: Array  # (3,)
+    mute: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BoneMark:
+    """A bone that is tinted: head and tail (2, 3), and why: "limit", "stretched" or "hover"."""
+
+    ends: Array
+    why: str
+
+
+@dataclass(eq=False)
+class Marks:
+    """All that is shown at one moment."""
+
+    pins: list[PinMark] = field(default_factory=list[PinMark])
+    bones: list[BoneMark] = field(default_factory=list[BoneMark])
+    targets: list[tuple[Array, Array]] = field(default_factory=list[tuple[Array, Array]])  # wanted, and where it is
+    paths: list[Array] = field(default_factory=list[Array])  # (n, 3) each, oldest point first
+    joint: Array | None = None  # (3,) under the mouse
+    guides: list[tuple[Array, Array, int]] = field(default_factory=list[tuple[Array, Array, int]])
+    text: list[str] = field(default_factory=list[str])
+
+
+def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0) -> tuple[Strokes, Strokes]:
+    """Thin and thick lines of the marks in a view; `scale` is that of the interface."""
+    thin: list[Strokes] = []
+    thick: list[Strokes] = []
+    tints = {"limit": colours.limit, "stretched": colours.unmet, "hover": colours.hover}
+    for bone in marks.bones:
+        a, b = view.pixels(bone.ends)
+        thick.append(segments(a, b, tints[bone.why]))
+    thin.extend(path(view.pixels(line), colours.dragged) for line in marks.paths)
+    thin.extend(_guide(view, origin, axis, colours.axes[number]) for origin, axis, number in marks.guides)
+    for pin in marks.pins:
+        thin.extend(_pin(pin, view, colours, scale))
+    for wanted, reached in marks.targets:
+        at, there = view.pixels(np.stack([wanted, reached]))
+        thin.append(cross(at, 0.4 * _RADIUS * scale, 1.3 * _RADIUS * scale, colours.dragged))
+        if _apart(at, there) > _FAR * scale:
+            thin.append(dashes(there, at, _DASH * scale, colours.unmet))
+    if marks.joint is not None:
+        thick.append(polygon(view.pixels(marks.joint), 0.8 * _RADIUS * scale, _RING, colours.hover))
+    return together(thin), together(thick)
+
+
+def _pin(pin: PinMark, view: Camera, colours: Colours, scale: float) -> list[Strokes]:
+    """A diamond holds the position, a ring with three axes the rotation."""
+    red, green, blue, opacity = colours.pin
+    colour = (red, green, blue, opacity * (_MUTED if pin.mute else 1.0))
+    radius = _RADIUS * scale
+    place = pin.place if pin.holds_position else pin.bone
+    at, bone = view.pixels(np.stack([place, pin.bone]))
+    found: list[Strokes] = []
+    if pin.holds_position:
+        found.append(polygon(at, radius, 4, colour))
+    if pin.turn is not None:
+        found.append(polygon(at, 1.25 * radius, _RING, colour))
+        ends = place + _AXIS * radius * float(view.pixel(place)) * rotation.rotate(pin.turn, np.eye(3))
+        for axis, end in zip(colours.axes, view.pixels(ends), strict=True):
+            found.append(segments(at, end, (*axis[:3], colour[3])))
+    if pin.holds_position and not pin.mute and _apart(at, bone) > _FAR * scale:
+        found.append(dashes(at, bone, _DASH * scale, colours.unmet))
+    return found
+
+
+def _guide(view: Camera, origin: Array, axis: Array, colour: Colour) -> Strokes:
+    """A line along a constraint, as far as the view can show it."""
+    length = 1e3 * float(view.pixel(origin))
+    steps = np.linspace(-length, length, 65)
+    seen = view.pixels(origin + steps[:, None] * axis)
+    return segments(seen[:-1], seen[1:], colour)
+
+
+def _apart(a: Array, b: Array) -> float:
+    return float(np.sqrt(np.sum(np.square(a - b))))

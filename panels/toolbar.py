@@ -1,0 +1,41 @@
+"""The tool in the toolbar of Pose Mode."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+
+class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
+    """Poise's tool"""
+
+    bl_space_type = "VIEW_3D"
+    bl_context_mode = "POSE"
+    bl_idname = "poise.drag"
+    bl_label = "Poise"
+    bl_description = "Drag a joint or a bone with the whole body following.\nPins hold; P pins what is under the mouse"
+    bl_icon = str(Path(__file__).with_name("icons") / "poise.drag")
+    bl_cursor = "DEFAULT"
+    bl_widget = "POISE_GGT_hover"
+    # in any order: Blender turns the order of these around
+    bl_keymap = (
+        ("poise.drag", {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}, None),
+        ("poise.drag", {"type": "LEFTMOUSE", "value": "CLICK_DRAG", "shift": True}, None),
+        ("poise.drag", {"type": "LEFTMOUSE", "value": "CLICK_DRAG", "ctrl": True}, None),
+        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
+        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
+        ("poise.cycle_pin", {"type": "P", "value": "PRESS"}, None),
+    )
+
+    @staticmethod
+    def draw_settings(context: Any, layout: Any, tool: Any) -> None:
+        object = context.active_object
+        if object is None or object.type != "ARMATURE":
+            return
+        row = layout.row()
+        row.prop(object, "poise_wins", expand=True)
+        row.prop(object, "poise_use_limits")
+        row.prop(object, "poise_root", text="")
+
+
+TOOLS = (POISE_TOOL_drag,)
