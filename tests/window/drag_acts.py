@@ -3,8 +3,6 @@
 from collections.abc import Generator
 from typing import Any
 
-import numpy as np
-
 HAND, FEET = "LeftHand", ("LeftFoot", "RightFoot")
 WAIT = 0.3
 
