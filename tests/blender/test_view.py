@@ -242,7 +242,7 @@ def test_going_round_the_pivot_turns_by_the_angle_that_is_seen() -> None:
     arm = view.pixels(ORIGIN) - middle
     for angle in np.linspace(0.0, np.radians(250.0), 30)[1:]:  # further than half a turn
         cosine, sine = np.cos(angle), np.sin(angle)
-        pointer.move(tuple(middle + np.array([cosine * arm[0]) - sine * arm[1], sine * arm[0] + cosine * arm[1]]))
+        pointer.move(tuple(middle + np.array([cosine * arm[0] - sine * arm[1], sine * arm[0] + cosine * arm[1]])))
     turned = rotation.rotate(pointer.turn(), ORIGIN - pointer.pivot)
     expected = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ arm
     # what is in the picture goes round with it, what points to the viewer stays
