@@ -66,7 +66,9 @@ def lint(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The tests, in both Blenders; arguments go to pytest."""
     quick = ["tests", "benchmarks", "--ignore=tests/package", "--ignore=tests/window"]
-    session.run(blender(session), "-m", "pytest", *(session.posargs or quick), external=True)
+    at_once = ["--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"]  # each process has its own Blender
+    arguments = session.posargs or [*quick, *at_once]
+    session.run(blender(session), "-m", "pytest", *arguments, external=True, env={"OPENBLAS_NUM_THREADS": "1"})
 
 
 @nox.session(python=list(BLENDERS))
