@@ -76,17 +76,30 @@ SETTINGS: Final[dict[str, Any]] = {
         ),
         override=_OPEN,
     ),
-    "use_limits": BoolProperty(
+    "limits": EnumProperty(
         name="Limits",
-        description="Keep inside the limits of the bones: inverse-kinematics limits and Limit Rotation constraints",
-        default=True,
+        description="Limits of the bones: inverse-kinematics limits and Limit Rotation constraints",
+        items=(
+            ("HARD", "Hard", "Bones stay inside their limits"),
+            ("SOFT", "Soft", "Limits give way where a pin or the dragged part needs it"),
+            ("OFF", "Off", "Limits are left out"),
+        ),
         override=_OPEN,
+    ),
+    "use_balance": BoolProperty(
+        name="Balance",
+        description="Keep the centre of mass over the bones whose position is pinned, as far as pins and drag let it",
+        override=_OPEN,
+    ),
+    "use_stretch": BoolProperty(
+        name="Stretch", description="Let bones grow, each by its own IK Stretch", override=_OPEN
     ),
     "root": EnumProperty(
         name="Root",
         description="What the root bones may do to help",
         items=(
             ("HOLD", "Hold", "Root bones stay if all pins can be reached without them; else they move and turn"),
+            ("PULL", "Pull", "Root bones are carried along by what the body cannot reach otherwise"),
             ("FREE", "Free", "Root bones move and turn"),
             ("TRANSLATE", "Move", "Root bones move but do not turn"),
             ("FIXED", "Fixed", "Root bones stay as they are"),

@@ -1,6 +1,7 @@
 """The pins that are saved with an armature: what they hold, for a drag and for a job."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,12 +12,13 @@ from .. import bridge
 from ..core import CoreError, Goal
 from ..core.rotation import Array
 from .fields import LARGEST
-from .goals import Fixed, Followed, JobGoal, Target
-from .job import Job, Write
+from .goals import Fixed, Followed, JobBalance, JobGoal, Target
+from .job import Job, Limits, Write
 
 WORLD: Final = "WORLD"
 ARMATURE: Final = "ARMATURE"
 OBJECT: Final = "OBJECT"  # spaces of a pin
+LIMITS: Final[dict[str, Limits]] = {"HARD": True, "SOFT": "soft", "OFF": False}
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def holds(object: Any) -> list[Hold]:
 
 def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
-    goals = tuple(hold.wish() for hold in holds(object))
+    holding = holds(object)
+    goals = tuple(hold.wish() for hold in holding)
     if not goals:
         raise CoreError(
             f'Every pin of "{object.name}" is muted or off; let one of them hold.'
@@ -92,9 +95,24 @@ def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Wri
         frames=frames,
         wins=object.poise_wins.lower(),
         write=write or Write(key=frames is not None),
-        limits=object.poise_use_limits,
+        limits=LIMITS[object.poise_limits],
         root=object.poise_root.lower(),
+        balance=JobBalance(supports(holding), priority=balance_priority(holding)) if object.poise_use_balance else None,
+        stretch=object.poise_use_stretch,
     )
+
+
+def supports(holding: Sequence[Hold]) -> tuple[str, ...]:
+    """Bones that bear the body: those whose position is pinned. Raises CoreError if there is none."""
+    found = tuple(hold.bone for hold in holding if hold.position is not None)
+    if not found:
+        raise CoreError("Balance needs a bone to stand on; pin the position of a foot.")
+    return found
+
+
+def balance_priority(holding: Sequence[Hold]) -> int:
+    """Behind all pins."""
+    return 1 + max((hold.priority for hold in holding), default=0)
 
 
 def read_pin(pin: Any) -> Hold:

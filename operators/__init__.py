@@ -1,12 +1,29 @@
 """Poise's tools, one file each."""
 
-from . import bake, clear_pins, cycle_pin, drag, hover, pin, solve, unpin
+from . import (
+    bake,
+    clear_pins,
+    cycle_pin,
+    drag,
+    goto_pin,
+    hover,
+    mirror_pins,
+    pin,
+    pin_space,
+    presets,
+    solve,
+    unpin,
+)
 
 CLASSES = (
     *pin.CLASSES,
     *unpin.CLASSES,
     *clear_pins.CLASSES,
     *cycle_pin.CLASSES,
+    *goto_pin.CLASSES,
+    *mirror_pins.CLASSES,
+    *pin_space.CLASSES,
+    *presets.CLASSES,
     *solve.CLASSES,
     *bake.CLASSES,
     *drag.CLASSES,

@@ -10,13 +10,19 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import Grab
-from ..commands.pins import holds
-from ..core import CoreError, Goal, PinAndDrag, Solution, forward, rotation
+from ..commands.pins import LIMITS, balance_priority, holds, supports
+from ..core import Balance, CoreError, Goal, PinAndDrag, Solution, forward, rotation
+from ..core.goals import AnyGoal
 from ..core.humanoid import find_roles
 from ..core.humanoid.anatomy import with_anatomy
+from ..core.humanoid.masses import masses_of
 from ..core.rotation import Array
+from ..core.solvers.pins import Root
 
-ROOTS: Final = {"HOLD": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed"}
+ROOTS: Final[dict[str, Root]] = {
+    "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
+}  # fmt: skip
+_UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 _MIRROR: Final = np.array([-1.0, 1.0, 1.0])
 _MIRROR_TURN: Final = np.array([1.0, 1.0, -1.0, -1.0])
@@ -90,15 +96,17 @@ class Session:
     def _prepare(self, object: Any) -> tuple[Any, PinAndDrag]:
         """What knows how a body moves, about the pose at the press."""
         method = PinAndDrag(
-            limits=object.poise_use_limits,
-            root=ROOTS[object.poise_root],  # pyright: ignore[reportArgumentType]
+            limits=LIMITS[object.poise_limits],
+            root=ROOTS[object.poise_root],
+            stretch=object.poise_use_stretch,
             reference=self.start,
             settle=self._settle,
         )
         bones = object.data.bones
-        roles = find_roles(self.rig.skeleton, np.array([bone.use_deform for bone in bones]))
-        skeleton, method = with_anatomy(self.rig.skeleton, method, roles)
-        return (skeleton if object.poise_use_limits else self.rig.skeleton), method
+        self._roles = find_roles(self.rig.skeleton, np.array([bone.use_deform for bone in bones]))
+        self._balanced = object.poise_use_balance
+        skeleton, method = with_anatomy(self.rig.skeleton, method, self._roles)
+        return skeleton, method
 
     def bone_name(self, effector: Effector) -> str:
         """Its bone's name."""
@@ -113,17 +121,28 @@ class Session:
             raise Lost(f'The armature "{self.name}" is not as it was; the drag ended.')
         return found
 
+    def _balance(self, after: int) -> Balance:
+        """The centre of mass over what is pinned, behind the pins and the drag."""
+        up = np.linalg.solve(self.world[:3, :3], _UP)
+        bears = supports(self._hold)
+        return Balance(
+            bears[0], bears, masses_of(self.rig.skeleton, self._roles), up,
+            priority=max(after, balance_priority(self._hold)),
+        )  # fmt: skip
+
     # -- leading ----------------------------------------------------------------------------------------------------
 
     def renew(self) -> None:
         """Solve for other goals from here on: who wins, what turns and what is pinned may have changed."""
         drag_wins = self.wins == "DRAG"
         led = 0 if drag_wins else 1 + max((hold.priority for hold in self._hold), default=0)
-        goals = [
+        goals: list[AnyGoal] = [
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=led)
             for effector, (place, turn) in zip(self.effectors, self._targets, strict=True)
         ]
         goals += [hold.goal(self.world, int(drag_wins)) for hold in self._hold]
+        if self._balanced:
+            goals.append(self._balance(2))
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
 
     def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
@@ -146,7 +165,7 @@ class Session:
             self._problem.move(number, place, stand if self.turning else None)
         self.solution = solution = self._problem.solve()
         self.pose = solution.pose
-        bridge.write_pose(object, self.rig, self.pose, self._solved())
+        bridge.write_pose(object, self.rig, self.pose, self._solved(), self._growing())
         self.seconds = perf_counter() - begin
         return solution
 
@@ -158,6 +177,10 @@ class Session:
     def _solved(self) -> list[int]:
         tree = self._problem.tree
         return sorted({*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()})
+
+    def _growing(self) -> list[int]:
+        tree = self._problem.tree
+        return tree.nodes[tree.stretching].tolist()
 
     def restless(self) -> bool:
         """Whether the last tick was not at rest, so that another one leads on."""
@@ -172,9 +195,9 @@ class Session:
     def finish(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Keep the pose, with bones that did not change exactly as they were; names of the rotated and the moved."""
         object, names = self.object(), self.rig.skeleton.names
-        turned, moved, _ = bridge.changed_bones(self.start, self.pose)
+        turned, moved, grown = bridge.changed_bones(self.start, self.pose)
         self.give_back()
-        bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()})
+        bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()}, grown)
         return tuple(names[bone] for bone in turned), tuple(names[bone] for bone in moved)
 
     # -- showing ----------------------------------------------------------------------------------------------------

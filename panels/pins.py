@@ -3,14 +3,16 @@
 from typing import Any
 
 import bpy
+from bl_ui.utils import PresetPanel
 
 from .. import bridge
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
+_SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA"}
 
 
 class POISE_UL_pins(bpy.types.UIList):
-    """Pins: bone, what is held, muted or not"""
+    """Pins: bone, what it is fixed to, what is held, muted or not"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
@@ -19,21 +21,29 @@ class POISE_UL_pins(bpy.types.UIList):
         row = layout.row(align=True)
         label = row.row()
         label.active = not item.mute
-        label.alert = not there
-        label.label(text=item.name if there else f"{item.name} (no such bone)", icon="NONE" if there else "ERROR")
+        label.alert = not there or (item.space == "OBJECT" and item.target is None)
+        label.label(
+            text=item.name if there else f"{item.name} (no such bone)", icon=_SPACES[item.space] if there else "ERROR"
+        )
         for name, symbol in _ICONS.items():
             row.prop(item, name, text="", icon=symbol)
+        row.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF", emboss=False).bone = item.name
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
         row.operator("poise.unpin", text="", icon="X", emboss=False).bone = item.name
 
 
-class POISE_PT_pins(bpy.types.Panel):
-    """Pins of the active armature"""
+class _Side:
+    """A panel in the tab of the sidebar."""
 
-    bl_label = "Pins"
     bl_category = "Poise"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
+
+
+class POISE_PT_pins(_Side, bpy.types.Panel):
+    """Pins of the active armature"""
+
+    bl_label = "Pins"
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
@@ -52,19 +62,121 @@ class POISE_PT_pins(bpy.types.Panel):
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
         layout.template_list("POISE_UL_pins", "", object, "poise_pins", object, "poise_active_pin", rows=3)
+        if 0 <= object.poise_active_pin < len(object.poise_pins):
+            draw_pin(layout, object.poise_pins[object.poise_active_pin])
         row = layout.row(align=True)
         row.operator("poise.unpin").bone = ""
+        row.operator("poise.mirror_pins", text="Mirror")
         row.operator("poise.clear_pins", text="Clear All")
-
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
-        column.row().prop(object, "poise_root", expand=True)
-        column.prop(object, "poise_use_limits")
-
         column = layout.column(align=True)
         column.operator("poise.solve")
         column.operator("poise.bake", text="Bake...")
+
+
+class POISE_PT_presets(PresetPanel, bpy.types.Panel):
+    """Presets of the solver's settings"""
+
+    bl_label = "Solver Presets"
+    preset_subdir = "poise/solver"
+    preset_operator = "script.execute_preset"
+    preset_add_operator = "poise.add_preset"
+
+
+class POISE_PT_solver(_Side, bpy.types.Panel):
+    """How the body is solved"""
+
+    bl_label = "Solver"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_object is not None and context.active_object.type == "ARMATURE"
+
+    def draw_header_preset(self, context: Any) -> None:
+        POISE_PT_presets.draw_panel_header(self.layout)
+
+    def draw(self, context: Any) -> None:
+        object: Any = context.active_object
+        column: Any = self.layout
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.row().prop(object, "poise_wins", expand=True)
+        column.prop(object, "poise_root")
+        column.row().prop(object, "poise_limits", expand=True)
+        column.prop(object, "poise_use_balance")
+        column.prop(object, "poise_use_stretch")
+
+
+class POISE_PT_bone(bpy.types.Panel):
+    """Pin and stiffness of the active bone"""
+
+    bl_label = "Poise"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "bone"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_pose_bone is not None
+
+    def draw(self, context: Any) -> None:
+        draw_bone(self.layout, context)
+
+
+class POISE_PT_active_bone(_Side, bpy.types.Panel):
+    """Pin, stiffness and limits of the active bone"""
+
+    bl_label = "Active Bone"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_pose_bone is not None
+
+    def draw(self, context: Any) -> None:
+        draw_bone(self.layout, context)
+
+
+def draw_pin(layout: Any, pin: Any) -> None:
+    """The settings of one pin."""
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    column.prop(pin, "weight")
+    column.prop(pin, "priority")
+    column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}")
+    if pin.space == "OBJECT":
+        column.prop(pin, "target")
+
+
+def draw_bone(layout: Any, context: Any) -> None:
+    """Pin of the active bone, and Blender's own fields that the solver heeds."""
+    bone, object = context.active_pose_bone, context.active_object
+    place = object.poise_pins.find(bone.name)
+    row = layout.row(align=True)
+    if place >= 0:
+        pin = object.poise_pins[place]
+        row.prop(pin, "use_position", toggle=True)
+        row.prop(pin, "use_rotation", toggle=True)
+        row.prop(pin, "mute", text="", icon="HIDE_ON" if pin.mute else "HIDE_OFF")
+        row.operator("poise.unpin", text="", icon="X").bone = bone.name
+        draw_pin(layout, pin)
+    else:
+        row.operator("poise.cycle_pin", text="Pin", icon="PINNED").bone = bone.name
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    for axis in "xyz":
+        heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
+        column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
+    column.prop(bone, "ik_stretch", slider=True)
+    for axis in "xyz":
+        row = column.row(align=True, heading=f"Limit {axis.upper()}")
+        row.prop(bone, f"use_ik_limit_{axis}", text="")
+        ends = row.row(align=True)
+        ends.active = getattr(bone, f"use_ik_limit_{axis}")
+        ends.prop(bone, f"ik_min_{axis}", text="")
+        ends.prop(bone, f"ik_max_{axis}", text="")
 
 
 class POISE_MT_pose(bpy.types.Menu):
@@ -74,9 +186,14 @@ class POISE_MT_pose(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
+        layout.operator("poise.drag")
+        layout.separator()
         layout.operator_enum("poise.pin", "kind")
+        layout.operator("poise.cycle_pin").bone = ""
         layout.operator("poise.unpin").bone = ""
+        layout.operator("poise.mirror_pins")
         layout.operator("poise.clear_pins")
+        layout.operator("poise.goto_pin")
         layout.separator()
         layout.operator("poise.solve")
         layout.operator("poise.bake")
@@ -88,4 +205,12 @@ def draw_in_pose_menu(menu: Any, context: Any) -> None:
     menu.layout.menu("POISE_MT_pose")
 
 
-CLASSES = (POISE_UL_pins, POISE_PT_pins, POISE_MT_pose)
+CLASSES = (
+    POISE_UL_pins,
+    POISE_PT_presets,
+    POISE_PT_pins,
+    POISE_PT_solver,
+    POISE_PT_active_bone,
+    POISE_PT_bone,
+    POISE_MT_pose,
+)

@@ -34,8 +34,8 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
             return
         row = layout.row()
         row.prop(object, "poise_wins", expand=True)
-        row.prop(object, "poise_use_limits")
         row.prop(object, "poise_root", text="")
+        row.prop(object, "poise_limits", text="")
 
 
 TOOLS = (POISE_TOOL_drag,)

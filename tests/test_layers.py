@@ -24,7 +24,7 @@ PARTS = {
     "core": set[str](),
 }
 # What comes with Blender; core and the root, which tools import without Blender, have to do without.
-BLENDER = {"blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils"}
+BLENDER = {"bl_operators", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils"}
 
 
 def imports(source: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:

@@ -125,7 +125,7 @@ def _object(object: Any) -> dict[str, Any]:
     seen = {
         "matrix": [tuple(row) for row in object.matrix_basis],
         "action": data and data.action and (data.action.name, data.action_slot and data.action_slot.identifier),
-        "settings": (object.poise_wins, object.poise_use_limits, object.poise_root, object.poise_active_pin),
+        "settings": (object.poise_wins, object.poise_limits, object.poise_root, object.poise_active_pin),
         "pins": [
             (p.name, p.use_position, p.use_rotation, tuple(p.position), tuple(p.rotation), p.space, p.weight, p.mute)
             for p in object.poise_pins

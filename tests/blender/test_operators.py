@@ -176,7 +176,7 @@ def test_limits_hold_unless_they_are_switched_off(rig: bpy.types.Object) -> None
     bpy.ops.poise.solve()
     assert np.linalg.norm(world(rig, "foot.L") - (0.1, 0.0, 0.5)) > 0.1
     assert max(abs(a) for a in shin.rotation_quaternion.to_euler()) < 0.25
-    rig.poise_use_limits = False
+    rig.poise_limits = "OFF"
     bpy.ops.poise.solve()
     np.testing.assert_allclose(world(rig, "foot.L"), (0.1, 0.0, 0.5), atol=MILLIMETRE)
 
@@ -429,7 +429,7 @@ def settings_of(object: bpy.types.Object) -> dict[str, Any]:
 def test_pins_and_settings_are_saved_with_the_file(rig: bpy.types.Object, tmp_path: Path) -> None:
     select(rig, ["foot.L", "hand.R"])
     bpy.ops.poise.pin(kind="ROTATION", space="ARMATURE")
-    rig.poise_wins, rig.poise_root, rig.poise_use_limits = "DRAG", "TRANSLATE", False
+    rig.poise_wins, rig.poise_root, rig.poise_limits = "DRAG", "TRANSLATE", "OFF"
     pins(rig)[0].weight, pins(rig)[1].mute = 0.25, True
     before = settings_of(rig)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "pins.blend"))
@@ -487,7 +487,7 @@ def reloaded_after_saving(path: Path) -> Any:
 def test_pins_on_a_library_override_survive_saving(overridden: bpy.types.Object, tmp_path: Path) -> None:
     bpy.ops.poise.pin(kind="POSITION")
     pins(overridden)["foot.L"].position = (1.0, 2.0, 3.0)
-    overridden.poise_wins, overridden.poise_root, overridden.poise_use_limits = "DRAG", "FIXED", False
+    overridden.poise_wins, overridden.poise_root, overridden.poise_limits = "DRAG", "FIXED", "OFF"
     before = settings_of(overridden)
     again = reloaded(tmp_path / "shot.blend")
     assert [pin.name for pin in pins(again)] == ["foot.L", "foot.R"]

@@ -7,9 +7,11 @@ from typing import Any
 import bpy
 import pytest
 
-from panels.pins import POISE_PT_pins, POISE_UL_pins
+from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_UL_pins
+from properties import SETTINGS
 from tests.blender.builders import contents, make_armature, make_empty, select
 
+PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "solve", "bake")
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 
@@ -46,6 +48,9 @@ class Layout:
 
         seen.append(("operator", name))
         return Properties()
+
+    def operator_menu_enum(self, name: str, _: str, *, text: str) -> Any:
+        return self.operator(name)
 
     def template_list(self, kind: str, _: str, data: Any, name: str, active_data: Any, active: str, **__: Any) -> None:
         assert hasattr(bpy.types, kind)
@@ -102,11 +107,35 @@ def test_the_panel_shows_pins_buttons_and_settings() -> None:
     assert ("list", "poise_pins") in seen
     assert [text for kind, text in seen if kind == "label"] == ["foot.L", "foot.R"]
     tools = {name for kind, name in seen if kind == "operator"}
-    assert tools == {f"poise.{tool}" for tool in ("pin", "unpin", "clear_pins", "solve", "bake")}
-    assert {"poise_root", "poise_use_limits", "use_position", "use_rotation", "mute"} <= {
+    assert tools == {f"poise.{tool}" for tool in PIN_TOOLS}
+    assert {"weight", "priority", "use_position", "use_rotation", "mute"} <= {
         name for kind, name in seen if kind == "prop"
     }
     assert {("set", f"kind={kind}") for kind in ("POSITION", "ROTATION", "BOTH")} <= set(seen)
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_the_bones_own_panel_shows_its_pin_and_what_blender_has_of_it(pinned: bool) -> None:
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    rig.data.bones.active = rig.data.bones["foot.L"]
+    if pinned:
+        bpy.ops.poise.pin()
+    seen: list[tuple[str, ...]] = []
+    POISE_PT_bone.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
+    props = {name for kind, name in seen if kind == "prop"}
+    assert {"ik_stiffness_x", "ik_stretch", "ik_min_z", "use_ik_limit_y"} <= props
+    assert ("weight" in props) == pinned
+    assert (("operator", "poise.unpin") in seen) == pinned
+    assert (("operator", "poise.cycle_pin") in seen) == (not pinned)
+
+
+def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
+    make_armature()
+    seen: list[tuple[str, ...]] = []
+    POISE_PT_solver.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
+    settings = {f"poise_{name}" for name in SETTINGS} - {"poise_pins", "poise_active_pin"}
+    assert {name for kind, name in seen if kind == "prop"} == settings
 
 
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:

@@ -1,0 +1,58 @@
+"""Go to a pin: select its bone."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..core import CoreError
+from .pins import check_pins, find_pin
+from .tool import Tool
+
+
+class POISE_OT_goto_pin(Tool, bpy.types.Operator):
+    """Select the pinned bone and show it"""
+
+    bl_idname = "poise.goto_pin"
+    bl_label = "Go to Pin"
+
+    bone: StringProperty(
+        name="Bone", description="The pinned bone; without a name that of the active pin", options={"SKIP_SAVE"}
+    )
+    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+        if context.mode != "POSE":
+            raise CoreError("Bones are selected in Pose Mode; go there first.")
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        done = self.execute(context)
+        if done == {"FINISHED"} and context.region_data is not None:
+            bpy.ops.view3d.view_selected()
+        return done
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        name = self.bone or object.poise_pins[object.poise_active_pin].name
+        bone = object.pose.bones.get(name)
+        if bone is None:
+            raise CoreError(f'"{object.name}" has no bone "{name}" any more; remove its pin.')
+        if find_pin(object, name) is None:
+            raise CoreError(f'"{name}" is not pinned.')
+        if not self.extend:
+            for other in context.selected_pose_bones or ():
+                select(other, False)
+        select(bone, True)
+        object.data.bones.active = bone.bone
+        object.poise_active_pin = object.poise_pins.find(name)
+        return "INFO", f"Selected {name}"
+
+
+def select(bone: Any, on: bool) -> None:
+    """Select a pose bone; Blender 5 has moved it there from its data."""
+    owner = bone if hasattr(bone, "select") else bone.bone
+    owner.select = on
+
+
+CLASSES = (POISE_OT_goto_pin,)

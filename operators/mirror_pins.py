@@ -1,0 +1,63 @@
+"""Pins of the other side of the body."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..commands.pins import OBJECT, WORLD, read_pin
+from ..core import CoreError
+from .pins import check_pins, find_pin, place_pin
+from .tool import Tool, counted
+
+
+class POISE_OT_mirror_pins(Tool, bpy.types.Operator):
+    """Pin the other side as this one is pinned, mirrored: of the selected bones, or of all if none of them is pinned"""
+
+    bl_idname = "poise.mirror_pins"
+    bl_label = "Mirror Pins"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        chosen = {bone.name for bone in context.selected_pose_bones_from_active_object or ()}
+        pairs: list[tuple[Any, str]] = []
+        for pin in object.poise_pins:
+            other = bpy.utils.flip_name(pin.name)
+            if other != pin.name and other in object.pose.bones:
+                pairs.append((pin, other))
+        some = [(pin, other) for pin, other in pairs if pin.name in chosen]
+        pairs = some or pairs
+        if not pairs:
+            raise CoreError("None of the pinned bones has a counterpart on the other side.")
+        taken = {pin.name for pin, _ in pairs}
+        pairs = [(pin, other) for pin, other in pairs if other not in taken]
+        if not pairs:
+            raise CoreError("Both sides are pinned; select the bones of the side that the other one is to follow.")
+        self._mirror(object, [(pin.name, other) for pin, other in pairs])
+        return "INFO", f"Pinned {counted(len(pairs), 'bone')} on the other side"
+
+    def _mirror(self, object: Any, pairs: list[tuple[str, str]]) -> None:
+        """By names: a list that grows moves its items in memory."""
+        world = bridge.world_matrix(object)
+        for name, other in pairs:
+            pin = find_pin(object, name)
+            hold = read_pin(pin)
+            position, turn = hold.place(world)
+            twin = find_pin(object, other)
+            if twin is None:
+                twin = object.poise_pins.add()
+                twin.name = other
+                pin = find_pin(object, name)  # the list may have moved
+            for field in ("use_position", "use_rotation", "weight", "priority", "mute"):
+                setattr(twin, field, getattr(pin, field))
+            twin.space = WORLD if pin.space == OBJECT else pin.space  # what it goes with is on this side
+            position = np.zeros(3) if position is None else position * np.array([-1.0, 1.0, 1.0])
+            turn = np.array([1.0, 0.0, 0.0, 0.0]) if turn is None else turn * np.array([1.0, 1.0, -1.0, -1.0])
+            place_pin(object, twin, position, turn)
+
+
+CLASSES = (POISE_OT_mirror_pins,)

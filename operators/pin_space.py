@@ -1,0 +1,71 @@
+"""What a pin is fixed to."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, StringProperty
+
+from .. import bridge
+from ..commands.pins import ARMATURE, OBJECT, WORLD, read_pin
+from ..core import CoreError
+from .pins import check_pins, place_pin
+from .tool import Tool
+
+
+class POISE_OT_pin_space(Tool, bpy.types.Operator):
+    """Fix the active pin to the world, to the armature or to an object; it stays where it is"""
+
+    bl_idname = "poise.pin_space"
+    bl_label = "Pin Space"
+
+    space: EnumProperty(
+        name="Space",
+        description="What the pin is fixed to",
+        items=(
+            (WORLD, "World", "The pin stays in the world while the armature object moves"),
+            (ARMATURE, "Armature", "The pin goes with the armature object"),
+            (OBJECT, "Object", "The pin goes with another object"),
+        ),
+    )
+    target: StringProperty(
+        name="Object", description="The object that the pin goes with; by default the other selected one",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_pins(object)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        pin = object.poise_pins[object.poise_active_pin]
+        target = self._target(context, object, pin) if self.space == OBJECT else None
+        held = read_pin(pin) if pin.space != OBJECT or pin.target is not None else None
+        if held is None:
+            raise CoreError(f'The pin of "{pin.name}" has no object any more; pin the bone again.')
+        use = pin.use_position, pin.use_rotation
+        pin.use_position = pin.use_rotation = True  # both are carried over, whichever is held
+        try:
+            position, turn = read_pin(pin).place(bridge.world_matrix(object))
+        finally:
+            pin.use_position, pin.use_rotation = use
+        pin.space, pin.target = self.space, target
+        place_pin(object, pin, position, turn)
+        where = f'"{target.name}"' if target is not None else {WORLD: "the world", ARMATURE: "the armature"}[self.space]
+        return "INFO", f"{pin.name} is pinned to {where}"
+
+    def _target(self, context: Any, object: Any, pin: Any) -> Any:
+        if self.target:
+            target = bpy.data.objects.get(self.target)
+            if target is None:
+                raise CoreError(f'No object "{self.target}".')
+        else:
+            others = [other for other in context.selected_objects if other != object]
+            target = others[0] if len(others) == 1 else pin.target
+        if target is None:
+            raise CoreError("Choose the object that the pin goes with, or select it together with the armature.")
+        if target == object:
+            raise CoreError("A pin cannot go with its own armature object this way; choose Armature.")
+        return target
+
+
+CLASSES = (POISE_OT_pin_space,)
