@@ -171,12 +171,12 @@ class Newton:
 
     def _reach(self, links: Links, x: Array, weights: Array, frames: NDArray[np.int64]) -> _State:
         """The frames at x, with joints brought in that are outside their limits."""
-        there = self._state(links.place(x), weights, frames)
-        drifted = self.limits.outside(there.measured, frames, numbers.LIMIT_DRIFT)
+        at = links.place(x)
+        drifted = self.limits.outside(self.limits.measure(at, frames), frames, numbers.LIMIT_SLACK)
         if len(drifted):
-            inside = self.limits.clamp(x[drifted], there.measured[drifted], frames[drifted])
-            there.put(drifted, self._state(links[drifted].place(inside), weights[drifted], frames[drifted]))
-        return there
+            measured = self.limits.measure(at[drifted], frames[drifted])
+            at.put(drifted, links[drifted].place(self.limits.clamp(x[drifted], measured, frames[drifted])))
+        return self._state(at, weights, frames)
 
     def _state(self, at: Kinematics, weights: Array, frames: NDArray[np.int64]) -> _State:
         measured = self.limits.measure(at, frames)
@@ -226,26 +226,42 @@ class Newton:
         steady = self._steady(jacobian, forces, slope, weights)
         hessian -= self._curvature(links, here.at, jacobian, steady)
         self._add_map(hessian, here.x, -(steady[:, None, :] @ jacobian)[:, 0])
-        scaled = hessian * self.spread * self.spread[:, None] + np.eye(len(self.spread))
         fall = slope * self.spread
         linear = self.limits.linearize(here.at, here.measured, frames)
         active = linear.begin(active)
+        bends = self.limits.curvatures(here.at, frames) if active.any() else None
+        pull = here.x * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
         turn = 0
         while True:
             turn += 1
+            # along a curved bound what it holds against turns with it
+            bent = hessian if bends is None else hessian - self._on_joints(linear.multipliers(active, pull), bends)
+            scaled = bent * self.spread * self.spread[:, None] + np.eye(len(self.spread))
             fixed, projectors = linear.fixed(self.spread, active)
             z, values, vectors = self._trusted(scaled, fall, fixed, projectors, radius)
             step = z * self.spread
             if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
                 break
-            push = slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
+            push = slope + (bent @ step[..., None])[..., 0] + step * self.stiffness
             changed = linear.revise(active, step, push, release=turn <= 2)
             if not changed.any():
                 break
             active = active ^ changed
+            if bends is None:
+                bends = self.limits.curvatures(here.at, frames)
         expected = -np.sum(z * (fall + 0.5 * (scaled @ z[..., None])[..., 0]), axis=1)
         held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
         return _Model(step, expected, self.spread, projectors, held, values, vectors), active
+
+    def _on_joints(self, forces: Array, bends: Array) -> Array:
+        """Second derivatives (B, K, 3, 3) of limits times their forces (B, K), for all of x: (B, D, D)."""
+        joint = self.limits.joint
+        blocks = np.zeros((len(forces), int(joint.max()) + 1, 3, 3))
+        np.add.at(blocks, (slice(None), joint), forces[..., None, None] * bends)
+        result = np.zeros((len(forces), len(self.spread), len(self.spread)))
+        columns = 3 * np.arange(blocks.shape[1])[:, None, None] + np.arange(3)
+        result[:, np.swapaxes(columns, -1, -2), columns] = blocks
+        return result
 
     def _trusted(
         self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array
