@@ -9,7 +9,8 @@ Steps are those of a trust region in standard deviations (Nocedal and Wright, Nu
 eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array, skew
 from . import numbers
-from .limit_rows import Measured
+from .limit_rows import LimitRows, LinearLimits, Measured
 from .tree import Batch, Kinematics, Links
 
 if TYPE_CHECKING:
@@ -39,6 +40,36 @@ class _State(Batch):
 
 
 @dataclass(frozen=True, eq=False)
+class _Shape:
+    """How F goes on from a place of B frames, to second order, in steps from there."""
+
+    slope: Array  # (B, D)
+    pull: Array  # (B, D) the same with the forces of the firm rows as they are where these rest
+    goals: Array  # (B, D, D) second derivatives without those of the limits and the plain part of the prior
+    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
+    limits: LimitRows
+    linear: LinearLimits
+    at: Kinematics
+    frames: NDArray[np.int64]
+
+    @cached_property
+    def _bends(self) -> Array:
+        return self.limits.curvatures(self.at, self.frames)
+
+    def hessian(self, active: NDArray[np.bool_]) -> Array:
+        """(B, D, D) without the plain part of the prior: along a curved bound what it holds against turns with it."""
+        if not active.any():
+            return self.goals
+        forces, joint = self.linear.multipliers(active, self.pull), self.limits.joint
+        blocks = np.zeros((len(forces), int(joint.max()) + 1, 3, 3))
+        np.add.at(blocks, (slice(None), joint), forces[..., None, None] * self._bends)
+        result = self.goals.copy()
+        columns = 3 * np.arange(blocks.shape[1])[:, None, None] + np.arange(3)
+        result[:, np.swapaxes(columns, -1, -2), columns] -= blocks
+        return result
+
+
+@dataclass(frozen=True, eq=False)
 class _Model:
     """The quadratic model of B frames about a place, in standard deviations, and its best step."""
 
@@ -46,18 +77,12 @@ class _Model:
     expected: Array  # (B,) what it should lower F by
     spread: Array  # (D,)
     projectors: Array  # (B, R, 3, 3) along the active limits
-    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
-    values: Array | None = None  # (B, D) eigenvalues, where the step had to be kept short
-    vectors: Array | None = None  # (B, D, D) eigenvectors, of free directions only
+    held: Array  # as in `_Shape`
+    least: Array  # (B,) the least eigenvalue, where it is negative
 
-    def aside(self, slope: Array) -> Array:
-        """The step (B, D) to the bottom of the steep directions alone, from a slope (B, D) further on."""
-        if self.vectors is None or self.values is None:
-            return np.zeros_like(slope)
-        along = (np.swapaxes(self.vectors, -1, -2) @ (slope * self.spread)[..., None])[..., 0]
-        steep = self.values > numbers.NEWTON_STEEP
-        down = np.where(steep, along / np.where(steep, self.values, 1.0), 0.0)
-        return shortened(-(self.vectors @ down[..., None])[..., 0] * self.spread)
+    def __getitem__(self, index: NDArray[np.int64]) -> "_Model":
+        names = "step", "expected", "projectors", "held", "least"
+        return replace(self, **{name: getattr(self, name)[index] for name in names})
 
     def free(self, rows: Array) -> Array:
         """Rows (B, m, D) along the free directions only, in standard deviations."""
@@ -89,6 +114,8 @@ class Newton:
         self.spread = np.sqrt(problem.variance)
         self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
         self.above = self._find_order()
+        # joints that turn about all their axes; others could not but turn about the stiff ones, too: see `_turned`
+        self.round = np.all(self.spread[: self.tree.turning].reshape(-1, 3) > 0.0, axis=1)
         self.place_of_row = np.argsort(self.rows.order)
 
     def _find_order(self) -> Array:
@@ -132,21 +159,10 @@ class Newton:
             where, part, here = frames[alive], links[alive], now[alive]
             model, active[alive] = self._model(part, here, weights[alive], where, active[alive], trusted[alive])
             step = model.step
-            there = self._reach(part, here.x + step, weights[alive], where)
-            # what must not move bends away from a step along it: back, before the step is judged
-            for aside in (False, True, True):
-                if not self.firm and model.vectors is None:
-                    break
-                other = there
-                if aside and model.vectors is not None:
-                    slope = self._slope(part, other, weights[alive], where)[1]
-                    other = self._reach(part, other.x + model.aside(slope), weights[alive], where)
-                if self.firm:
-                    other = self._reach(part, other.x + self._back(part, other, model, where), weights[alive], where)
-                closer = other.value < there.value
-                there.put(np.flatnonzero(closer), other[closer])
+            there = self._reach(part, self._turned(here.x, step), weights[alive], where)
+            self._mend(part, here, there, weights[alive], where, model, active[alive])
             gained = here.value - there.value
-            lower = gained >= -numbers.LIMIT_SLACK * here.value
+            lower = gained >= -numbers.NEWTON_NOISE * here.value
             now.put(alive[lower], there[lower])
             steps[alive] += 1
             # the model is trusted as far as it told the truth
@@ -208,6 +224,30 @@ class Newton:
         forces = weights * errors
         return jacobian, here.x * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
 
+    def _mend(
+        self, links: Links, here: _State, there: _State, weights: Array, frames: NDArray[np.int64], model: "_Model",
+        active: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
+        for turn in range(numbers.NEWTON_MENDS):
+            gained = here.value - there.value
+            left = np.flatnonzero(gained < numbers.NEWTON_TOLD * model.expected)
+            if not len(left):
+                break
+            part, where, share, model_, on = links[left], frames[left], weights[left], model[left], active[left]
+            other = there[left]
+            if turn:
+                aside = self._aside(part, other, share, where, on, model_.least)
+                other = self._reach(part, self._turned(other.x, aside), share, where)
+            elif not self.firm:
+                continue
+            if self.firm:
+                back = self._back(part, other, model_, where)
+                nearer = self._reach(part, self._turned(other.x, back), share, where)
+                other.put(closer := np.flatnonzero(nearer.value < other.value), nearer[closer])
+            closer = np.flatnonzero(other.value < there.value[left])
+            there.put(left[closer], other[closer])
+
     def _back(self, links: Links, there: _State, model: _Model, frames: NDArray[np.int64]) -> Array:
         """A step (B, D) that takes the errors of the firm rows back to where their forces hold them."""
         on, errors = self._measure(there.at, frames)
@@ -216,66 +256,65 @@ class Newton:
         wish = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
         return shortened((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
 
+    def _aside(
+        self, links: Links, there: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        least: Array,
+    ) -> Array:  # fmt: skip
+        """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
+        shape = self._shape(links, there, weights, frames)
+        scaled = shape.hessian(active) * self.spread * self.spread[:, None]
+        fixed, projectors = shape.linear.fixed(self.spread, active)
+        damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
+        reduced, left = self._reduced(scaled, shape.slope * self.spread, fixed, projectors)
+        z = fixed - np.linalg.solve(reduced + damping, left)[..., 0]
+        return shortened(z * self.spread)
+
+    def _shape(self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]) -> _Shape:
+        jacobian, slope, forces = self._slope(links, here, weights, frames)
+        steady = self._steady(jacobian, forces, slope, weights)
+        goals = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
+        pull = here.x * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
+        goals -= self._curvature(links, here.at, jacobian, steady)
+        self._take_map(goals, here.x)
+        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
+        linear = self.limits.linearize(here.at, here.measured, frames)
+        return _Shape(slope, pull, goals, held, self.limits, linear, here.at, frames)
+
     def _model(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it."""
-        jacobian, slope, forces = self._slope(links, here, weights, frames)
-        hessian = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
-        steady = self._steady(jacobian, forces, slope, weights)
-        hessian -= self._curvature(links, here.at, jacobian, steady)
-        self._add_map(hessian, here.x, -(steady[:, None, :] @ jacobian)[:, 0])
-        fall = slope * self.spread
-        linear = self.limits.linearize(here.at, here.measured, frames)
-        active = linear.begin(active)
-        bends = self.limits.curvatures(here.at, frames) if active.any() else None
-        pull = here.x * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
+        shape = self._shape(links, here, weights, frames)
+        fall = shape.slope * self.spread
+        active = shape.linear.begin(active)
         turn = 0
         while True:
             turn += 1
-            # along a curved bound what it holds against turns with it
-            bent = hessian if bends is None else hessian - self._on_joints(linear.multipliers(active, pull), bends)
-            scaled = bent * self.spread * self.spread[:, None] + np.eye(len(self.spread))
-            fixed, projectors = linear.fixed(self.spread, active)
-            z, values, vectors = self._trusted(scaled, fall, fixed, projectors, radius)
+            hessian = shape.hessian(active)
+            scaled = hessian * self.spread * self.spread[:, None]
+            fixed, projectors = shape.linear.fixed(self.spread, active)
+            z, least = self._trusted(scaled, fall, fixed, projectors, radius)
             step = z * self.spread
             if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
                 break
-            push = slope + (bent @ step[..., None])[..., 0] + step * self.stiffness
-            changed = linear.revise(active, step, push, release=turn <= 2)
+            push = shape.slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
+            changed = shape.linear.revise(active, step, push, release=turn <= 2)
             if not changed.any():
                 break
             active = active ^ changed
-            if bends is None:
-                bends = self.limits.curvatures(here.at, frames)
-        expected = -np.sum(z * (fall + 0.5 * (scaled @ z[..., None])[..., 0]), axis=1)
-        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
-        return _Model(step, expected, self.spread, projectors, held, values, vectors), active
-
-    def _on_joints(self, forces: Array, bends: Array) -> Array:
-        """Second derivatives (B, K, 3, 3) of limits times their forces (B, K), for all of x: (B, D, D)."""
-        joint = self.limits.joint
-        blocks = np.zeros((len(forces), int(joint.max()) + 1, 3, 3))
-        np.add.at(blocks, (slice(None), joint), forces[..., None, None] * bends)
-        result = np.zeros((len(forces), len(self.spread), len(self.spread)))
-        columns = 3 * np.arange(blocks.shape[1])[:, None, None] + np.arange(3)
-        result[:, np.swapaxes(columns, -1, -2), columns] = blocks
-        return result
+        expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
+        return _Model(step, expected, self.spread, projectors, shape.held, least), active
 
     def _trusted(
         self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array
-    ) -> tuple[Array, Array | None, Array | None]:
-        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'; eigenpairs.
+    ) -> tuple[Array, Array]:
+        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'.
 
-        There are none where the bottom is within the radius in all frames.
+        And the model's least eigenvalues, or 0 where they are positive.
         """
-        left = project(projectors, (fall + (scaled @ fixed[..., None])[..., 0])[..., None])
-        reduced = scaled
-        if projectors.shape[1]:
-            eye = np.broadcast_to(np.eye(len(self.spread)), scaled.shape)
-            reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
-            reduced = reduced + eye - project(projectors, eye)
+        reduced, left = self._reduced(scaled, fall, fixed, projectors)
+        reduced += np.eye(len(self.spread))
         try:
             np.linalg.cholesky(reduced)
         except np.linalg.LinAlgError:
@@ -283,13 +322,20 @@ class Newton:
         else:
             z = -np.linalg.solve(reduced, left)[..., 0]
             if np.all(np.sum(z * z, axis=1) <= radius * radius):
-                return fixed + z, None, None
+                return fixed + z, np.zeros(len(z))
         values, vectors = np.linalg.eigh(reduced)
         along = (np.swapaxes(vectors, -1, -2) @ left)[..., 0]
         shift = _shift(values, along, radius)
-        vectors = project(projectors, vectors)
-        z = -(vectors @ (along / (values + shift[:, None]))[..., None])[..., 0]
-        return fixed + z, values, vectors
+        z = -(vectors @ (along / (values + shift[:, None]))[..., None])
+        return fixed + project(projectors, z)[..., 0], np.minimum(values[:, 0], 0.0)
+
+    def _reduced(self, scaled: Array, fall: Array, fixed: Array, projectors: Array) -> tuple[Array, Array]:
+        """The Hessian (B, D, D), without the prior's 1, and the slope (B, D, 1), that `fixed` leaves."""
+        slope = fall + fixed + (scaled @ fixed[..., None])[..., 0]
+        if not projectors.shape[1]:
+            return scaled.copy(), slope[..., None]
+        reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
+        return reduced, project(projectors, slope[..., None])
 
     def _steady(self, jacobian: Array, forces: Array, slope: Array, weights: Array) -> Array:
         """The forces (B, M), those of the firm rows as they are after a Gauss-Newton step.
@@ -305,12 +351,29 @@ class Newton:
         result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
         return result
 
-    def _add_map(self, hessian: Array, x: Array, slope: Array) -> None:
-        """Add what the exponential map bends, d/dx of Jr(x)^T g: g is the goals' slope (B, D) in the bones' frames."""
-        turning, joints = self.tree.turning, len(self.tree.joints)
-        vectors = x[:, :turning].reshape(len(x), joints, 3)
-        back = np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2)
-        own = (back @ slope[:, :turning].reshape(len(x), joints, 3, 1))[..., 0]
+    def _turned(self, x: Array, step: Array) -> Array:
+        """x (B, D) with joints turned by a step from where they are, not along their rotation vectors.
+
+        A straight limb stays straight when its joints turn about it: along rotation vectors that is a curve.
+        """
+        straight = x + step
+        turning, free = self.tree.turning, self.round
+        before, sum_ = (v[:, :turning].reshape(len(x), -1, 3)[:, free] for v in (x, straight))
+        rates = rotation.exp_and_jacobian(before)[1]
+        turn = (rates @ (sum_ - before)[..., None])[..., 0]
+        after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
+        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation the other way round may be nearer
+        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, numbers.TINY_TURN))
+        near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
+        straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
+        return straight
+
+    def _take_map(self, hessian: Array, x: Array) -> None:
+        """Take what the exponential map bends, d/dx of Jr(x)^T g, from the prior's Hessian: see `_turned`."""
+        joints = len(self.tree.joints)
+        vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
+        pull = vectors * self.stiffness[: self.tree.turning].reshape(joints, 3)
+        own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
         ahead, behind = (
             _sum_of_rates(
                 vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
@@ -318,11 +381,11 @@ class Newton:
             for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
         )
         rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
-        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2)) * self.round[:, None, None]
         for axis in range(3):
             for other in range(3):
                 places = np.arange(joints) * 3
-                hessian[:, places + axis, places + other] += blocks[:, :, axis, other]
+                hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
 
     def _curvature(self, links: Links, at: Kinematics, jacobian: Array, forces: Array) -> Array:
         """C (B, D, D), of plain goals: forces on points and, by half, torques on frames."""
