@@ -46,7 +46,8 @@ class _Shape:
     slope: Array  # (B, D)
     pull: Array  # (B, D) the same with the forces of the firm rows as they are where these rest
     goals: Array  # (B, D, D) second derivatives without those of the limits and the plain part of the prior
-    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
+    firm: Array  # (B, m) 1 for rows that stay met
+    held: Array  # (B, m) their errors at which their weights bear their forces
     limits: LimitRows
     linear: LinearLimits
     at: Kinematics
@@ -75,18 +76,14 @@ class _Model:
 
     step: Array  # (B, D) in x
     expected: Array  # (B,) what it should lower F by
-    spread: Array  # (D,)
     projectors: Array  # (B, R, 3, 3) along the active limits
-    held: Array  # as in `_Shape`
+    firm: Array  # as in `_Shape`
+    held: Array
     least: Array  # (B,) the least eigenvalue, where it is negative
 
     def __getitem__(self, index: NDArray[np.int64]) -> "_Model":
-        names = "step", "expected", "projectors", "held", "least"
+        names = "step", "expected", "projectors", "firm", "held", "least"
         return replace(self, **{name: getattr(self, name)[index] for name in names})
-
-    def free(self, rows: Array) -> Array:
-        """Rows (B, m, D) along the free directions only, in standard deviations."""
-        return np.swapaxes(project(self.projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
 
 
 def shortened(steps: Array) -> Array:
@@ -146,7 +143,7 @@ class Newton:
 
         At `most` so many steps, the first no longer than `radius` standard deviations.
         """
-        self.firm = self.rows.rows if met else self.rows.levels[-1].start  # rows that stay met
+        self.firm = self.rows.rows if met else self.rows.levels[-1].start  # rows that stay met, once they are
         links = self.problem.links[frames]
         at = links.place(x.copy())
         weights = self._weights(frames)
@@ -166,7 +163,7 @@ class Newton:
             now.put(alive[lower], there[lower])
             steps[alive] += 1
             # the model is trusted as far as it told the truth
-            true = gained > numbers.NEWTON_TRUST * model.expected
+            true = gained > np.maximum(numbers.NEWTON_TRUST * model.expected, 0.0)
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
@@ -251,7 +248,8 @@ class Newton:
     def _back(self, links: Links, there: _State, model: _Model, frames: NDArray[np.int64]) -> Array:
         """A step (B, D) that takes the errors of the firm rows back to where their forces hold them."""
         on, errors = self._measure(there.at, frames)
-        rows = model.free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm])
+        on[:, : self.firm] *= model.firm
+        rows = self._free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm], model.projectors)
         gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(self.firm)
         wish = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
         return shortened((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
@@ -261,7 +259,7 @@ class Newton:
         least: Array,
     ) -> Array:  # fmt: skip
         """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
-        shape = self._shape(links, there, weights, frames)
+        shape = self._shape(links, there, weights, frames, active)
         scaled = shape.hessian(active) * self.spread * self.spread[:, None]
         fixed, projectors = shape.linear.fixed(self.spread, active)
         damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
@@ -269,23 +267,28 @@ class Newton:
         z = fixed - np.linalg.solve(reduced + damping, left)[..., 0]
         return shortened(z * self.spread)
 
-    def _shape(self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]) -> _Shape:
+    def _shape(
+        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_]
+    ) -> _Shape:
         jacobian, slope, forces = self._slope(links, here, weights, frames)
-        steady = self._steady(jacobian, forces, slope, weights)
+        firm = self._firm_rows(here.at, frames)
+        linear = self.limits.linearize(here.at, here.measured, frames)
+        projectors = linear.fixed(self.spread, linear.begin(active))[1]  # what a limit bears is no force of a goal
+        rows = self._free(jacobian[:, : self.firm] * firm[..., None], projectors)
+        steady = self._steady(rows, forces, slope, weights)
         goals = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
         pull = here.x * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
         goals -= self._curvature(links, here.at, jacobian, steady)
         self._take_map(goals, here.x)
         held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
-        linear = self.limits.linearize(here.at, here.measured, frames)
-        return _Shape(slope, pull, goals, held, self.limits, linear, here.at, frames)
+        return _Shape(slope, pull, goals, firm, held, self.limits, linear, here.at, frames)
 
     def _model(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it."""
-        shape = self._shape(links, here, weights, frames)
+        shape = self._shape(links, here, weights, frames, active)
         fall = shape.slope * self.spread
         active = shape.linear.begin(active)
         turn = 0
@@ -294,6 +297,8 @@ class Newton:
             hessian = shape.hessian(active)
             scaled = hessian * self.spread * self.spread[:, None]
             fixed, projectors = shape.linear.fixed(self.spread, active)
+            far = np.sqrt(np.sum(fixed * fixed, axis=1))
+            fixed *= (radius / np.maximum(far, radius))[:, None]
             z, least = self._trusted(scaled, fall, fixed, projectors, radius)
             step = z * self.spread
             if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
@@ -304,7 +309,7 @@ class Newton:
                 break
             active = active ^ changed
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
-        return _Model(step, expected, self.spread, projectors, shape.held, least), active
+        return _Model(step, expected, projectors, shape.firm, shape.held, least), active
 
     def _trusted(
         self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array
@@ -337,15 +342,30 @@ class Newton:
         reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
         return reduced, project(projectors, slope[..., None])
 
-    def _steady(self, jacobian: Array, forces: Array, slope: Array, weights: Array) -> Array:
-        """The forces (B, M), those of the firm rows as they are after a Gauss-Newton step.
+    def _firm_rows(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
+        """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
+        levels = [level for level in self.rows.levels if level.start < self.firm]
+        errors = np.abs(self._errors(at, frames))
+        missed = (
+            np.stack([np.max(errors[:, level], axis=1) > numbers.NEARLY for level in levels], axis=1)
+            if levels
+            else np.zeros((len(errors), 0))
+        )
+        kept = np.cumsum(missed, axis=1) == 0
+        return np.repeat(kept, [level.stop - level.start for level in levels], axis=1).astype(float)
+
+    def _free(self, rows: Array, projectors: Array) -> Array:
+        """Rows (B, m, D) along the free directions only, in standard deviations."""
+        return np.swapaxes(project(projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
+
+    def _steady(self, rows: Array, forces: Array, slope: Array, weights: Array) -> Array:
+        """The forces (B, M), those of the firm rows (B, m, D) as they are after a Gauss-Newton step.
 
         Their own errors are too small next to their weights to tell.
         """
         firm = self.firm
         if not firm:
             return forces
-        rows = jacobian[:, :firm] * self.spread
         gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
         result = forces.copy()
         result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
