@@ -7,6 +7,10 @@ With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J
 for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and f . (a_i x a_j) / 2 for a frame.
 Steps are those of a trust region in standard deviations (Nocedal and Wright, Numerical Optimization, 4.3), from the
 eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
+
+More than two levels rest one after the other. Those that do are held where they are with more weight than can be told
+from firm: their aims move so far that they bear the force, multiplied, that they rested with (the method of
+multipliers), and what stretched towards a place out of reach stays stretched, since the force bends as before.
 """
 
 from dataclasses import dataclass, replace
@@ -37,6 +41,15 @@ class _State(Batch):
     @property
     def x(self) -> Array:
         return self.at.x
+
+
+@dataclass(frozen=True, eq=False)
+class _Wish(Batch):
+    """What F is made of in B frames."""
+
+    weights: Array  # (B, M) w of the rows in their order
+    aims: Array  # (B, M) errors at which rows rest: a level that bears a force has its aim beyond what it is held at
+    home: Array  # (B, D) where the prior's mean is
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,21 +156,56 @@ class Newton:
 
         At `most` so many steps, the first no longer than `radius` standard deviations.
         """
-        self.firm = self.rows.rows if met else self.rows.levels[-1].start  # rows that stay met, once they are
+        firm = self.rows.rows if met else self.rows.levels[-1].start
+        weights = self._weights(frames)
+        return self._descend(x, frames, _Wish(weights, np.zeros_like(weights), np.zeros_like(x)), firm, most, radius)
+
+    def rest(
+        self, x: Array, frames: NDArray[np.int64], met: bool
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """As `descend`, but of more than two levels no lower one moves an upper one."""
+        levels = self.rows.levels
+        if met or len(levels) <= 2:
+            return self.descend(x, frames, met)
+        steps, aims, last = np.zeros(len(x), int), np.zeros((len(x), self.rows.rows)), len(levels) - 1
+        active = self.limits.nothing(len(x))
+        for rank in range(1, last + 1):
+            # what lower levels have found stays as near as it can until it is their turn
+            home = x if rank < last else np.zeros_like(x)
+            wish = _Wish(self._weights(frames, rank), aims, home)
+            x, more, active = self._descend(x, frames, wish, levels[rank].start)
+            steps += more
+            if rank < last:
+                aims = self._held(x, wish, frames, rank)
+        return x, steps, active
+
+    def _held(self, x: Array, wish: _Wish, frames: NDArray[np.int64], rank: int) -> Array:
+        """Aims (B, M) with which the levels down to `rank` stay where they are at x, as firm as the next one needs."""
+        at = self.problem.links[frames].place(x)
+        forces = wish.weights * self._errors(at, wish.aims, frames)
+        firm = self._weights(frames, rank + 1)
+        aims = self._errors(at, 0.0, frames) - forces / (numbers.LEVEL_DAMPING * np.maximum(firm, 1.0))
+        aims[:, self.rows.levels[rank].stop :] = 0.0
+        return aims
+
+    def _descend(
+        self, x: Array, frames: NDArray[np.int64], wish: _Wish, firm: int,
+        most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
+        self.firm = firm  # rows that stay met, once they are
         links = self.problem.links[frames]
         at = links.place(x.copy())
-        weights = self._weights(frames)
-        now = self._state(at, weights, frames)
+        now = self._state(at, wish, frames)
         trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
         alive = np.arange(len(x))
         for _ in range(most):
             where, part, here = frames[alive], links[alive], now[alive]
-            model, active[alive] = self._model(part, here, weights[alive], where, active[alive], trusted[alive])
+            model, active[alive] = self._model(part, here, wish[alive], where, active[alive], trusted[alive])
             step = model.step
-            there = self._reach(part, self._turned(here.x, step), weights[alive], where)
-            self._mend(part, here, there, weights[alive], where, model, active[alive])
+            there = self._reach(part, self._turned(here.x, step), wish[alive], where)
+            self._mend(part, here, there, wish[alive], where, model, active[alive])
             gained = here.value - there.value
             lower = gained >= -numbers.NEWTON_NOISE * here.value
             now.put(alive[lower], there[lower])
@@ -173,56 +221,57 @@ class Newton:
                 break
         return now.x, steps, active
 
-    def _weights(self, frames: NDArray[np.int64]) -> Array:
-        """w (B, M) of the rows in their order, by level."""
+    def _weights(self, frames: NDArray[np.int64], rank: int | None = None) -> Array:
+        """w (B, M) of the rows in their order: of all levels, or of those down to `rank`, all but this one firm."""
         rows = self.rows
-        ranks = np.arange(len(rows.levels))
-        share = numbers.NEWTON_LEVEL if len(ranks) <= 2 else numbers.LEVEL_DAMPING
-        levels = 1.0 / (numbers.NEWTON_DAMPING * share ** (len(ranks) - 1.0 - ranks))
+        below = (len(rows.levels) - 1.0 if rank is None else rank) - np.arange(len(rows.levels))
+        if rank is None:
+            shares = (numbers.NEWTON_LEVEL if len(below) <= 2 else numbers.LEVEL_DAMPING) ** below
+        else:
+            shares = np.where(below > 0.0, numbers.NEWTON_HELD if rank > 1 else numbers.NEWTON_LEVEL, 1.0)
+        levels = (below >= 0.0) / (numbers.NEWTON_DAMPING * shares)
         blocks = np.repeat(rows.block_in_level @ levels, 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 
-    def _reach(self, links: Links, x: Array, weights: Array, frames: NDArray[np.int64]) -> _State:
+    def _reach(self, links: Links, x: Array, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         """The frames at x, with joints brought in that are outside their limits."""
         at = links.place(x)
         drifted = self.limits.outside(self.limits.measure(at, frames), frames, numbers.LIMIT_SLACK)
         if len(drifted):
             measured = self.limits.measure(at[drifted], frames[drifted])
             at.put(drifted, links[drifted].place(self.limits.clamp(x[drifted], measured, frames[drifted])))
-        return self._state(at, weights, frames)
+        return self._state(at, wish, frames)
 
-    def _state(self, at: Kinematics, weights: Array, frames: NDArray[np.int64]) -> _State:
+    def _state(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         measured = self.limits.measure(at, frames)
-        errors = self._errors(at, frames)
-        value = 0.5 * np.sum(weights * errors * errors, axis=1) + 0.5 * (at.x * at.x) @ self.stiffness
+        errors = self._errors(at, wish.aims, frames)
+        value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
         return _State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
 
-    def _errors(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
-        """e (B, M) in the order of the rows; what a one-sided row allows is none."""
-        errors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order]
+    def _errors(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
+        """e (B, M) from their aims in the order of the rows; what a one-sided row allows is none."""
+        errors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order] - aims
         sided = self.rows.one_sided_rows
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
-    def _measure(self, at: Kinematics, frames: NDArray[np.int64]) -> tuple[Array, Array]:
+    def _measure(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
         """Which rows count (B, M), and e."""
-        errors = self._errors(at, frames)
+        errors = self._errors(at, wish.aims, frames)
         on = np.ones_like(errors)
         sided = self.rows.one_sided_rows
         on[:, sided] = errors[:, sided] < 0.0
         return on, errors
 
-    def _slope(
-        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]
-    ) -> tuple[Array, Array, Array]:
+    def _slope(self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
-        on, errors = self._measure(here.at, frames)
+        on, errors = self._measure(here.at, wish, frames)
         jacobian = self.rows.jacobian(links, here.at, on, frames)
-        forces = weights * errors
-        return jacobian, here.x * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
+        forces = wish.weights * errors
+        return jacobian, (here.x - wish.home) * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
 
     def _mend(
-        self, links: Links, here: _State, there: _State, weights: Array, frames: NDArray[np.int64], model: "_Model",
+        self, links: Links, here: _State, there: _State, wish: _Wish, frames: NDArray[np.int64], model: "_Model",
         active: NDArray[np.bool_],
     ) -> None:  # fmt: skip
         """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
@@ -231,7 +280,7 @@ class Newton:
             left = np.flatnonzero(gained < numbers.NEWTON_TOLD * model.expected)
             if not len(left):
                 break
-            part, where, share, model_, on = links[left], frames[left], weights[left], model[left], active[left]
+            part, where, share, model_, on = links[left], frames[left], wish[left], model[left], active[left]
             other = there[left]
             if turn:
                 aside = self._aside(part, other, share, where, on, model_.least)
@@ -239,27 +288,27 @@ class Newton:
             elif not self.firm:
                 continue
             if self.firm:
-                back = self._back(part, other, model_, where)
+                back = self._back(part, other, share, model_, where)
                 nearer = self._reach(part, self._turned(other.x, back), share, where)
                 other.put(closer := np.flatnonzero(nearer.value < other.value), nearer[closer])
             closer = np.flatnonzero(other.value < there.value[left])
             there.put(left[closer], other[closer])
 
-    def _back(self, links: Links, there: _State, model: _Model, frames: NDArray[np.int64]) -> Array:
+    def _back(self, links: Links, there: _State, wish: _Wish, model: _Model, frames: NDArray[np.int64]) -> Array:
         """A step (B, D) that takes the errors of the firm rows back to where their forces hold them."""
-        on, errors = self._measure(there.at, frames)
+        on, errors = self._measure(there.at, wish, frames)
         on[:, : self.firm] *= model.firm
         rows = self._free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm], model.projectors)
         gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(self.firm)
-        wish = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
-        return shortened((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
+        gap = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
+        return shortened((np.swapaxes(rows, -1, -2) @ gap)[..., 0] * self.spread)
 
     def _aside(
-        self, links: Links, there: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, there: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
         least: Array,
     ) -> Array:  # fmt: skip
         """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
-        shape = self._shape(links, there, weights, frames, active)
+        shape = self._shape(links, there, wish, frames, active)
         scaled = shape.hessian(active) * self.spread * self.spread[:, None]
         fixed, projectors = shape.linear.fixed(self.spread, active)
         damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
@@ -268,27 +317,27 @@ class Newton:
         return shortened(z * self.spread)
 
     def _shape(
-        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_]
+        self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
     ) -> _Shape:
-        jacobian, slope, forces = self._slope(links, here, weights, frames)
+        jacobian, slope, forces = self._slope(links, here, wish, frames)
         firm = self._firm_rows(here.at, frames)
         linear = self.limits.linearize(here.at, here.measured, frames)
         projectors = linear.fixed(self.spread, linear.begin(active))[1]  # what a limit bears is no force of a goal
         rows = self._free(jacobian[:, : self.firm] * firm[..., None], projectors)
-        steady = self._steady(rows, forces, slope, weights)
-        goals = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
-        pull = here.x * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
+        steady = self._steady(rows, forces, slope, wish.weights)
+        goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
+        pull = (here.x - wish.home) * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
         goals -= self._curvature(links, here.at, jacobian, steady)
-        self._take_map(goals, here.x)
-        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
+        self._take_map(goals, here.x, wish.home)
+        held = steady[:, : self.firm] / np.maximum(wish.weights[:, : self.firm], 1.0)
         return _Shape(slope, pull, goals, firm, held, self.limits, linear, here.at, frames)
 
     def _model(
-        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it."""
-        shape = self._shape(links, here, weights, frames, active)
+        shape = self._shape(links, here, wish, frames, active)
         fall = shape.slope * self.spread
         active = shape.linear.begin(active)
         turn = 0
@@ -345,7 +394,7 @@ class Newton:
     def _firm_rows(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
         """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
         levels = [level for level in self.rows.levels if level.start < self.firm]
-        errors = np.abs(self._errors(at, frames))
+        errors = np.abs(self._errors(at, 0.0, frames))
         missed = (
             np.stack([np.max(errors[:, level], axis=1) > numbers.NEARLY for level in levels], axis=1)
             if levels
@@ -388,11 +437,11 @@ class Newton:
         straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
         return straight
 
-    def _take_map(self, hessian: Array, x: Array) -> None:
+    def _take_map(self, hessian: Array, x: Array, home: Array) -> None:
         """Take what the exponential map bends, d/dx of Jr(x)^T g, from the prior's Hessian: see `_turned`."""
         joints = len(self.tree.joints)
         vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
-        pull = vectors * self.stiffness[: self.tree.turning].reshape(joints, 3)
+        pull = ((x - home) * self.stiffness)[:, : self.tree.turning].reshape(len(x), joints, 3)
         own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
         ahead, behind = (
             _sum_of_rates(
