@@ -229,6 +229,8 @@ class Newton:
             shares = (numbers.NEWTON_LEVEL if len(below) <= 2 else numbers.LEVEL_DAMPING) ** below
         else:
             shares = np.where(below > 0.0, numbers.NEWTON_HELD if rank > 1 else numbers.NEWTON_LEVEL, 1.0)
+        if rank is not None and rank < len(below) - 1:
+            shares = numbers.NEWTON_UPPER * shares
         levels = (below >= 0.0) / (numbers.NEWTON_DAMPING * shares)
         blocks = np.repeat(rows.block_in_level @ levels, 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]

@@ -34,6 +34,7 @@ LM_LIMIT: Final = 1e9
 NEWTON_DAMPING: Final = 3e-7  # D where goals are out of reach
 NEWTON_LEVEL: Final = 1e-6  # damping of the first of two levels there, as a share of the second's
 NEWTON_HELD: Final = 1e-8  # and of levels that are held, against the third and lower ones
+NEWTON_UPPER: Final = 0.03  # share of D while a level rests that has two below it: nothing else may count
 NEWTON_RADIUS: Final = 1.0  # standard deviations that a first step may have, and any step
 NEWTON_WIDEST: Final = 4.0
 NEWTON_TRUST: Final = 0.25  # share of the expected gain that must come for the radius to stay
