@@ -145,6 +145,22 @@ class LimitRows:
             slopes[:, rows] = slope.reshape(len(slopes), -1, 3)
         return LinearLimits(self, self.lower[frames] - measured.values, self.upper[frames] - measured.values, slopes)
 
+    def curvatures(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
+        """Second derivatives (B, K, 3, 3) of the coordinates in their joints' x, by differences of the slopes."""
+        shift = numbers.TINY_TURN * np.array([1.0, -1.0])[:, None, None] * np.eye(3)
+        vectors = at.x[:, 3 * self.member[:, None] + np.arange(3)] + shift[:, :, None, None]  # (2, 3, B, L, 3)
+        turns, rates = rotation.exp_and_jacobian(vectors)
+        own = self.base[frames] @ turns
+        if self.axes is not None:
+            own, rates = own @ np.swapaxes(self.axes, -1, -2), self.axes @ rates
+        result = np.empty((len(at.x), self.count, 3, 3))
+        for group, _, places, rows in self._parts(frames):
+            turned = own[..., places, :, :]
+            slopes = group.gradients(turned, group.coordinates(turned)) @ rates[..., places, :, :]
+            bend = (slopes[0] - slopes[1]) / (2.0 * numbers.TINY_TURN)  # (3, B, n, C, 3)
+            result[:, rows] = np.moveaxis(bend, 0, -1).reshape(len(result), -1, 3, 3)
+        return 0.5 * (result + np.swapaxes(result, -1, -2))
+
 
 @dataclass(frozen=True, eq=False)
 class Measured(Batch):
@@ -231,20 +247,12 @@ class LinearLimits:
             projectors[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
         return step, projectors
 
-    def revise(self, active: NDArray[np.bool_], step: Array, push: Array, release: bool) -> NDArray[np.bool_]:
-        """Rows to switch: those that the step would cross, and those that it would leave of its own accord.
-
-        push (B, D) is what the bounds push with: the slope of what is minimised, at the end of the step.
-        """
-        owner = self.rows.joint
+    def multipliers(self, active: NDArray[np.bool_], push: Array) -> Array:
+        """With what forces (B, K) the active rows push, so that their sum is push (B, D) in their joints."""
+        owner, slots = self.rows.joint, self.rows.slots
         joints = int(owner.max()) + 1
-        moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
-        crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
-        if not release or not active.any():
-            return crossed
-        push = push[:, : 3 * joints].reshape(len(push), joints, 3)  # a sum of slopes times multipliers
+        push = push[:, : 3 * joints].reshape(len(push), joints, 3)
         multipliers = np.zeros_like(self.below)
-        slots = self.rows.slots
         rows = np.full((joints, len(slots)), -1)
         for number, slot in enumerate(slots):
             rows[owner[slot], number] = slot
@@ -256,6 +264,20 @@ class LinearLimits:
         value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
         valid = mine >= 0
         multipliers[:, mine[valid]] = value[:, valid]
+        return multipliers
+
+    def revise(self, active: NDArray[np.bool_], step: Array, push: Array, release: bool) -> NDArray[np.bool_]:
+        """Rows to switch: those that the step would cross, and those that it would leave of its own accord.
+
+        push (B, D) is what the bounds push with: the slope of what is minimised, at the end of the step.
+        """
+        owner = self.rows.joint
+        joints = int(owner.max()) + 1
+        moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
+        crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
+        if not release or not active.any():
+            return crossed
+        multipliers = self.multipliers(active, push)
         upper = np.abs(self.above) < np.abs(self.below)
         free = active & (self.above - self.below > numbers.LIMIT_SLACK)
         leaving = np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)

@@ -7,9 +7,14 @@ With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J
 for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and f . (a_i x a_j) / 2 for a frame.
 Steps are those of a trust region in standard deviations (Nocedal and Wright, Numerical Optimization, 4.3), from the
 eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
+
+More than two levels rest one after the other. Those that do are held where they are with more weight than can be told
+from firm: their aims move so far that they bear the force, multiplied, that they rested with (the method of
+multipliers), and what stretched towards a place out of reach stays stretched, since the force bends as before.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +23,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array, skew
 from . import numbers
-from .limit_rows import Measured
+from .limit_rows import LimitRows, LinearLimits, Measured
 from .tree import Batch, Kinematics, Links
 
 if TYPE_CHECKING:
@@ -39,29 +44,59 @@ class _State(Batch):
 
 
 @dataclass(frozen=True, eq=False)
+class _Wish(Batch):
+    """What F is made of in B frames."""
+
+    weights: Array  # (B, M) w of the rows in their order
+    aims: Array  # (B, M) errors at which rows rest: a level that bears a force has its aim beyond what it is held at
+    home: Array  # (B, D) where the prior's mean is
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    """How F goes on from a place of B frames, to second order, in steps from there."""
+
+    slope: Array  # (B, D)
+    pull: Array  # (B, D) the same with the forces of the firm rows as they are where these rest
+    goals: Array  # (B, D, D) second derivatives without those of the limits and the plain part of the prior
+    firm: Array  # (B, m) 1 for rows that stay met
+    held: Array  # (B, m) their errors at which their weights bear their forces
+    limits: LimitRows
+    linear: LinearLimits
+    at: Kinematics
+    frames: NDArray[np.int64]
+
+    @cached_property
+    def _bends(self) -> Array:
+        return self.limits.curvatures(self.at, self.frames)
+
+    def hessian(self, active: NDArray[np.bool_]) -> Array:
+        """(B, D, D) without the plain part of the prior: along a curved bound what it holds against turns with it."""
+        if not active.any():
+            return self.goals
+        forces, joint = self.linear.multipliers(active, self.pull), self.limits.joint
+        blocks = np.zeros((len(forces), int(joint.max()) + 1, 3, 3))
+        np.add.at(blocks, (slice(None), joint), forces[..., None, None] * self._bends)
+        result = self.goals.copy()
+        columns = 3 * np.arange(blocks.shape[1])[:, None, None] + np.arange(3)
+        result[:, np.swapaxes(columns, -1, -2), columns] -= blocks
+        return result
+
+
+@dataclass(frozen=True, eq=False)
 class _Model:
     """The quadratic model of B frames about a place, in standard deviations, and its best step."""
 
     step: Array  # (B, D) in x
     expected: Array  # (B,) what it should lower F by
-    spread: Array  # (D,)
     projectors: Array  # (B, R, 3, 3) along the active limits
-    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
-    values: Array | None = None  # (B, D) eigenvalues, where the step had to be kept short
-    vectors: Array | None = None  # (B, D, D) eigenvectors, of free directions only
+    firm: Array  # as in `_Shape`
+    held: Array
+    least: Array  # (B,) the least eigenvalue, where it is negative
 
-    def aside(self, slope: Array) -> Array:
-        """The step (B, D) to the bottom of the steep directions alone, from a slope (B, D) further on."""
-        if self.vectors is None or self.values is None:
-            return np.zeros_like(slope)
-        along = (np.swapaxes(self.vectors, -1, -2) @ (slope * self.spread)[..., None])[..., 0]
-        steep = self.values > numbers.NEWTON_STEEP
-        down = np.where(steep, along / np.where(steep, self.values, 1.0), 0.0)
-        return shortened(-(self.vectors @ down[..., None])[..., 0] * self.spread)
-
-    def free(self, rows: Array) -> Array:
-        """Rows (B, m, D) along the free directions only, in standard deviations."""
-        return np.swapaxes(project(self.projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
+    def __getitem__(self, index: NDArray[np.int64]) -> "_Model":
+        names = "step", "expected", "projectors", "firm", "held", "least"
+        return replace(self, **{name: getattr(self, name)[index] for name in names})
 
 
 def shortened(steps: Array) -> Array:
@@ -89,6 +124,8 @@ class Newton:
         self.spread = np.sqrt(problem.variance)
         self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
         self.above = self._find_order()
+        # joints that turn about all their axes; others could not but turn about the stiff ones, too: see `_turned`
+        self.round = np.all(self.spread[: self.tree.turning].reshape(-1, 3) > 0.0, axis=1)
         self.place_of_row = np.argsort(self.rows.order)
 
     def _find_order(self) -> Array:
@@ -119,38 +156,62 @@ class Newton:
 
         At `most` so many steps, the first no longer than `radius` standard deviations.
         """
-        self.firm = self.rows.rows if met else self.rows.levels[-1].start  # rows that stay met
+        firm = self.rows.rows if met else self.rows.levels[-1].start
+        weights = self._weights(frames)
+        return self._descend(x, frames, _Wish(weights, np.zeros_like(weights), np.zeros_like(x)), firm, most, radius)
+
+    def rest(
+        self, x: Array, frames: NDArray[np.int64], met: bool
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """As `descend`, but of more than two levels no lower one moves an upper one."""
+        levels = self.rows.levels
+        if met or len(levels) <= 2:
+            return self.descend(x, frames, met)
+        steps, aims, last = np.zeros(len(x), int), np.zeros((len(x), self.rows.rows)), len(levels) - 1
+        active = self.limits.nothing(len(x))
+        for rank in range(1, last + 1):
+            # what lower levels have found stays as near as it can until it is their turn
+            home = x if rank < last else np.zeros_like(x)
+            wish = _Wish(self._weights(frames, rank), aims, home)
+            x, more, active = self._descend(x, frames, wish, levels[rank].start)
+            steps += more
+            if rank < last:
+                aims = self._held(x, wish, frames, rank)
+        return x, steps, active
+
+    def _held(self, x: Array, wish: _Wish, frames: NDArray[np.int64], rank: int) -> Array:
+        """Aims (B, M) with which the levels down to `rank` stay where they are at x, as firm as the next one needs."""
+        at = self.problem.links[frames].place(x)
+        forces = wish.weights * self._errors(at, wish.aims, frames)
+        firm = self._weights(frames, rank + 1)
+        aims = self._errors(at, 0.0, frames) - forces / (numbers.LEVEL_DAMPING * np.maximum(firm, 1.0))
+        aims[:, self.rows.levels[rank].stop :] = 0.0
+        return aims
+
+    def _descend(
+        self, x: Array, frames: NDArray[np.int64], wish: _Wish, firm: int,
+        most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
+        self.firm = firm  # rows that stay met, once they are
         links = self.problem.links[frames]
         at = links.place(x.copy())
-        weights = self._weights(frames)
-        now = self._state(at, weights, frames)
+        now = self._state(at, wish, frames)
         trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
         alive = np.arange(len(x))
         for _ in range(most):
             where, part, here = frames[alive], links[alive], now[alive]
-            model, active[alive] = self._model(part, here, weights[alive], where, active[alive], trusted[alive])
+            model, active[alive] = self._model(part, here, wish[alive], where, active[alive], trusted[alive])
             step = model.step
-            there = self._reach(part, here.x + step, weights[alive], where)
-            # what must not move bends away from a step along it: back, before the step is judged
-            for aside in (False, True, True):
-                if not self.firm and model.vectors is None:
-                    break
-                other = there
-                if aside and model.vectors is not None:
-                    slope = self._slope(part, other, weights[alive], where)[1]
-                    other = self._reach(part, other.x + model.aside(slope), weights[alive], where)
-                if self.firm:
-                    other = self._reach(part, other.x + self._back(part, other, model, where), weights[alive], where)
-                closer = other.value < there.value
-                there.put(np.flatnonzero(closer), other[closer])
+            there = self._reach(part, self._turned(here.x, step), wish[alive], where)
+            self._mend(part, here, there, wish[alive], where, model, active[alive])
             gained = here.value - there.value
-            lower = gained >= -numbers.LIMIT_SLACK * here.value
+            lower = gained >= -numbers.NEWTON_NOISE * here.value
             now.put(alive[lower], there[lower])
             steps[alive] += 1
             # the model is trusted as far as it told the truth
-            true = gained > numbers.NEWTON_TRUST * model.expected
+            true = gained > np.maximum(numbers.NEWTON_TRUST * model.expected, 0.0)
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
@@ -160,106 +221,156 @@ class Newton:
                 break
         return now.x, steps, active
 
-    def _weights(self, frames: NDArray[np.int64]) -> Array:
-        """w (B, M) of the rows in their order, by level."""
+    def _weights(self, frames: NDArray[np.int64], rank: int | None = None) -> Array:
+        """w (B, M) of the rows in their order: of all levels, or of those down to `rank`, all but this one firm."""
         rows = self.rows
-        ranks = np.arange(len(rows.levels))
-        share = numbers.NEWTON_LEVEL if len(ranks) <= 2 else numbers.LEVEL_DAMPING
-        levels = 1.0 / (numbers.NEWTON_DAMPING * share ** (len(ranks) - 1.0 - ranks))
+        below = (len(rows.levels) - 1.0 if rank is None else rank) - np.arange(len(rows.levels))
+        if rank is None:
+            shares = (numbers.NEWTON_LEVEL if len(below) <= 2 else numbers.LEVEL_DAMPING) ** below
+        else:
+            shares = np.where(below > 0.0, numbers.NEWTON_HELD if rank > 1 else numbers.NEWTON_LEVEL, 1.0)
+        if rank is not None and rank < len(below) - 1:
+            shares = numbers.NEWTON_UPPER * shares
+        levels = (below >= 0.0) / (numbers.NEWTON_DAMPING * shares)
         blocks = np.repeat(rows.block_in_level @ levels, 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 
-    def _reach(self, links: Links, x: Array, weights: Array, frames: NDArray[np.int64]) -> _State:
+    def _reach(self, links: Links, x: Array, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         """The frames at x, with joints brought in that are outside their limits."""
-        there = self._state(links.place(x), weights, frames)
-        drifted = self.limits.outside(there.measured, frames, numbers.LIMIT_DRIFT)
+        at = links.place(x)
+        drifted = self.limits.outside(self.limits.measure(at, frames), frames, numbers.LIMIT_SLACK)
         if len(drifted):
-            inside = self.limits.clamp(x[drifted], there.measured[drifted], frames[drifted])
-            there.put(drifted, self._state(links[drifted].place(inside), weights[drifted], frames[drifted]))
-        return there
+            measured = self.limits.measure(at[drifted], frames[drifted])
+            at.put(drifted, links[drifted].place(self.limits.clamp(x[drifted], measured, frames[drifted])))
+        return self._state(at, wish, frames)
 
-    def _state(self, at: Kinematics, weights: Array, frames: NDArray[np.int64]) -> _State:
+    def _state(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         measured = self.limits.measure(at, frames)
-        errors = self._errors(at, frames)
-        value = 0.5 * np.sum(weights * errors * errors, axis=1) + 0.5 * (at.x * at.x) @ self.stiffness
+        errors = self._errors(at, wish.aims, frames)
+        value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
         return _State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
 
-    def _errors(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
-        """e (B, M) in the order of the rows; what a one-sided row allows is none."""
-        errors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order]
+    def _errors(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
+        """e (B, M) from their aims in the order of the rows; what a one-sided row allows is none."""
+        errors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order] - aims
         sided = self.rows.one_sided_rows
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
-    def _measure(self, at: Kinematics, frames: NDArray[np.int64]) -> tuple[Array, Array]:
+    def _measure(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
         """Which rows count (B, M), and e."""
-        errors = self._errors(at, frames)
+        errors = self._errors(at, wish.aims, frames)
         on = np.ones_like(errors)
         sided = self.rows.one_sided_rows
         on[:, sided] = errors[:, sided] < 0.0
         return on, errors
 
-    def _slope(
-        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]
-    ) -> tuple[Array, Array, Array]:
+    def _slope(self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
-        on, errors = self._measure(here.at, frames)
+        on, errors = self._measure(here.at, wish, frames)
         jacobian = self.rows.jacobian(links, here.at, on, frames)
-        forces = weights * errors
-        return jacobian, here.x * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
+        forces = wish.weights * errors
+        return jacobian, (here.x - wish.home) * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
 
-    def _back(self, links: Links, there: _State, model: _Model, frames: NDArray[np.int64]) -> Array:
+    def _mend(
+        self, links: Links, here: _State, there: _State, wish: _Wish, frames: NDArray[np.int64], model: "_Model",
+        active: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
+        for turn in range(numbers.NEWTON_MENDS):
+            gained = here.value - there.value
+            left = np.flatnonzero(gained < numbers.NEWTON_TOLD * model.expected)
+            if not len(left):
+                break
+            part, where, share, model_, on = links[left], frames[left], wish[left], model[left], active[left]
+            other = there[left]
+            if turn:
+                aside = self._aside(part, other, share, where, on, model_.least)
+                other = self._reach(part, self._turned(other.x, aside), share, where)
+            elif not self.firm:
+                continue
+            if self.firm:
+                back = self._back(part, other, share, model_, where)
+                nearer = self._reach(part, self._turned(other.x, back), share, where)
+                other.put(closer := np.flatnonzero(nearer.value < other.value), nearer[closer])
+            closer = np.flatnonzero(other.value < there.value[left])
+            there.put(left[closer], other[closer])
+
+    def _back(self, links: Links, there: _State, wish: _Wish, model: _Model, frames: NDArray[np.int64]) -> Array:
         """A step (B, D) that takes the errors of the firm rows back to where their forces hold them."""
-        on, errors = self._measure(there.at, frames)
-        rows = model.free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm])
+        on, errors = self._measure(there.at, wish, frames)
+        on[:, : self.firm] *= model.firm
+        rows = self._free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm], model.projectors)
         gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(self.firm)
-        wish = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
-        return shortened((np.swapaxes(rows, -1, -2) @ wish)[..., 0] * self.spread)
+        gap = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
+        return shortened((np.swapaxes(rows, -1, -2) @ gap)[..., 0] * self.spread)
+
+    def _aside(
+        self, links: Links, there: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        least: Array,
+    ) -> Array:  # fmt: skip
+        """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
+        shape = self._shape(links, there, wish, frames, active)
+        scaled = shape.hessian(active) * self.spread * self.spread[:, None]
+        fixed, projectors = shape.linear.fixed(self.spread, active)
+        damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
+        reduced, left = self._reduced(scaled, shape.slope * self.spread, fixed, projectors)
+        z = fixed - np.linalg.solve(reduced + damping, left)[..., 0]
+        return shortened(z * self.spread)
+
+    def _shape(
+        self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
+    ) -> _Shape:
+        jacobian, slope, forces = self._slope(links, here, wish, frames)
+        firm = self._firm_rows(here.at, frames)
+        linear = self.limits.linearize(here.at, here.measured, frames)
+        projectors = linear.fixed(self.spread, linear.begin(active))[1]  # what a limit bears is no force of a goal
+        rows = self._free(jacobian[:, : self.firm] * firm[..., None], projectors)
+        steady = self._steady(rows, forces, slope, wish.weights)
+        goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
+        pull = (here.x - wish.home) * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
+        goals -= self._curvature(links, here.at, jacobian, steady)
+        self._take_map(goals, here.x, wish.home)
+        held = steady[:, : self.firm] / np.maximum(wish.weights[:, : self.firm], 1.0)
+        return _Shape(slope, pull, goals, firm, held, self.limits, linear, here.at, frames)
 
     def _model(
-        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it."""
-        jacobian, slope, forces = self._slope(links, here, weights, frames)
-        hessian = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
-        steady = self._steady(jacobian, forces, slope, weights)
-        hessian -= self._curvature(links, here.at, jacobian, steady)
-        self._add_map(hessian, here.x, -(steady[:, None, :] @ jacobian)[:, 0])
-        scaled = hessian * self.spread * self.spread[:, None] + np.eye(len(self.spread))
-        fall = slope * self.spread
-        linear = self.limits.linearize(here.at, here.measured, frames)
-        active = linear.begin(active)
+        shape = self._shape(links, here, wish, frames, active)
+        fall = shape.slope * self.spread
+        active = shape.linear.begin(active)
         turn = 0
         while True:
             turn += 1
-            fixed, projectors = linear.fixed(self.spread, active)
-            z, values, vectors = self._trusted(scaled, fall, fixed, projectors, radius)
+            hessian = shape.hessian(active)
+            scaled = hessian * self.spread * self.spread[:, None]
+            fixed, projectors = shape.linear.fixed(self.spread, active)
+            far = np.sqrt(np.sum(fixed * fixed, axis=1))
+            fixed *= (radius / np.maximum(far, radius))[:, None]
+            z, least = self._trusted(scaled, fall, fixed, projectors, radius)
             step = z * self.spread
             if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
                 break
-            push = slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
-            changed = linear.revise(active, step, push, release=turn <= 2)
+            push = shape.slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
+            changed = shape.linear.revise(active, step, push, release=turn <= 2)
             if not changed.any():
                 break
             active = active ^ changed
-        expected = -np.sum(z * (fall + 0.5 * (scaled @ z[..., None])[..., 0]), axis=1)
-        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
-        return _Model(step, expected, self.spread, projectors, held, values, vectors), active
+        expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
+        return _Model(step, expected, projectors, shape.firm, shape.held, least), active
 
     def _trusted(
         self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array
-    ) -> tuple[Array, Array | None, Array | None]:
-        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'; eigenpairs.
+    ) -> tuple[Array, Array]:
+        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'.
 
-        There are none where the bottom is within the radius in all frames.
+        And the model's least eigenvalues, or 0 where they are positive.
         """
-        left = project(projectors, (fall + (scaled @ fixed[..., None])[..., 0])[..., None])
-        reduced = scaled
-        if projectors.shape[1]:
-            eye = np.broadcast_to(np.eye(len(self.spread)), scaled.shape)
-            reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
-            reduced = reduced + eye - project(projectors, eye)
+        reduced, left = self._reduced(scaled, fall, fixed, projectors)
+        reduced += np.eye(len(self.spread))
         try:
             np.linalg.cholesky(reduced)
         except np.linalg.LinAlgError:
@@ -267,34 +378,73 @@ class Newton:
         else:
             z = -np.linalg.solve(reduced, left)[..., 0]
             if np.all(np.sum(z * z, axis=1) <= radius * radius):
-                return fixed + z, None, None
+                return fixed + z, np.zeros(len(z))
         values, vectors = np.linalg.eigh(reduced)
         along = (np.swapaxes(vectors, -1, -2) @ left)[..., 0]
         shift = _shift(values, along, radius)
-        vectors = project(projectors, vectors)
-        z = -(vectors @ (along / (values + shift[:, None]))[..., None])[..., 0]
-        return fixed + z, values, vectors
+        z = -(vectors @ (along / (values + shift[:, None]))[..., None])
+        return fixed + project(projectors, z)[..., 0], np.minimum(values[:, 0], 0.0)
 
-    def _steady(self, jacobian: Array, forces: Array, slope: Array, weights: Array) -> Array:
-        """The forces (B, M), those of the firm rows as they are after a Gauss-Newton step.
+    def _reduced(self, scaled: Array, fall: Array, fixed: Array, projectors: Array) -> tuple[Array, Array]:
+        """The Hessian (B, D, D), without the prior's 1, and the slope (B, D, 1), that `fixed` leaves."""
+        slope = fall + fixed + (scaled @ fixed[..., None])[..., 0]
+        if not projectors.shape[1]:
+            return scaled.copy(), slope[..., None]
+        reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
+        return reduced, project(projectors, slope[..., None])
+
+    def _firm_rows(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
+        """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
+        levels = [level for level in self.rows.levels if level.start < self.firm]
+        errors = np.abs(self._errors(at, 0.0, frames))
+        missed = (
+            np.stack([np.max(errors[:, level], axis=1) > numbers.NEARLY for level in levels], axis=1)
+            if levels
+            else np.zeros((len(errors), 0))
+        )
+        kept = np.cumsum(missed, axis=1) == 0
+        return np.repeat(kept, [level.stop - level.start for level in levels], axis=1).astype(float)
+
+    def _free(self, rows: Array, projectors: Array) -> Array:
+        """Rows (B, m, D) along the free directions only, in standard deviations."""
+        return np.swapaxes(project(projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
+
+    def _steady(self, rows: Array, forces: Array, slope: Array, weights: Array) -> Array:
+        """The forces (B, M), those of the firm rows (B, m, D) as they are after a Gauss-Newton step.
 
         Their own errors are too small next to their weights to tell.
         """
         firm = self.firm
         if not firm:
             return forces
-        rows = jacobian[:, :firm] * self.spread
         gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
         result = forces.copy()
         result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
         return result
 
-    def _add_map(self, hessian: Array, x: Array, slope: Array) -> None:
-        """Add what the exponential map bends, d/dx of Jr(x)^T g: g is the goals' slope (B, D) in the bones' frames."""
-        turning, joints = self.tree.turning, len(self.tree.joints)
-        vectors = x[:, :turning].reshape(len(x), joints, 3)
-        back = np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2)
-        own = (back @ slope[:, :turning].reshape(len(x), joints, 3, 1))[..., 0]
+    def _turned(self, x: Array, step: Array) -> Array:
+        """x (B, D) with joints turned by a step from where they are, not along their rotation vectors.
+
+        A straight limb stays straight when its joints turn about it: along rotation vectors that is a curve.
+        """
+        straight = x + step
+        turning, free = self.tree.turning, self.round
+        before, sum_ = (v[:, :turning].reshape(len(x), -1, 3)[:, free] for v in (x, straight))
+        rates = rotation.exp_and_jacobian(before)[1]
+        turn = (rates @ (sum_ - before)[..., None])[..., 0]
+        after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
+        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation the other way round may be nearer
+        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, numbers.TINY_TURN))
+        near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
+        straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
+        return straight
+
+    def _take_map(self, hessian: Array, x: Array, home: Array) -> None:
+        """Take what the exponential map bends, d/dx of Jr(x)^T g, from the prior's Hessian: see `_turned`."""
+        joints = len(self.tree.joints)
+        vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
+        pull = ((x - home) * self.stiffness)[:, : self.tree.turning].reshape(len(x), joints, 3)
+        own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
         ahead, behind = (
             _sum_of_rates(
                 vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
@@ -302,11 +452,11 @@ class Newton:
             for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
         )
         rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
-        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2)) * self.round[:, None, None]
         for axis in range(3):
             for other in range(3):
                 places = np.arange(joints) * 3
-                hessian[:, places + axis, places + other] += blocks[:, :, axis, other]
+                hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
 
     def _curvature(self, links: Links, at: Kinematics, jacobian: Array, forces: Array) -> Array:
         """C (B, D, D), of plain goals: forces on points and, by half, torques on frames."""

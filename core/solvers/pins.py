@@ -420,11 +420,11 @@ class Problem:
             for part in np.split(group, range(numbers.NEWTON_CHUNK, len(group), numbers.NEWTON_CHUNK)):
                 if not len(part):
                     continue
-                x, steps, active = self._newton.descend(found.x[part], part, firm)
+                x, steps, active = self._newton.rest(found.x[part], part, firm)
                 errors = self.rows.errors(self.links[part].place(x), part)
                 near = np.all(errors.lengths <= nearly, axis=1)
                 for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
-                    if some.any() and phase <= self.last_phase:
+                    if some.any() and (phase == numbers.EXACT or len(self.rows.levels) == 2):  # see `Newton.rest`
                         places = part[some]
                         last = self.iterate(x[some], places, numbers.FINAL_STEPS, phase)
                         x[some], active[some] = last.x, active[some] | last.active
