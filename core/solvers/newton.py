@@ -261,7 +261,7 @@ class Newton:
         least: Array,
     ) -> Array:  # fmt: skip
         """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
-        shape = self._shape(links, there, weights, frames)
+        shape = self._shape(links, there, weights, frames, active)
         scaled = shape.hessian(active) * self.spread * self.spread[:, None]
         fixed, projectors = shape.linear.fixed(self.spread, active)
         damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
@@ -269,23 +269,27 @@ class Newton:
         z = fixed - np.linalg.solve(reduced + damping, left)[..., 0]
         return shortened(z * self.spread)
 
-    def _shape(self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64]) -> _Shape:
+    def _shape(
+        self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_]
+    ) -> _Shape:
         jacobian, slope, forces = self._slope(links, here, weights, frames)
-        steady = self._steady(jacobian, forces, slope, weights)
-        goals = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
-        pull = here.x * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
-        goals -= self._curvature(links, here.at, jacobian, steady)
-        self._take_map(goals, here.x)
-        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
         linear = self.limits.linearize(here.at, here.measured, frames)
-        return _Shape(slope, pull, goals, held, self.limits, linear, here.at, frames)
+        projectors = linear.fixed(self.spread, linear.begin(active))[1]
+        steady = self._steady(jacobian, forces, slope, weights, projectors)
+        goals = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
+        prior, wanted = here.x * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
+        goals -= self._curvature(links, here.at, jacobian, steady)
+        # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
+        self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
+        held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
+        return _Shape(slope, prior + wanted, goals, held, self.limits, linear, here.at, frames)
 
     def _model(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it."""
-        shape = self._shape(links, here, weights, frames)
+        shape = self._shape(links, here, weights, frames, active)
         fall = shape.slope * self.spread
         active = shape.linear.begin(active)
         turn = 0
@@ -337,15 +341,15 @@ class Newton:
         reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
         return reduced, project(projectors, slope[..., None])
 
-    def _steady(self, jacobian: Array, forces: Array, slope: Array, weights: Array) -> Array:
-        """The forces (B, M), those of the firm rows as they are after a Gauss-Newton step.
+    def _steady(self, jacobian: Array, forces: Array, slope: Array, weights: Array, projectors: Array) -> Array:
+        """The forces (B, M), those of the firm rows as they are after a Gauss-Newton step along the active limits.
 
         Their own errors are too small next to their weights to tell.
         """
         firm = self.firm
         if not firm:
             return forces
-        rows = jacobian[:, :firm] * self.spread
+        rows = np.swapaxes(project(projectors, np.swapaxes(jacobian[:, :firm] * self.spread, -1, -2)), -1, -2)
         gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
         result = forces.copy()
         result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
@@ -368,11 +372,11 @@ class Newton:
         straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
         return straight
 
-    def _take_map(self, hessian: Array, x: Array) -> None:
-        """Take what the exponential map bends, d/dx of Jr(x)^T g, from the prior's Hessian: see `_turned`."""
+    def _take_map(self, hessian: Array, x: Array, slope: Array) -> None:
+        """Take away what the exponential map bends, d/dx of Jr(x)^T g, of slopes (B, D) in x: see `_turned`."""
         joints = len(self.tree.joints)
         vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
-        pull = vectors * self.stiffness[: self.tree.turning].reshape(joints, 3)
+        pull = slope[:, : self.tree.turning].reshape(len(x), joints, 3)
         own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
         ahead, behind = (
             _sum_of_rates(
@@ -381,7 +385,7 @@ class Newton:
             for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
         )
         rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
-        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2)) * self.round[:, None, None]
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
         for axis in range(3):
             for other in range(3):
                 places = np.arange(joints) * 3
