@@ -249,6 +249,22 @@ class LinearLimits:
             projectors[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
         return step, projectors
 
+    def strained(self) -> tuple[Array, Array]:
+        """Forces and stiffness (B, K) of soft coordinates, 0 inside."""
+        variance = self.rows.variance
+        out = np.maximum(-self.above, 0.0) - np.maximum(self.below, 0.0)
+        stiffness = (out != 0.0) * np.where(variance > 0.0, 1.0 / np.where(variance > 0.0, variance, 1.0), 0.0)
+        return out * stiffness, stiffness
+
+    def strain_slope(self, degrees: int) -> Array:
+        """The slope (B, D) of half the strain of soft coordinates."""
+        result = np.zeros((len(self.below), degrees))
+        if not self.rows.variance.any():
+            return result
+        columns = 3 * self.rows.joint[:, None] + np.arange(3)
+        np.add.at(result, (np.arange(len(result))[:, None, None], columns), self.strained()[0][..., None] * self.slopes)
+        return result
+
     def multipliers(self, active: NDArray[np.bool_], push: Array) -> Array:
         """With what forces (B, K) the active rows push, so that their sum is push (B, D) in their joints."""
         owner, slots = self.rows.joint, self.rows.slots

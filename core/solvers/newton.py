@@ -58,14 +58,27 @@ class _Shape:
 
     def hessian(self, active: NDArray[np.bool_]) -> Array:
         """(B, D, D) without the plain part of the prior: along a curved bound what it holds against turns with it."""
+        active = active & (self.limits.variance == 0.0)
         if not active.any():
+            return self._soft
+        return self._soft - self._on_joints(self.linear.multipliers(active, self.pull)[..., None, None] * self._bends)
+
+    @cached_property
+    def _soft(self) -> Array:
+        """(B, D, D) with soft limits."""
+        if not self.limits.variance.any():
             return self.goals
-        forces, joint = self.linear.multipliers(active, self.pull), self.limits.joint
-        blocks = np.zeros((len(forces), int(joint.max()) + 1, 3, 3))
-        np.add.at(blocks, (slice(None), joint), forces[..., None, None] * self._bends)
-        result = self.goals.copy()
-        columns = 3 * np.arange(blocks.shape[1])[:, None, None] + np.arange(3)
-        result[:, np.swapaxes(columns, -1, -2), columns] -= blocks
+        forces, stiffness = self.linear.strained()
+        slopes = self.linear.slopes
+        walls = stiffness[..., None, None] * slopes[..., :, None] * slopes[..., None, :]
+        return self.goals + self._on_joints(walls + forces[..., None, None] * self._bends)
+
+    def _on_joints(self, blocks: Array) -> Array:
+        """(B, D, D) of what each limit (B, K, 3, 3) adds to its joint."""
+        result = np.zeros_like(self.goals)
+        columns = 3 * self.limits.joint[:, None] + np.arange(3)  # (K, 3)
+        frame = np.arange(len(result))[:, None, None, None]
+        np.add.at(result, (frame, columns[:, :, None], columns[:, None, :]), blocks)
         return result
 
 
@@ -274,6 +287,8 @@ class Newton:
     ) -> _Shape:
         jacobian, slope, forces = self._slope(links, here, weights, frames)
         linear = self.limits.linearize(here.at, here.measured, frames)
+        strain = linear.strain_slope(len(self.spread))
+        slope += strain
         projectors = linear.fixed(self.spread, linear.begin(active))[1]
         steady = self._steady(jacobian, forces, slope, weights, projectors)
         goals = np.swapaxes(jacobian * weights[..., None], -1, -2) @ jacobian
@@ -282,7 +297,7 @@ class Newton:
         # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
         self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
         held = steady[:, : self.firm] / np.maximum(weights[:, : self.firm], 1.0)
-        return _Shape(slope, prior + wanted, goals, held, self.limits, linear, here.at, frames)
+        return _Shape(slope, prior + wanted + strain, goals, held, self.limits, linear, here.at, frames)
 
     def _model(
         self, links: Links, here: _State, weights: Array, frames: NDArray[np.int64], active: NDArray[np.bool_],

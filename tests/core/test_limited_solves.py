@@ -1,5 +1,7 @@
 """Every kind of limits in the pins solver: kept, reached, let go of."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -93,6 +95,34 @@ def test_goals_out_of_reach_break_no_limit_of_any_kind(kind: str) -> None:
     assert solution.converged.mean() < 0.5
     assert outside(skeleton, solution.pose) < 1e-8
     assert np.median(np.max(solution.position_error[:, :2], axis=1)) < 1e-6  # how far at worst is the solver's part
+
+
+KINKED = pytest.mark.xfail(
+    reason="where ranges of twists have a kink, steps go from one side to the other", strict=False
+)
+
+
+@pytest.mark.parametrize("priority", [0, 1])
+@pytest.mark.parametrize("limits", [True, "soft"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[KINKED] if kind.endswith("polygon") else []) for kind in KINDS]
+)
+def test_a_body_pulled_against_limits_of_any_kind_rests(
+    kind: str, limits: Literal[True, "soft"], priority: int
+) -> None:
+    skeleton = limited_figure(kind, 0.5)
+    rng = np.random.default_rng(3)
+    turns, _ = clamp_rotations(skeleton.limits, rotation.exp(0.2 * rng.normal(size=(4, len(skeleton), 3))))
+    start = Pose(turns, np.zeros((4, len(skeleton), 3)))
+    ways = rng.normal(size=(4, 3))
+    ways *= 2.5 / np.linalg.norm(ways, axis=-1, keepdims=True)
+    target = forward(skeleton, start)[0][:, skeleton.index("hand.L")] + ways
+    goals = [*where(skeleton, start, ("foot.L",)), Goal("hand.L", target, priority=priority)]
+    problem = PinAndDrag(limits=limits, restarts=0).prepare(skeleton, start, goals)
+    pulled = problem.solve()
+    assert not pulled.converged.any()
+    assert np.any(pulled.limits_active)
+    assert largest_turn(pulled.pose, problem.solve().pose) < 0.01
 
 
 @pytest.mark.parametrize("settle", [True, False])
