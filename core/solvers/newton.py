@@ -179,7 +179,7 @@ class Newton:
             now.put(alive[lower], there[lower])
             steps[alive] += 1
             # the model is trusted as far as it told the truth
-            true = gained > numbers.NEWTON_TRUST * model.expected
+            true = gained > numbers.NEWTON_TRUST * np.abs(model.expected)
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
@@ -315,7 +315,7 @@ class Newton:
             fixed, projectors = shape.linear.fixed(self.spread, active)
             z, least = self._trusted(scaled, fall, fixed, projectors, radius)
             step = z * self.spread
-            if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
+            if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
                 break
             push = shape.slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
             changed = shape.linear.revise(active, step, push, release=turn <= 2)
