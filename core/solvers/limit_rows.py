@@ -146,17 +146,19 @@ class LimitRows:
         return LinearLimits(self, self.lower[frames] - measured.values, self.upper[frames] - measured.values, slopes)
 
     def curvatures(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
-        """Second derivatives (B, K, 3, 3) of the coordinates in their joints' x, by differences of the slopes."""
-        shift = numbers.TINY_TURN * np.array([1.0, -1.0])[:, None, None] * np.eye(3)
-        vectors = at.x[:, 3 * self.member[:, None] + np.arange(3)] + shift[:, :, None, None]  # (2, 3, B, L, 3)
-        turns, rates = rotation.exp_and_jacobian(vectors)
-        own = self.base[frames] @ turns
+        """Second derivatives (B, K, 3, 3) of the coordinates in steps of x that turn joints from where they are.
+
+        By differences of the slopes; a step d turns by Jr d, see `exp_and_jacobian`.
+        """
+        rates = at.rates[:, self.member]
         if self.axes is not None:
-            own, rates = own @ np.swapaxes(self.axes, -1, -2), self.axes @ rates
+            rates = self.axes @ rates
+        shift = numbers.TINY_TURN * np.array([1.0, -1.0])[:, None, None, None, None] * np.moveaxis(rates, -1, 0)
+        own = self.measure(at, frames).own @ rotation.exp_and_jacobian(shift)[0]  # (2, 3, B, L, 3, 3)
         result = np.empty((len(at.x), self.count, 3, 3))
         for group, _, places, rows in self._parts(frames):
             turned = own[..., places, :, :]
-            slopes = group.gradients(turned, group.coordinates(turned)) @ rates[..., places, :, :]
+            slopes = group.gradients(turned, group.coordinates(turned)) @ rates[:, places]
             bend = (slopes[0] - slopes[1]) / (2.0 * numbers.TINY_TURN)  # (3, B, n, C, 3)
             result[:, rows] = np.moveaxis(bend, 0, -1).reshape(len(result), -1, 3, 3)
         return 0.5 * (result + np.swapaxes(result, -1, -2))
@@ -246,6 +248,22 @@ class LinearLimits:
             drop = along[..., :, None] * along[..., None, :] / size[..., None, None]
             projectors[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
         return step, projectors
+
+    def strained(self) -> tuple[Array, Array]:
+        """Forces and stiffness (B, K) of soft coordinates, 0 inside."""
+        variance = self.rows.variance
+        out = np.maximum(-self.above, 0.0) - np.maximum(self.below, 0.0)
+        stiffness = (out != 0.0) * np.where(variance > 0.0, 1.0 / np.where(variance > 0.0, variance, 1.0), 0.0)
+        return out * stiffness, stiffness
+
+    def strain_slope(self, degrees: int) -> Array:
+        """The slope (B, D) of half the strain of soft coordinates."""
+        result = np.zeros((len(self.below), degrees))
+        if not self.rows.variance.any():
+            return result
+        columns = 3 * self.rows.joint[:, None] + np.arange(3)
+        np.add.at(result, (np.arange(len(result))[:, None, None], columns), self.strained()[0][..., None] * self.slopes)
+        return result
 
     def multipliers(self, active: NDArray[np.bool_], push: Array) -> Array:
         """With what forces (B, K) the active rows push, so that their sum is push (B, D) in their joints."""

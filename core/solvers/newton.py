@@ -72,14 +72,27 @@ class _Shape:
 
     def hessian(self, active: NDArray[np.bool_]) -> Array:
         """(B, D, D) without the plain part of the prior: along a curved bound what it holds against turns with it."""
+        active = active & (self.limits.variance == 0.0)
         if not active.any():
+            return self._soft
+        return self._soft - self._on_joints(self.linear.multipliers(active, self.pull)[..., None, None] * self._bends)
+
+    @cached_property
+    def _soft(self) -> Array:
+        """(B, D, D) with soft limits."""
+        if not self.limits.variance.any():
             return self.goals
-        forces, joint = self.linear.multipliers(active, self.pull), self.limits.joint
-        blocks = np.zeros((len(forces), int(joint.max()) + 1, 3, 3))
-        np.add.at(blocks, (slice(None), joint), forces[..., None, None] * self._bends)
-        result = self.goals.copy()
-        columns = 3 * np.arange(blocks.shape[1])[:, None, None] + np.arange(3)
-        result[:, np.swapaxes(columns, -1, -2), columns] -= blocks
+        forces, stiffness = self.linear.strained()
+        slopes = self.linear.slopes
+        walls = stiffness[..., None, None] * slopes[..., :, None] * slopes[..., None, :]
+        return self.goals + self._on_joints(walls + forces[..., None, None] * self._bends)
+
+    def _on_joints(self, blocks: Array) -> Array:
+        """(B, D, D) of what each limit (B, K, 3, 3) adds to its joint."""
+        result = np.zeros_like(self.goals)
+        columns = 3 * self.limits.joint[:, None] + np.arange(3)  # (K, 3)
+        frame = np.arange(len(result))[:, None, None, None]
+        np.add.at(result, (frame, columns[:, :, None], columns[:, None, :]), blocks)
         return result
 
 
@@ -211,7 +224,7 @@ class Newton:
             now.put(alive[lower], there[lower])
             steps[alive] += 1
             # the model is trusted as far as it told the truth
-            true = gained > np.maximum(numbers.NEWTON_TRUST * model.expected, 0.0)
+            true = gained > numbers.NEWTON_TRUST * np.abs(model.expected)
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
@@ -324,15 +337,18 @@ class Newton:
         jacobian, slope, forces = self._slope(links, here, wish, frames)
         firm = self._firm_rows(here.at, frames)
         linear = self.limits.linearize(here.at, here.measured, frames)
+        strain = linear.strain_slope(len(self.spread))
+        slope += strain
         projectors = linear.fixed(self.spread, linear.begin(active))[1]  # what a limit bears is no force of a goal
         rows = self._free(jacobian[:, : self.firm] * firm[..., None], projectors)
         steady = self._steady(rows, forces, slope, wish.weights)
         goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
-        pull = (here.x - wish.home) * self.stiffness - (steady[:, None, :] @ jacobian)[:, 0]
+        prior, wanted = (here.x - wish.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
         goals -= self._curvature(links, here.at, jacobian, steady)
-        self._take_map(goals, here.x, wish.home)
+        # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
+        self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
         held = steady[:, : self.firm] / np.maximum(wish.weights[:, : self.firm], 1.0)
-        return _Shape(slope, pull, goals, firm, held, self.limits, linear, here.at, frames)
+        return _Shape(slope, prior + wanted + strain, goals, firm, held, self.limits, linear, here.at, frames)
 
     def _model(
         self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
@@ -352,7 +368,7 @@ class Newton:
             fixed *= (radius / np.maximum(far, radius))[:, None]
             z, least = self._trusted(scaled, fall, fixed, projectors, radius)
             step = z * self.spread
-            if not self.limits.count or turn == numbers.ACTIVE_SET_ROUNDS:
+            if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
                 break
             push = shape.slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
             changed = shape.linear.revise(active, step, push, release=turn <= 2)
@@ -439,11 +455,11 @@ class Newton:
         straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
         return straight
 
-    def _take_map(self, hessian: Array, x: Array, home: Array) -> None:
-        """Take what the exponential map bends, d/dx of Jr(x)^T g, from the prior's Hessian: see `_turned`."""
+    def _take_map(self, hessian: Array, x: Array, slope: Array) -> None:
+        """Take away what the exponential map bends, d/dx of Jr(x)^T g, of slopes (B, D) in x: see `_turned`."""
         joints = len(self.tree.joints)
         vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
-        pull = ((x - home) * self.stiffness)[:, : self.tree.turning].reshape(len(x), joints, 3)
+        pull = slope[:, : self.tree.turning].reshape(len(x), joints, 3)
         own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
         ahead, behind = (
             _sum_of_rates(
@@ -452,7 +468,7 @@ class Newton:
             for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
         )
         rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
-        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2)) * self.round[:, None, None]
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
         for axis in range(3):
             for other in range(3):
                 places = np.arange(joints) * 3

@@ -52,6 +52,7 @@ NEARLY: Final = 2e-2  # errors up to which goals are tried to be met exactly
 NEARLY_PULLED: Final = 0.1  # and where the root is stiff
 NEWTON_RESTS: Final = np.radians(0.001)
 ACTIVE_SET_ROUNDS: Final = 4
+NEWTON_ROUNDS: Final = 10  # of the active set in a model: the last ones only add to it
 RESTARTS: Final = 12
 RESTART_BATCH: Final = 8  # frames times starts that are tried together
 RESTART_STEPS: Final = 70

@@ -44,11 +44,6 @@ FINGER = 0.12  # ends nearer to each other than this share one effector
 Found = dict[str, float]
 
 
-# where a body out of reach goes on moving by a degree or two: still to be found out why
-RESTLESS = {("odd_constraints_locks_driver", "fixed"), ("named_mmd_japanese", "free")}
-OPEN = pytest.mark.xfail(reason="goes on moving by a degree or two", strict=False)
-
-
 def property_over_seeds(examples: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Examples by seed alone, the same in every run; a smaller seed is no simpler case."""
 
@@ -59,11 +54,8 @@ def property_over_seeds(examples: int) -> Callable[[Callable[..., None]], Callab
         )  # fmt: skip
         roots = [("free", "fixed") if FULL else (("free", "fixed")[number % 2],) for number in range(len(files()))]
         cases = [(path, root) for path, some in zip(files(), roots, strict=True) for root in some]
-        restless = RESTLESS if "cannot_reach" in test.__name__ else set()
         over_cases = pytest.mark.parametrize(
-            ("path", "root"),
-            [pytest.param(*case, marks=[OPEN] if (case[0].stem, case[1]) in restless else []) for case in cases],
-            ids=[f"{path.stem}-{root}" for path, root in cases],
+            ("path", "root"), cases, ids=[f"{path.stem}-{root}" for path, root in cases]
         )
         return over_cases(quiet(given(seed=st.integers(0, 10**6))(test)))
 
