@@ -47,6 +47,7 @@ HALVINGS: Final = 40
 NEWTON_STEPS: Final = 150
 NEWTON_TICK: Final = 3  # steps in a tick of a drag that is out of reach
 NEWTON_TICK_RADIUS: Final = 0.2
+STAYS: Final = np.radians(0.005)  # a body out of reach that a rest turns by less is there already
 NEWTON_CHUNK: Final = 64
 NEARLY: Final = 2e-2  # errors up to which goals are tried to be met exactly
 NEARLY_PULLED: Final = 0.1  # and where the root is stiff

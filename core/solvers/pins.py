@@ -160,6 +160,7 @@ class Problem:
         self.x = self._state_of(self.start)
         self.links = self._fit(self.x) if pose.batch_shape or reference.batch_shape else self._fit_one()
         self._vector = self.x[0]
+        self._missed = np.zeros(self.count, bool)
         self.restarts = Restarts(self, self._bends())
         rigid = self.start.scales is None and not len(self.tree.breaks)
         lean = self.rows.uniform and method.limits != "soft"
@@ -361,17 +362,38 @@ class Problem:
         """Solve from where the last solve ended (at first, from the start pose)."""
         if self.frame is not None:
             return self._solve_frame(self.frame)
-        found = self._solve_flat(self._home_or(self.x))
-        found = self.restarts.elsewhere(self.restarts.bent(found))
-        if self.method.settle:
-            found = self._rested(found)
+        x = self._home_or(self.x)
+        resting, still = self._resting(x)
+        found = resting
+        if len(still) < self.count:
+            found = self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
+            if self.method.settle:
+                found = self._rested(found)
+            found.put(still, resting[still])
         if self.start.scales is not None:
             found = self._refitted(found)
+        self._missed = ~self.met(found)
         self.x = found.x
         active = found.active[:, self.limit_rows.real]
         errors = self.rows.errors_of_goals(found.lengths)
         solution = self._solution(self._pose_at(found.x), *errors, found.iterations, self.met(found), active)
         return solution.reshape(self.batch_shape)
+
+    def _resting(self, x: Array) -> tuple["Found", NDArray[np.int64]]:
+        """Frames at x that missed a goal in the last solve and do not move from there, put to rest; and which they are.
+
+        Gauss-Newton steps would lead them away first, and perhaps to another valley.
+        """
+        found = self._unknown(x)
+        left = np.flatnonzero(self._missed) if self.method.settle else np.zeros(0, int)
+        if not len(left):
+            return found, left
+        everything = np.arange(self.count)
+        errors = self.rows.errors(self.links.place(x), everything)
+        found = replace(found, lengths=errors.lengths, costs=errors.costs)
+        found = self._rested(found, left)
+        stays = np.max(np.abs(found.x[left] - x[left]), axis=1) < numbers.STAYS
+        return found, left[stays & ~self.met(found[left])]
 
     def _home_or(self, x: Array) -> Array:
         """x, but the reference in frames where that meets all goals: nothing is nearer to it, whatever came between."""
@@ -411,12 +433,13 @@ class Problem:
             x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
         return x
 
-    def _rested(self, found: "Found") -> "Found":
-        """The same at rest: goals that are met stay so, others are as near as they can be."""
+    def _rested(self, found: "Found", frames: NDArray[np.int64] | None = None) -> "Found":
+        """The same with frames (by default all) at rest: goals that are met stay so, others are as near as can be."""
         nearly = numbers.NEARLY_PULLED if self.method.root == "pull" else numbers.NEARLY
         met = self.met(found)
+        chosen = np.ones(len(met), bool) if frames is None else np.isin(np.arange(len(met)), frames)
         for firm in (True, False):
-            group = np.flatnonzero(met == firm)
+            group = np.flatnonzero(chosen & (met == firm))
             for part in np.split(group, range(numbers.NEWTON_CHUNK, len(group), numbers.NEWTON_CHUNK)):
                 if not len(part):
                     continue

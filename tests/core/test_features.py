@@ -1,7 +1,6 @@
 """What the settings of pins and drag promise: soft limits, pull, stretch, deviations, restarts, starts, levels."""
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 import pytest
@@ -152,12 +151,7 @@ def test_nothing_stretches_unless_the_method_says_so() -> None:
     assert solution.position_error[0] == pytest.approx(1.6 - 2.0 * np.hypot(0.5, 0.05), rel=0.01)
 
 
-SLOW: Final = pytest.mark.xfail(reason="links of bones that inherit stretch are fitted again and again", strict=False)
-
-
-@pytest.mark.parametrize(
-    "inherit", ["NONE", "AVERAGE", *(pytest.param(mode, marks=SLOW) for mode in ("FULL", "ALIGNED"))]
-)
+@pytest.mark.parametrize("inherit", ["NONE", "AVERAGE", "FULL", "ALIGNED"])
 @pytest.mark.parametrize("far", [1.3, 1.8])
 def test_a_limb_grows_until_it_reaches(inherit: str, far: float) -> None:
     limb = stretchy(inherit)

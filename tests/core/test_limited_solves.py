@@ -100,13 +100,10 @@ def test_goals_out_of_reach_break_no_limit_of_any_kind(kind: str) -> None:
 KINKED = pytest.mark.xfail(
     reason="where ranges of twists have a kink, steps go from one side to the other", strict=False
 )
-ELSEWHERE = pytest.mark.xfail(
-    reason="the first steps of the second solve lead to where another bound holds", strict=False
-)
 PULLED = [
     pytest.param(
         *(kind, limits, priority),
-        marks=[KINKED] * kind.endswith("polygon") + [ELSEWHERE] * ((kind, limits, priority) == ("ellipse", True, 1)),
+        marks=[KINKED] * ((kind.endswith("polygon") and limits is True) or kind == "framed polygon"),
     )
     for kind in KINDS
     for limits in (True, "soft")
