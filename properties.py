@@ -22,6 +22,12 @@ class PoisePin(bpy.types.PropertyGroup):
     """One bone held where it was pinned"""
 
     name: StringProperty(name="Bone", description="The pinned bone", override=_OPEN)
+    id: IntProperty(
+        name="Number",
+        description="Which bone it is, whatever that is called by now",
+        options={"HIDDEN"},
+        override=_OPEN,
+    )
     use_position: BoolProperty(
         name="Position", description="The bone's head stays at its place", default=True, override=_OPEN
     )
@@ -108,16 +114,24 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
 }
 
+# On every pose bone: the number of its pin, or 0; Blender takes it along when the bone is renamed.
+MARKS: Final[dict[str, Any]] = {
+    "pin": IntProperty(name="Pin", description="The number of its pin", options={"HIDDEN"}, override=_OPEN)
+}
+
 CLASSES: Final = (PoisePin,)
+_OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = ((bpy.types.Object, SETTINGS), (bpy.types.PoseBone, MARKS))
 
 
 def attach() -> None:
-    """Give every object its settings."""
-    for name, definition in SETTINGS.items():
-        setattr(bpy.types.Object, f"poise_{name}", definition)
+    """Give every object its settings and every pose bone its marks."""
+    for owner, definitions in _OWNERS:
+        for name, definition in definitions.items():
+            setattr(owner, f"poise_{name}", definition)
 
 
 def detach() -> None:
     """Take the settings off again; what files have saved stays in them."""
-    for name in SETTINGS:
-        delattr(bpy.types.Object, f"poise_{name}")
+    for owner, definitions in _OWNERS:
+        for name in definitions:
+            delattr(owner, f"poise_{name}")

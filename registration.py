@@ -31,6 +31,11 @@ def register() -> None:
         for show in operators.DRAWINGS:
             undo.callback(show().close)
 
+        for name, call in operators.HANDLERS:
+            handlers = getattr(bpy.app.handlers, name)
+            handlers.append(call)
+            undo.callback(handlers.remove, call)
+
         for name, draw in panels.MENUS:
             menu = getattr(bpy.types, name)
             menu.append(draw)

@@ -10,6 +10,7 @@ from . import (
     mirror_pins,
     pin,
     pin_space,
+    pins,
     presets,
     solve,
     unpin,
@@ -30,3 +31,4 @@ CLASSES = (
     *hover.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
+HANDLERS = (("depsgraph_update_post", pins.follow_names),)

@@ -248,16 +248,16 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _idle(self, context: Any) -> set[str]:
         """The mouse rests: a body out of reach comes to rest, too, and says why it is."""
-        if not any(session.restless() for session in self._sessions):
-            return {"RUNNING_MODAL"}
         self._quiet += _TICK
-        if self._quiet < _QUIET:
-            self._tick(context)
-        elif not self._reason:
+        restless = [session for session in self._sessions if session.restless]
+        for session in restless:
+            session.rest()
+        if restless:
+            self._show(context)
+        elif self._quiet > _QUIET and not self._reason:
             for session in self._sessions:
-                sentences = session.solution.explain() if session.solution is not None else []
-                self._reason = sentences[0] if sentences else ""
-                if self._reason:
+                if session.solution is not None and not session.solution.converged:
+                    self._reason = session.solution.explain()[0]
                     break
             self._show(context)
         return {"RUNNING_MODAL"}

@@ -8,7 +8,7 @@ import numpy as np
 from .. import bridge
 from ..commands.pins import OBJECT, WORLD, read_pin
 from ..core import CoreError
-from .pins import check_pins, find_pin, place_pin
+from .pins import add_pin, check_pins, find_pin, place_pin
 from .tool import Tool, counted
 
 
@@ -49,8 +49,7 @@ class POISE_OT_mirror_pins(Tool, bpy.types.Operator):
             position, turn = hold.place(world)
             twin = find_pin(object, other)
             if twin is None:
-                twin = object.poise_pins.add()
-                twin.name = other
+                twin = add_pin(object, other)
                 pin = find_pin(object, name)  # the list may have moved
             for field in ("use_position", "use_rotation", "weight", "priority", "mute"):
                 setattr(twin, field, getattr(pin, field))

@@ -24,6 +24,7 @@ ROOTS: Final[dict[str, Root]] = {
 }  # fmt: skip
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
+_STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _MIRROR: Final = np.array([-1.0, 1.0, 1.0])
 _MIRROR_TURN: Final = np.array([1.0, 1.0, -1.0, -1.0])
 
@@ -63,6 +64,7 @@ class Session:
         self.kinds = {effector.bone: pin_kind(object, self.bone_name(effector)) for effector in self.effectors}
         self.wins: str = object.poise_wins
         self.turning = False
+        self.restless = False  # whether the body would go on under a still mouse
         self.solution: Solution | None = None
         self.seconds = 0.0
         self._settle = settle
@@ -153,7 +155,6 @@ class Session:
 
     def lead(self, shift: Array, turn: Array) -> Solution:
         """Lead what is grabbed by `shift` (3,) and `turn` (4,) in the world from where it was; writes the pose."""
-        object = self.object()
         begin = perf_counter()
         moved = np.linalg.solve(self.world[:3, :3], shift)
         turned = self._turn_in_armature(turn)
@@ -163,9 +164,18 @@ class Session:
             place, stand = effector.place + way, rotation.mul(spin, effector.turn)
             self._targets.append((place, stand))
             self._problem.move(number, place, stand if self.turning else None)
-        self.solution = solution = self._problem.solve()
-        self.pose = solution.pose
-        bridge.write_pose(object, self.rig, self.pose, self._solved(), self._growing())
+        return self._show(self._problem.solve(), begin)
+
+    def rest(self) -> Solution:
+        """Go on to where the body rests, led as it is; writes the pose."""
+        begin, before = perf_counter(), self.pose
+        solution = self._show(self._problem.relax(), begin)
+        self.restless = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
+        return solution
+
+    def _show(self, solution: Solution, begin: float) -> Solution:
+        self.solution, self.pose, self.restless = solution, solution.pose, True
+        bridge.write_pose(self.object(), self.rig, self.pose, self._solved(), self._growing())
         self.seconds = perf_counter() - begin
         return solution
 
@@ -181,10 +191,6 @@ class Session:
     def _growing(self) -> list[int]:
         tree = self._problem.tree
         return tree.nodes[tree.stretching].tolist()
-
-    def restless(self) -> bool:
-        """Whether the last tick was not at rest, so that another one leads on."""
-        return self.solution is not None and not bool(self.solution.converged)
 
     # -- ending -----------------------------------------------------------------------------------------------------
 

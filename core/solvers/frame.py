@@ -413,6 +413,21 @@ class FrameSolver:
         self.at = at
         return at.x, iterations, active.take(self.real)
 
+    def relax(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
+        """As `iterate`, from goals that are met: a whole step towards the reference, and back to the goals."""
+        at = self.at if self.at is not None and self.at.x is x else self.place(x)
+        here, gain, held = self._merit(at, numbers.NATURAL), self.gain, dict(self.active)
+        self.gain = 1.0
+        there = self._step(at, 0.0, numbers.NATURAL)
+        self.gain = gain
+        self.at = there
+        found = self.iterate(there.x)
+        assert self.at is not None
+        if self._met(self.at) and self._merit(self.at, numbers.NATURAL) < here:
+            return found
+        self.at, self.active = at, held
+        return x, 1, found[2]
+
     def better_of(
         self, x: Array, other: Array, used: int, active: NDArray[np.bool_]
     ) -> tuple[Array, int, NDArray[np.bool_]]:

@@ -473,6 +473,10 @@ class Problem:
                 x, used, active = self.restarts.bent_frame(frame, x, used, active)
             if not frame.met():
                 x, used, active = self._calm_frame(frame, x, used)
+        return self._found_frame(frame, x, used, active)
+
+    def _found_frame(self, frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]) -> Solution:
+        """The solution where `frame` has ended."""
         self._out_of_reach = not frame.met()
         self._vector = x
         self.x = x[None]
@@ -483,6 +487,13 @@ class Problem:
         solution = self._solution(pose, position_error, rotation_error, np.array(used), np.array(frame.met()), active)
         solution = replace(solution, start=self._given, brought_in=self.brought_in[0])
         return solution.reshape(self.batch_shape) if self.batch_shape else solution
+
+    def relax(self) -> Solution:
+        """A step further to where the joints rest, targets as they are: what a drag does under a still mouse."""
+        if self.frame is None or self._out_of_reach:
+            return self.solve()
+        x, used, active = self.frame.relax(self._vector)
+        return self._found_frame(self.frame, x, used, active)
 
     def _calm_frame(self, frame: FrameSolver, x: Array, used: int) -> tuple[Array, int, NDArray[np.bool_]]:
         """A few steps to rest of a frame whose goals are out of reach: tick by tick it gets there and stays."""

@@ -1,0 +1,323 @@
+"""Dragging without a mouse: the operator from Python, and the session that the mouse leads."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge import Grab, read_channels
+from core import CoreError, rotation
+from operators.session import Lost, Session
+from tests.blender.builders import contents, make_armature, make_empty, select, turn, world
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+NEAR = 1e-4  # metres
+STILL = np.array([1.0, 0.0, 0.0, 0.0])
+FEET = ["foot.L", "foot.R"]
+
+
+@pytest.fixture
+def rig() -> Any:
+    """A body in Pose Mode whose feet are pinned."""
+    object = make_armature()
+    select(object, FEET)
+    bpy.ops.poise.pin()
+    select(object, [])
+    bpy.ops.object.mode_set(mode="POSE")
+    return object
+
+
+def session_of(rig: Any, *bones: str, **settings: Any) -> Session:
+    return Session(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0)) for bone in bones], **settings)
+
+
+def stored(rig: Any) -> dict[str, Any]:
+    return {name: values.tolist() for name, values in read_channels(rig).items()}
+
+
+def lead(session: Session, shift: list[float], turned: Any = STILL, steps: int = 10) -> None:
+    """As the mouse does, in small steps."""
+    for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
+        session.lead(share * np.array(shift), rotation.slerp(STILL, np.asarray(turned, float), np.array(share)))
+    bpy.context.view_layer.update()
+
+
+def test_the_operator_brings_the_bone_there_and_the_pins_hold(rig: Any) -> None:
+    rig.location, rig.rotation_euler, rig.scale = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7), (1.3, 1.3, 1.3)
+    bpy.context.view_layer.update()
+    bpy.ops.poise.clear_pins()
+    select(rig, FEET)
+    bpy.ops.poise.pin()
+    hand, feet = world(rig, "hand.L"), [world(rig, foot) for foot in FEET]
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.3, -0.4)) == {"FINISHED"}
+    np.testing.assert_allclose(np.subtract(world(rig, "hand.L"), hand), [-0.2, -0.3, -0.4], atol=NEAR)
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+
+
+def test_a_point_of_the_bone_is_led_and_not_its_head(rig: Any) -> None:
+    length = rig.data.bones["forearm.L"].length
+    before = np.array(rig.matrix_world @ rig.pose.bones["forearm.L"].tail)
+    bpy.ops.poise.drag(bone="forearm.L", point=(0.0, length, 0.0), shift=(-0.1, -0.2, 0.1))
+    bpy.context.view_layer.update()
+    after = np.array(rig.matrix_world @ rig.pose.bones["forearm.L"].tail)
+    np.testing.assert_allclose(after - before, [-0.1, -0.2, 0.1], atol=NEAR)
+
+
+def test_the_operator_turns_the_bone_in_the_world(rig: Any) -> None:
+    before = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
+    quarter = rotation.from_axis_angle(np.array([0.0, 0.0, 1.0]), np.array(0.5))
+    bpy.ops.poise.drag(bone="hand.L", turn=tuple(quarter))
+    bpy.context.view_layer.update()
+    after = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
+    assert float(rotation.angle_between(after, rotation.mul(quarter, before))) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"bone": "hnad.L"}, 'No bone "hnad.L"'),
+        ({"bone": "hand.L", "object": "Nobody"}, 'No object "Nobody"'),
+        ({"bone": "hand.L", "object": "Cup"}, '"Cup" is no armature'),
+    ],
+)
+def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
+    rig: Any, settings: dict[str, Any], sentence: str
+) -> None:
+    make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    before = contents()
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.poise.drag(**settings, shift=(0.1, 0.0, 0.0))
+    assert contents() == before
+
+
+def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
+    rig.pose.bones["hand.L"].constraints.new("COPY_ROTATION").target = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    with pytest.raises(CoreError, match=r'"hand.L" is decided by constraint "Copy Rotation"'):
+        session_of(rig, "hand.L")
+
+
+def test_giving_back_restores_every_stored_number(rig: Any) -> None:
+    turn(rig, "spine", 0.3)
+    rig.pose.bones["hand.R"].rotation_quaternion = (-2.0, 0.1, 0.0, 0.3)  # of another sign and length, as files have it
+    rig.pose.bones["head"].rotation_mode = "YZX"
+    rig.pose.bones["head"].rotation_euler = (0.1, 7.0, -0.2)
+    before = stored(rig)
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.3, -0.2, 0.2])
+    assert stored(rig) != before
+    session.give_back()
+    assert stored(rig) == before
+
+
+def test_finishing_leaves_bones_that_did_not_change_as_they_were(rig: Any) -> None:
+    rig.pose.bones["toe" if "toe" in rig.pose.bones else "hand.R"].rotation_quaternion = (-2.0, 0.0, 0.0, 0.0)
+    rig.poise_root = "FIXED"
+    bpy.ops.poise.clear_pins()
+    session = session_of(rig, "shin.L")
+    lead(session, [0.0, -0.2, 0.05])
+    rotated, _ = session.finish()
+    assert "thigh.L" in rotated
+    assert "hand.R" not in rotated
+    assert tuple(rig.pose.bones["hand.R"].rotation_quaternion) == (-2.0, 0.0, 0.0, 0.0)
+
+
+def test_a_closed_path_comes_home(rig: Any) -> None:
+    session = session_of(rig, "hand.L")
+    angles = np.linspace(0.0, 2.0 * np.pi, 60)
+    for angle in angles:
+        session.lead(0.15 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0]), STILL)
+    for _ in range(30):  # half a second under a still mouse
+        session.rest()
+    turned = rotation.angle_between(session.start.rotations, session.pose.rotations)
+    assert np.degrees(turned.max()) < 0.1
+
+
+def test_who_wins_can_change_during_the_drag(rig: Any) -> None:
+    far = [0.0, -2.5, 0.0]
+    session = session_of(rig, "hand.L")
+    feet = [world(rig, foot) for foot in FEET]
+    rig.poise_root = "HOLD"
+    lead(session, far)
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+    session.switch(wins="DRAG")
+    for _ in range(40):
+        session.lead(np.array(far), STILL)
+    bpy.context.view_layer.update()
+    wanted, reached = session.targets()[0]
+    assert np.linalg.norm(wanted - reached) < 5.0 * NEAR
+    assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.3
+
+
+def test_what_was_turned_keeps_its_orientation_while_it_is_moved_on(rig: Any) -> None:
+    session = session_of(rig, "hand.L")
+    session.switch(turning=True)
+    half = rotation.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.array(0.6))
+    lead(session, [0.0, 0.0, 0.0], half)
+    wanted = rotation.mul(half, session.effectors[0].turn)
+    for share in np.linspace(0.0, 1.0, 10):
+        session.lead(share * np.array([-0.15, -0.2, -0.1]), half)
+    bpy.context.view_layer.update()
+    stands = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
+    assert float(rotation.angle_between(stands, wanted)) < 2e-3
+
+
+def test_with_x_mirror_the_other_side_does_the_same(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.2, -0.25, -0.3])
+    left, right = world(rig, "hand.L"), world(rig, "hand.R")
+    np.testing.assert_allclose(right, np.array(left) * [-1.0, 1.0, 1.0], atol=NEAR)
+    assert abs(world(rig, "head")[0]) < 1e-3
+
+
+def test_a_pin_of_what_is_dragged_lets_go_and_holds_again_where_it_is_dropped(rig: Any) -> None:
+    bpy.ops.poise.drag(bone="foot.L", shift=(0.1, -0.2, 0.2))
+    pin = rig.poise_pins[rig.poise_pins.find("foot.L")]
+    np.testing.assert_allclose(tuple(pin.position), world(rig, "foot.L"), atol=1e-5)
+    assert len(rig.poise_pins) == 2
+
+
+def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any) -> None:
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.context.preferences.edit.use_keyframe_insert_available = False
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.3, -0.4))
+    data = rig.animation_data
+    paths = {curve.data_path for curve in data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves}
+    assert 'pose.bones["upper_arm.L"].rotation_quaternion' in paths
+    assert 'pose.bones["forearm.L"].rotation_quaternion' in paths
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda rig: bpy.data.objects.remove(rig),
+        lambda rig: setattr(rig, "name", "somebody else"),
+        lambda rig: bpy.ops.object.mode_set(mode="EDIT"),
+        lambda rig: setattr(rig.data.bones["hand.R"], "name", "claw.R"),
+        lambda rig: bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True),
+    ],
+    ids=["removed", "renamed", "edited", "bone renamed", "another file"],
+)
+def test_an_armature_that_is_gone_ends_the_drag_with_a_sentence(rig: Any, harm: Any) -> None:
+    session = session_of(rig, "hand.L")
+    session.lead(np.array([0.0, -0.1, 0.0]), STILL)
+    harm(rig)
+    with pytest.raises(Lost, match="the drag ended"):
+        session.lead(np.array([0.0, -0.2, 0.0]), STILL)
+    with pytest.raises(Lost):
+        session.give_back()
+
+
+# -- pins: by object, by name, mirrored, found ------------------------------------------------------------------------
+
+
+def test_a_pin_goes_with_an_object(rig: Any) -> None:
+    cup = make_empty("Cup")
+    cup.location, cup.rotation_euler = (0.6, -0.3, 1.2), (0.0, 0.0, 0.4)
+    bpy.context.view_layer.objects.active = rig
+    bpy.context.view_layer.update()
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION", space="OBJECT", target="Cup")
+    local = cup.matrix_world.inverted() @ rig.matrix_world @ rig.pose.bones["hand.L"].head
+    cup.location.x -= 0.2
+    cup.rotation_euler.z += 0.3
+    bpy.context.view_layer.update()
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(world(rig, "hand.L"), tuple(cup.matrix_world @ local), atol=NEAR)
+
+
+def test_another_space_leaves_the_pin_where_it_is(rig: Any) -> None:
+    cup = make_empty("Cup")
+    cup.location, cup.rotation_euler, cup.scale = (0.6, -0.3, 1.2), (0.3, 0.1, 0.4), (2.0, 2.0, 2.0)
+    bpy.context.view_layer.objects.active = rig
+    rig.location = (0.3, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    turn(rig, "thigh.L", 0.4)
+    bpy.ops.poise.clear_pins()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin()
+    foot = world(rig, "foot.L")
+    for space in ("ARMATURE", "OBJECT", "WORLD"):
+        bpy.ops.poise.pin_space(space=space, target="Cup")
+        assert rig.poise_pins[rig.poise_active_pin].space == space
+        before = stored(rig)
+        bpy.ops.poise.solve()
+        np.testing.assert_allclose(world(rig, "foot.L"), foot, atol=NEAR)
+        np.testing.assert_allclose(stored(rig)["rotation_quaternion"], before["rotation_quaternion"], atol=2e-3)
+
+
+def test_a_pin_whose_object_is_gone_says_so(rig: Any) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="OBJECT", target="Cup")
+    bpy.data.objects.remove(cup)
+    with pytest.raises(RuntimeError, match=r'The pin of "hand\.L" has no object any more'):
+        bpy.ops.poise.solve()
+
+
+def test_pins_follow_their_bones_to_new_names(rig: Any, tmp_path: Path) -> None:
+    rig.data.bones["foot.L"].name = "paw.L"
+    bpy.context.view_layer.update()
+    assert [pin.name for pin in rig.poise_pins] == ["paw.L", "foot.R"]
+    rig.data.bones["foot.R"].name = "tmp"
+    rig.data.bones["paw.L"].name = "foot.R"
+    rig.data.bones["tmp"].name = "foot.L"  # the names are swapped
+    bpy.context.view_layer.update()
+    assert [pin.name for pin in rig.poise_pins] == ["foot.R", "foot.L"]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
+    (again,) = (object for object in bpy.data.objects if object.type == "ARMATURE")
+    again.data.bones["foot.R"].name = "hoof"
+    bpy.context.view_layer.update()
+    assert [pin.name for pin in again.poise_pins] == ["hoof", "foot.L"]
+
+
+def test_pins_are_mirrored_to_the_other_side(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    turn(rig, "upper_arm.L", 0.5)
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="ARMATURE")
+    rig.poise_pins[0].weight = 2.0
+    select(rig, [])
+    bpy.ops.poise.mirror_pins()
+    left, right = rig.poise_pins
+    assert (right.name, right.weight, right.space) == ("hand.R", 2.0, "ARMATURE")
+    np.testing.assert_allclose(tuple(right.position), np.array(left.position) * [-1.0, 1.0, 1.0], atol=1e-6)
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(world(rig, "hand.R"), np.array(world(rig, "hand.L")) * [-1.0, 1.0, 1.0], atol=NEAR)
+
+
+def test_going_to_a_pin_selects_its_bone(rig: Any) -> None:
+    select(rig, ["head"])
+    bpy.ops.poise.goto_pin(bone="foot.R")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["foot.R"]
+    assert rig.poise_pins[rig.poise_active_pin].name == "foot.R"
+
+
+def test_the_kind_of_a_pin_goes_round(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    seen: list[tuple[bool, bool] | None] = []
+    for _ in range(3):
+        bpy.ops.poise.cycle_pin(bone="head")
+        seen.append(next(((pin.use_position, pin.use_rotation) for pin in rig.poise_pins), None))
+    assert seen == [(True, False), (True, True), None]
+
+
+def test_pins_of_higher_priority_are_served_first(rig: Any) -> None:
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    pin = rig.poise_pins[rig.poise_pins.find("hand.L")]
+    pin.position = (3.0, 0.0, 1.0)
+    pin.priority = 1
+    feet = [world(rig, foot) for foot in FEET]
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+    pin.priority = 0
+    bpy.ops.poise.solve()
+    assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.05
