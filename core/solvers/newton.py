@@ -212,6 +212,7 @@ class Newton:
         trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
+        asked = np.zeros(len(x), bool)  # whether it is rest indeed
         alive = np.arange(len(x))
         for _ in range(most):
             where, part, here = frames[alive], links[alive], now[alive]
@@ -228,7 +229,11 @@ class Newton:
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
-            rests = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
+            # a step may be short for lack of trust or for a bound that holds no more: once more without the past
+            calm = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
+            once = alive[calm & ~asked[alive]]
+            rests = calm & asked[alive]
+            asked[once], trusted[once], active[once] = True, radius, True
             alive = alive[~rests]
             if not len(alive):
                 break
@@ -237,13 +242,13 @@ class Newton:
     def _weights(self, frames: NDArray[np.int64], rank: int | None = None) -> Array:
         """w (B, M) of the rows in their order: of all levels, or of those down to `rank`, all but this one firm."""
         rows = self.rows
-        below = (len(rows.levels) - 1.0 if rank is None else rank) - np.arange(len(rows.levels))
+        last = len(rows.levels) - 1 if rank is None else rank
+        below = 1.0 * last - np.arange(len(rows.levels))
         if rank is None:
-            shares = (numbers.NEWTON_LEVEL if len(below) <= 2 else numbers.LEVEL_DAMPING) ** below
+            shares = (numbers.NEWTON_LEVEL if last <= 1 else numbers.LEVEL_DAMPING) ** below
         else:
-            shares = np.where(below > 0.0, numbers.NEWTON_HELD if rank > 1 else numbers.NEWTON_LEVEL, 1.0)
-        if rank is not None and rank < len(below) - 1:
-            shares = numbers.NEWTON_UPPER * shares
+            own = numbers.NEWTON_UPPER if rank < len(rows.levels) - 1 else 1.0
+            shares = np.where(below > 0.0, numbers.NEWTON_LEVEL, own)
         levels = (below >= 0.0) / (numbers.NEWTON_DAMPING * shares)
         blocks = np.repeat(rows.block_in_level @ levels, 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
@@ -335,11 +340,11 @@ class Newton:
         self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
     ) -> _Shape:
         jacobian, slope, forces = self._slope(links, here, wish, frames)
-        firm = self._firm_rows(here.at, frames)
         linear = self.limits.linearize(here.at, here.measured, frames)
         strain = linear.strain_slope(len(self.spread))
         slope += strain
-        projectors = linear.fixed(self.spread, linear.begin(active))[1]  # what a limit bears is no force of a goal
+        firm = self._firm_rows(here.at, wish, frames)
+        projectors = linear.fixed(self.spread, linear.begin(active))[1]
         rows = self._free(jacobian[:, : self.firm] * firm[..., None], projectors)
         steady = self._steady(rows, forces, slope, wish.weights)
         goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
@@ -409,24 +414,22 @@ class Newton:
         reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
         return reduced, project(projectors, slope[..., None])
 
-    def _firm_rows(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
+    def _firm_rows(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> Array:
         """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
-        levels = [level for level in self.rows.levels if level.start < self.firm]
-        errors = np.abs(self._errors(at, 0.0, frames))
-        missed = (
-            np.stack([np.max(errors[:, level], axis=1) > numbers.NEARLY for level in levels], axis=1)
-            if levels
-            else np.zeros((len(errors), 0))
-        )
-        kept = np.cumsum(missed, axis=1) == 0
-        return np.repeat(kept, [level.stop - level.start for level in levels], axis=1).astype(float)
+        missed = (np.abs(self._errors(at, 0.0, frames)) > numbers.NEARLY) & (wish.weights > 0.0)
+        kept, here = np.ones((len(missed), self.firm)), np.ones(len(missed), bool)
+        for level in self.rows.levels:
+            if level.start < self.firm:
+                here &= ~missed[:, level].any(axis=1)
+                kept[:, level] = here[:, None]
+        return kept
 
     def _free(self, rows: Array, projectors: Array) -> Array:
         """Rows (B, m, D) along the free directions only, in standard deviations."""
         return np.swapaxes(project(projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
 
     def _steady(self, rows: Array, forces: Array, slope: Array, weights: Array) -> Array:
-        """The forces (B, M), those of the firm rows (B, m, D) as they are after a Gauss-Newton step.
+        """The forces (B, M), those of the firm rows (B, m, D) after a Gauss-Newton step along the active limits.
 
         Their own errors are too small next to their weights to tell.
         """

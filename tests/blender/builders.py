@@ -45,6 +45,13 @@ def make_armature(name: str = "rig", bones: Bones = BODY, mode: str = "QUATERNIO
     return object
 
 
+def remove_bone(object: bpy.types.Object, name: str) -> None:
+    """Take a bone off an armature, in edit mode, and go back to Object Mode."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    object.data.edit_bones.remove(object.data.edit_bones[name])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
 def make_chain(count: int, name: str = "chain") -> bpy.types.Object:
     """Bones of 0.5 m on top of each other: b0, b1, ..."""
     bones: Bones = {f"b{i}": (f"b{i - 1}" if i else None, (0, 0, 0.5 * i), (0, 0, 0.5 * (i + 1))) for i in range(count)}
