@@ -3,7 +3,7 @@
 from . import rotation
 from .errors import CoreError
 from .goals import Balance, Distance, Goal, LookAt
-from .limits import EllipticSwing, EulerBox
+from .limits import EllipticSwing, EulerBox, Framed, OrderFreeBox, Polygon, SwingPolygon
 from .motion import Motion
 from .pose import Pose, forward, forward_matrices
 from .skeleton import Skeleton
@@ -16,14 +16,18 @@ __all__ = [
     "Distance",
     "EllipticSwing",
     "EulerBox",
+    "Framed",
     "Goal",
     "LookAt",
     "Method",
     "Motion",
+    "OrderFreeBox",
     "PinAndDrag",
+    "Polygon",
     "Pose",
     "Skeleton",
     "Solution",
+    "SwingPolygon",
     "forward",
     "forward_matrices",
     "rotation",

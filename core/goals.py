@@ -14,14 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from . import rotation
 from .errors import CoreError
 from .rotation import Array
-from .skeleton import frozen
+from .skeleton import frozen, is_whole
 
+LARGEST: Final = 1e30  # of any number in a goal: squares of larger ones overflow
 _UNIT: Final = 1e-3  # target quaternions further from unit length than this are refused
 SUPPORT_RADIUS: Final = 0.04  # half the width of a human foot, by the skeleton's size
 
 Bone = str | int
 Vector = Array | tuple[float, float, float]
 Bound = Literal["exactly", "at most", "at least"]
+
+
+def is_bone(value: object) -> bool:
+    """Whether it may name a bone."""
+    return isinstance(value, str) or is_whole(value)
 
 
 class _Checks:
@@ -50,10 +56,10 @@ class _Checks:
     def _called(self, name: str) -> str:
         return f'The {name} of the goal of "{self.bone}"'
 
-    def _vectors(self, name: str, size: int, batched: bool = True) -> None:
+    def _vectors(self, name: str, size: int, batched: bool = True, optional: bool = False) -> None:
         """Make the field an array (..., size), or (size,)."""
         value = getattr(self, name)
-        if value is None:
+        if value is None and optional:
             return
         array = self._numbers(name, value)
         if array.shape[-1:] != (size,) or not (batched or array.ndim == 1):
@@ -67,10 +73,12 @@ class _Checks:
             raise CoreError(f"{self._called(name)} needs numbers.") from None
         if not np.isfinite(array).all():
             raise CoreError(f"{self._called(name)} is not a finite number.")
+        if np.any(np.abs(array) > LARGEST):
+            raise CoreError(f"{self._called(name)} is too large a number.")
         return array
 
     def _quaternions(self, name: str) -> None:
-        self._vectors(name, 4)
+        self._vectors(name, 4, optional=True)
         value: Array | None = getattr(self, name)
         if value is None:
             return
@@ -85,8 +93,12 @@ class _Checks:
                 raise CoreError(f"{self._called(name)} must be a number of at least 0.")
             self._set(name, array)
 
-    def _check_priority(self) -> None:
-        if int(self.priority) != self.priority or self.priority < 0:
+    def _check_names(self, *others: object) -> None:
+        """The bone and others that are named, and the priority."""
+        for bone in (self.bone, *others):
+            if not is_bone(bone):
+                raise CoreError(f"A goal names a bone by its name or its number, not by {bone!r}.")
+        if not is_whole(self.priority) or self.priority < 0:
             raise CoreError(f'The priority of the goal of "{self.bone}" must be 0, 1, 2 ..., not {self.priority}.')
 
     def _set(self, name: str, value: object) -> None:
@@ -130,8 +142,9 @@ class Goal(_Checks):
         wishes = (self.position, self.rotation, self.velocity, self.angular_velocity)
         if all(wish is None for wish in wishes):
             raise CoreError(f'The goal of "{self.bone}" wants neither a position nor a rotation.')
+        self._check_names(*([] if self.relative_to is None else [self.relative_to]))
         for name in ("position", "velocity", "angular_velocity", "position_axes", "rotation_axes"):
-            self._vectors(name, 3)
+            self._vectors(name, 3, optional=True)
         self._vectors("point", 3, batched=False)
         self._quaternions("rotation")
         self._quaternions("axes")
@@ -139,7 +152,6 @@ class Goal(_Checks):
         for name in ("position_axes", "rotation_axes"):
             if getattr(self, name) is not None:
                 self._not_negative(name)
-        self._check_priority()
 
     def moved(self, seconds: float) -> "Goal":
         """The goal with its references moved on by their velocities."""
@@ -171,6 +183,7 @@ class LookAt(_Checks):
     _batched = {"target": 1, "weight": 0}
 
     def __post_init__(self) -> None:
+        self._check_names(*([] if self.relative_to is None else [self.relative_to]))
         self._vectors("target", 3)
         self._vectors("axis", 3, batched=False)
         self._vectors("point", 3, batched=False)
@@ -179,7 +192,6 @@ class LookAt(_Checks):
             raise CoreError(f"{self._called('axis')} has no direction.")
         self._set("axis", frozen(np.asarray(self.axis) / length))
         self._not_negative("weight")
-        self._check_priority()
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +215,7 @@ class Distance(_Checks):
     _batched = {"other_point": 1, "length": 0, "weight": 0}
 
     def __post_init__(self) -> None:
+        self._check_names(*([] if self.other is None else [self.other]))
         self._vectors("point", 3, batched=False)
         self._vectors("other_point", 3, batched=self.other is None)
         self._not_negative("length", "weight")
@@ -210,7 +223,6 @@ class Distance(_Checks):
             raise CoreError(f'The bound of the distance of "{self.bone}" is no "{self.bound}".')
         if self.bone == self.other:
             raise CoreError(f'The distance of "{self.bone}" to itself cannot be changed.')
-        self._check_priority()
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +246,9 @@ class Balance(_Checks):
     _batched = {"weight": 0}
 
     def __post_init__(self) -> None:
-        if not self.supports:
-            raise CoreError("Balance needs at least one bone that the body stands on.")
+        if isinstance(self.supports, str) or not self.supports:
+            raise CoreError("Balance needs at least one bone that the body stands on, in a list.")
+        self._check_names(*self.supports)
         self._vectors("up", 3, batched=False)
         length = float(np.linalg.norm(self.up))
         if length == 0.0:
@@ -248,7 +261,6 @@ class Balance(_Checks):
         if self.radius is not None:
             self._not_negative("radius")
         self._not_negative("weight")
-        self._check_priority()
 
 
 AnyGoal = Goal | LookAt | Distance | Balance

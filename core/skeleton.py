@@ -24,6 +24,11 @@ _DEFAULT: Any = None  # filled in by __post_init__, so that readers need not ask
 HUMAN_DIAGONAL: Final = 2.4  # rest bounding-box diagonal, tails included, of a 1.7 m human between A- and T-pose
 
 
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def frozen(values: ArrayLike, dtype: type[Any] | None = None) -> NDArray[Any]:
     """A read-only copy."""
     array = np.array(values, dtype)
@@ -90,6 +95,8 @@ class Skeleton:
         self._fill("offsets", self.offsets, (count, 3), float)
         self._fill("lengths", self.lengths, (count,), float)
         rest = self._shaped("rest_rotations", np.asarray(self.rest_rotations, float), (count, 4))
+        if not np.all(np.sum(np.square(rest), axis=-1) > 0.0):
+            raise CoreError("A rest rotation is the quaternion 0, 0, 0, 0.")
         self._set("rest_rotations", frozen(rotation.normalize(rest)))
         self._fill("rest_bases", self.rest_bases, (count, 3, 3), float, rotation.to_matrix(self.rest_rotations))
         self._fill("stiffness", self.stiffness, (count, 3), float, 0.0)
@@ -110,6 +117,14 @@ class Skeleton:
             if len(values) != count or wrong:
                 raise CoreError(f"{name} needs {count} of {', '.join(known)}.")
             self._set(name, values)
+        for name, most in (("lengths", np.inf), ("stiffness", 1.0), ("stretch", 1.0)):
+            values = getattr(self, name)
+            if np.any(values < 0.0) or np.any(values > most):
+                raise CoreError(f"{name} must be at least 0" + (f" and at most {most:g}." if most < np.inf else "."))
+        limits: object = self.limits
+        if not isinstance(limits, (tuple, list)):  # pyright: ignore
+            raise CoreError("limits must be a tuple of groups of limits.")
+        self._set("limits", tuple(self.limits))
         for group in self.limits:
             if len(group.bones) and (group.bones.min() < 0 or group.bones.max() >= count):
                 raise CoreError("A limit names a bone that the skeleton does not have.")
@@ -140,6 +155,8 @@ class Skeleton:
     def index(self, bone: str | int) -> int:
         """The index of a bone; raises CoreError with the nearest name if there is none."""
         if not isinstance(bone, str):
+            if not is_whole(bone):
+                raise CoreError(f"A bone is named by its name or its number, not by {bone!r}.")
             if not 0 <= int(bone) < len(self):
                 raise CoreError(f"No bone number {bone}: the skeleton has {len(self)} bones.")
             return int(bone)

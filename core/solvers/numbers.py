@@ -24,6 +24,7 @@ STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
 SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest in a drag
 NEARLY_SETTLED: Final = np.radians(0.5)  # and where Newton steps follow
 POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise
+UNIT: Final = 2e-3  # by which the square of a unit quaternion's length may be off
 ROTATION_TOLERANCE: Final = np.radians(0.05)
 FINAL_STEPS: Final = 20  # at most, in each of the phases that serve the goals only
 CALM: Final = 2  # steps in a row without movement after which a frame is done, and with damped steps

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..goals import AnyGoal, Goal, Vector
+from ..goals import LARGEST, AnyGoal, Goal, LookAt, Vector
 from ..limits import EulerBox, LimitGroup, clamp_rotations
 from ..pose import Pose, forward
 from ..rotation import Array
-from ..skeleton import Skeleton
+from ..skeleton import Skeleton, frozen, is_whole
 from ..solution import Solution
 from . import numbers
 from .frame import FrameSolver
@@ -92,18 +92,36 @@ class PinAndDrag:
     def __post_init__(self) -> None:
         if self.root not in ROOTS:
             raise CoreError(f'root must be "free", "translate", "fixed" or "pull", not "{self.root}".')
-        if self.limits not in (True, False, "soft"):
+        limits: object = self.limits
+        if not isinstance(limits, bool) and not (isinstance(limits, str) and limits == "soft"):  # pyright: ignore
             raise CoreError(f'limits must be True, False or "soft", not "{self.limits}".')
         for name in ("position_tolerance", "rotation_tolerance", "fps"):
             value = getattr(self, name)
-            if value is not None and not value > 0.0:
+            if name == "position_tolerance" and value is None:
+                continue
+            if not isinstance(value, (int, float, np.number)) or not 0.0 < value < np.inf:
                 raise CoreError(f"{name} must be a positive number, not {value}.")
-        if self.iterations < 1:
+        if not is_whole(self.iterations) or self.iterations < 1:
             raise CoreError(f"iterations must be at least 1, not {self.iterations}.")
-        if self.restarts is not None and self.restarts < 0:
+        if self.restarts is not None and (not is_whole(self.restarts) or self.restarts < 0):
             raise CoreError(f"restarts must be at least 0, not {self.restarts}.")
-        if self.deviations is not None and not (np.isfinite(self.deviations) & (self.deviations >= 0.0)).all():
+        for name in ("deviations", "axes", "bends"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            try:
+                array = frozen(value, float)
+            except (TypeError, ValueError):
+                raise CoreError(f"{name} must be numbers.") from None
+            if not (np.abs(array) <= LARGEST).all():
+                raise CoreError(f"{name} must be finite numbers.")
+            object.__setattr__(self, name, array)
+        if self.deviations is not None and (self.deviations < 0.0).any():
             raise CoreError("deviations must be numbers of at least 0.")
+        if self.axes is not None:
+            if self.axes.shape[-1:] != (4,) or not np.all(np.sum(np.square(self.axes), axis=-1) > 0.0):
+                raise CoreError("axes must be quaternions other than 0, 0, 0, 0.")
+            object.__setattr__(self, "axes", frozen(rotation.normalize(self.axes)))
 
     @property
     def starts(self) -> int:
@@ -130,12 +148,21 @@ class Problem:
     """
 
     def __init__(self, method: PinAndDrag, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
+        wanted: object = goals
+        if not isinstance(wanted, Sequence) or not all(isinstance(goal, AnyGoal) for goal in wanted):  # pyright: ignore
+            raise CoreError("What is wanted must be a list of goals.")
         if not goals:
             raise CoreError("There is no goal to solve for.")
         for name, width in (("deviations", 3), ("axes", 4), ("bends", 3)):
             array = getattr(method, name)
             if array is not None and np.shape(array) != (len(skeleton), width):
                 raise CoreError(f"{name} must have the shape {(len(skeleton), width)}, not {np.shape(array)}.")
+        for goal in goals:
+            other = (
+                getattr(goal, "relative_to", None) if isinstance(goal, (Goal, LookAt)) else getattr(goal, "other", None)
+            )
+            if other is not None and skeleton.index(other) == skeleton.index(goal.bone):
+                raise CoreError(f'"{goal.bone}" cannot be led against itself; name another bone.')
         self.method = method
         self.skeleton = skeleton
         self.unit = skeleton.size
@@ -143,6 +170,9 @@ class Problem:
         self.position_tolerance = numbers.POSITION_TOLERANCE * self.unit if tolerance is None else tolerance
 
         reference = pose if method.reference is None else method.reference
+        for name, some in (("pose", pose), ("reference", reference)):
+            if some.rotations.shape[-2] != len(skeleton):
+                raise CoreError(f"The {name} has {some.rotations.shape[-2]} bones, the skeleton {len(skeleton)}.")
         shapes = [shape for goal in goals for shape in goal.batch_shapes()]
         self.batch_shape = _common_shape([pose.batch_shape, reference.batch_shape, *shapes])
         self.given = self.start = _flat(pose, self.batch_shape)
@@ -266,16 +296,51 @@ class Problem:
 
     def retarget(self, index: int, goal: AnyGoal) -> None:
         """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
+        before = self._goal(index)
+        for name in ("bone", "other", "relative_to"):
+            old, new = getattr(before, name, None), getattr(goal, name, None)
+            named = [None if bone is None else self.skeleton.index(bone) for bone in (old, new)]
+            if named[0] != named[1]:
+                raise CoreError(f'Goal {index} is one of "{before.bone}"; other bones need `with_goals`.')
+        for name in ("position", "rotation"):
+            if (getattr(before, name, None) is None) != (getattr(goal, name, None) is None):
+                raise CoreError(f'The goal of "{before.bone}" is to go on with or without a {name} as before.')
+        for name in ("priority", "point"):
+            if not np.array_equal(getattr(before, name, 0), getattr(goal, name, 0)):
+                raise CoreError(
+                    f'The {name} of the goal of "{before.bone}" stays as it was; change it by `with_goals`.'
+                )
         self.rows.retarget(index, goal)
         if self.frame is not None:
             self.frame.retarget()
 
     def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
         """Give goal `index` other targets only: a tick of a drag. `solution.goals` keep the first targets."""
-        for target in (position, rotation):
-            if target is not None and not np.isfinite(target).all():
-                raise CoreError(f'The target of "{self.goals[index].bone}" is not a finite number.')
-        self.rows.move(index, position, rotation)
+        goal = self._goal(index)
+        targets: list[Array | None] = []
+        for name, target, size in (("position", position, 3), ("rotation", rotation, 4)):
+            if target is None:
+                targets.append(None)
+                continue
+            if getattr(goal, name, None) is None:
+                raise CoreError(f'The goal of "{goal.bone}" has no {name} to move.')
+            try:
+                array = np.asarray(target, float)
+            except (TypeError, ValueError):
+                raise CoreError(f'The {name} of the goal of "{goal.bone}" needs numbers.') from None
+            if array.shape[-1:] != (size,):
+                raise CoreError(f'The {name} of the goal of "{goal.bone}" needs {size} numbers.')
+            if not (np.abs(array) <= LARGEST).all():
+                raise CoreError(f'The target of "{goal.bone}" is not a finite number.')
+            if size == 4 and (np.abs(np.sum(array * array, axis=-1) - 1.0) > numbers.UNIT).any():
+                raise CoreError(f'The rotation of the goal of "{goal.bone}" is no unit quaternion.')
+            targets.append(array)
+        self.rows.move(index, *targets)
+
+    def _goal(self, index: int) -> AnyGoal:
+        if not is_whole(index) or not 0 <= index < len(self.goals):
+            raise CoreError(f"There is no goal {index}: there are {len(self.goals)}.")
+        return self.goals[index]
 
     def advance(self, seconds: float) -> None:
         """Move the targets of goals with velocities on."""
