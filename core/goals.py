@@ -66,7 +66,9 @@ class _Checks:
             raise CoreError(f"{self._called(name)} needs {size} numbers.")
         self._set(name, array)
 
-    def _numbers(self, name: str, value: ArrayLike) -> NDArray[Any]:
+    def _numbers(self, name: str, value: ArrayLike | None) -> NDArray[Any]:
+        if value is None:
+            raise CoreError(f"{self._called(name)} needs numbers.")
         try:
             array = frozen(value, float)
         except (TypeError, ValueError):

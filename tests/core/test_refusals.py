@@ -49,6 +49,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "two priorities": (made(Goal, "head", PLACE, priority=np.array([0, 1])), "must be 0, 1, 2"),
     "no point": (made(Goal, "head", PLACE, point=None), "point of the goal"),
     "no other point": (made(Distance, "head", "hand.L", 1.0, other_point=None), "other_point"),
+    "no weight": (made(Goal, "head", PLACE, position_weight=None), "needs numbers"),
     "a place beyond all": (made(Goal, "head", (1e200, 0.0, 0.0)), "too large"),
     "a point beyond all": (made(Goal, "head", PLACE, point=(0.0, 1e200, 0.0)), "too large"),
     "a weight beyond all": (made(Goal, "head", PLACE, position_weight=1e300), "too large"),
