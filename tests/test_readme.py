@@ -172,8 +172,8 @@ def test_bad_input_ends_with_the_code_that_the_readme_gives() -> None:
     assert run_verb("solve", "--blend", "missing.blend", "--job", "JOB.json")[0] == 2
 
 
-def test_the_snippet_prints_what_the_readme_says(tmp_path: Path) -> None:
-    (snippet,) = blocks("python")
+def test_the_snippets_one_after_the_other_print_what_the_readme_says(tmp_path: Path) -> None:
+    snippet = "\n".join(blocks("python"))
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{snippet}"],
         cwd=tmp_path,
@@ -182,7 +182,7 @@ def test_the_snippet_prints_what_the_readme_says(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == blocks("text")[1]
+    assert done.stdout == "".join(blocks("text")[1:])
 
 
 def links(text: str) -> list[str]:
