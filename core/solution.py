@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import rotation
-from .goals import AnyGoal
+from .goals import AnyGoal, Balance
 from .pose import Pose
 from .rotation import Array
 from .skeleton import Skeleton
@@ -103,7 +103,9 @@ class Solution:
             short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
         where = f" at step {worst}" if len(errors) > 1 else ""
         reasons = self.reasons(index, worst)
-        name = self.skeleton.names[self.skeleton.index(self.goals[index].bone)]
+        goal = self.goals[index]
+        name = self.skeleton.names[self.skeleton.index(goal.bone)]
+        name = f"the balance of {name}" if isinstance(goal, Balance) else name
         return f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else "")
 
     def reasons(self, index: int, frame: int = 0) -> list[str]:

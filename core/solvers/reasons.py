@@ -49,7 +49,11 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
         return ["no bone that carries it may be changed"]
     stretched = _stretched(problem, index, frame)
     # a pull that turns nothing, next to what as long a pull could do across
-    leverage = float(lengths(jacobian[pulling]).max() * lengths(errors[pulling]))
+    most = lengths(jacobian[pulling]).max()
+    if rows.blocks:  # a distance has one row, which may have no leverage itself: compare with the points it is between
+        raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * np.sqrt(problem.variance)
+        most = max(most, lengths(raw).max(initial=0.0))
+    leverage = float(most * lengths(errors[pulling]))
     if size < numbers.NO_PULL * leverage:
         return [sentence for _, sentence in stretched] or ["as near as its bones' lengths let it come"]
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
@@ -67,7 +71,7 @@ def _holds(
     at = links.place(problem.x[frames])
     measured = limits.measure(at, frames)
     linear = limits.linearize(at, measured, frames)
-    near = limits.real & ((linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR))
+    near = (linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR)  # locked ones always
     spread = np.sqrt(problem.variance)
     first = rows.goals[index].priority
     owner_of_row = rows.owners[block_of_row]
@@ -100,7 +104,11 @@ def _holds(
         force = float(forces[start + number])
         upper = linear.above[0, place] < -linear.below[0, place]
         share = float(pull @ normals[:, number]) * force / size
-        if share > numbers.WORTH_SAYING and (force > 0.0) == upper:
+        if share > numbers.WORTH_SAYING and not limits.real[place]:
+            node = problem.tree.joints[limits.joint[place]]
+            name = problem.skeleton.names[int(problem.tree.nodes[node])]
+            holds.append(_Hold(share, f"the rotation of {name} is locked"))
+        elif share > numbers.WORTH_SAYING and (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
             holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
     return holds

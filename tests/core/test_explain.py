@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
+from core import Balance, Distance, EulerBox, Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
 from tests.core.figures import FIGURE, skeleton_of
 from tests.core.test_pins import pins
 
@@ -48,6 +48,29 @@ def test_a_limit_that_stops_a_joint_is_named_with_its_axis() -> None:
     # the elbow turns the hand about X: straight up is 3.0, and 90 degrees would be needed
     solution = solve(skeleton, Pose.rest(skeleton), [Goal("hand", [0.0, 1.1, 2.0])])
     assert said(solution, 0) == "lower at its X limit"
+
+
+def test_a_lock_that_stops_a_joint_is_named() -> None:
+    locks = np.zeros((len(ARM), 3), bool)
+    locks[2] = True
+    free = {"movable": [False, True, True, False], "rotation_modes": ["XYZ"] * len(ARM)}
+    wanted = [Goal("hand", [0.5, 0.5, 1.5])]  # nearer to the shoulder than the straight arm can come
+    skeleton = fixed(ARM, rotation_locks=locks, **free)
+    assert said(solve(skeleton, Pose.rest(skeleton), wanted), 0) == "the rotation of lower is locked"
+    assert solve(fixed(ARM, **free), Pose.rest(skeleton), wanted).converged
+
+
+def test_a_distance_that_the_bones_are_too_short_for_is_said_to_be(figure: Skeleton) -> None:
+    method = PinAndDrag(root="fixed")
+    apart = solve(figure, Pose.rest(figure), [Distance("hand.L", "hand.R", 4.0, bound="at least")], method)
+    assert said(apart, 0) == "as near as its bones' lengths let it come"
+
+
+def test_what_is_short_of_balance_is_not_said_of_the_bone(figure: Skeleton) -> None:
+    still = replace(figure, movable=np.zeros(len(figure), bool))
+    (sentence,) = solve(still, Pose.rest(still), [Balance("hips", ("hand.L",))], PinAndDrag(root="fixed")).explain()
+    assert sentence.startswith("the balance of hips is ")
+    assert "no bone that carries it may be changed" in sentence
 
 
 def test_the_pin_that_a_chain_is_stretched_from_is_named(figure: Skeleton) -> None:
