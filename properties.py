@@ -17,6 +17,13 @@ from bpy.props import (
 _OPEN: Final[Any] = {"LIBRARY_OVERRIDABLE"}
 _OPEN_LIST: Final[Any] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
+# What a pin is fixed to, as items of an enumeration.
+PIN_SPACES: Final = (
+    ("WORLD", "World", "It stays in the world while the armature object moves"),
+    ("ARMATURE", "Armature", "It goes with the armature object"),
+    ("OBJECT", "Object", "It goes with another object"),
+)
+
 
 class PoisePin(bpy.types.PropertyGroup):
     """One bone held where it was pinned"""
@@ -48,11 +55,7 @@ class PoisePin(bpy.types.PropertyGroup):
     space: EnumProperty(
         name="Space",
         description="What the pin is fixed to",
-        items=(
-            ("WORLD", "World", "The pin stays in the world while the armature object moves"),
-            ("ARMATURE", "Armature", "The pin goes with the armature object"),
-            ("OBJECT", "Object", "The pin goes with another object"),
-        ),
+        items=PIN_SPACES,
         override=_OPEN,
     )
     target: PointerProperty(

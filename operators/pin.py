@@ -7,6 +7,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from ..commands.pins import OBJECT
 from ..core import CoreError
+from ..properties import PIN_SPACES
 from .pins import set_pins
 from .tool import Tool, counted, selected_bones
 
@@ -26,15 +27,7 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
             ("ROTATION", "Rotation", "The bone keeps its orientation"),
         ),
     )
-    space: EnumProperty(
-        name="Space",
-        description="What the pins are fixed to",
-        items=(
-            ("WORLD", "World", "The pins stay in the world while the armature object moves"),
-            ("ARMATURE", "Armature", "The pins go with the armature object"),
-            ("OBJECT", "Object", "The pins go with another object"),
-        ),
-    )
+    space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
     target: StringProperty(name="Object", description="The object that the pins go with", options={"SKIP_SAVE"})
 
     @classmethod

@@ -8,6 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from .. import bridge
 from ..commands.pins import ARMATURE, OBJECT, WORLD, read_pin
 from ..core import CoreError
+from ..properties import PIN_SPACES
 from .pins import check_pins, place_pin
 from .tool import Tool
 
@@ -18,15 +19,7 @@ class POISE_OT_pin_space(Tool, bpy.types.Operator):
     bl_idname = "poise.pin_space"
     bl_label = "Pin Space"
 
-    space: EnumProperty(
-        name="Space",
-        description="What the pin is fixed to",
-        items=(
-            (WORLD, "World", "The pin stays in the world while the armature object moves"),
-            (ARMATURE, "Armature", "The pin goes with the armature object"),
-            (OBJECT, "Object", "The pin goes with another object"),
-        ),
-    )
+    space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
     target: StringProperty(
         name="Object", description="The object that the pin goes with; by default the other selected one",
         options={"SKIP_SAVE"},

@@ -106,35 +106,33 @@ class POISE_PT_solver(_Side, bpy.types.Panel):
         column.prop(object, "poise_use_stretch")
 
 
-class POISE_PT_bone(bpy.types.Panel):
-    """Pin and stiffness of the active bone"""
+class _Bone:
+    """What the active bone has."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_pose_bone is not None
+
+    def draw(self, context: Any) -> None:
+        panel: Any = self
+        draw_bone(panel.layout, context)
+
+
+class POISE_PT_bone(_Bone, bpy.types.Panel):
+    """Pin, stiffness and limits of the active bone"""
 
     bl_label = "Poise"
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "bone"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_pose_bone is not None
-
-    def draw(self, context: Any) -> None:
-        draw_bone(self.layout, context)
 
 
-class POISE_PT_active_bone(_Side, bpy.types.Panel):
+class POISE_PT_active_bone(_Bone, _Side, bpy.types.Panel):
     """Pin, stiffness and limits of the active bone"""
 
     bl_label = "Active Bone"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_pose_bone is not None
-
-    def draw(self, context: Any) -> None:
-        draw_bone(self.layout, context)
 
 
 def draw_pin(layout: Any, pin: Any) -> None:
