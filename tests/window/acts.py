@@ -112,8 +112,12 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = matrices()
     seen["pins after undo"] = len(bpy.context.object.poise_pins)
 
-    yield from hand.click(*max(panel["poise_root"]))  # the rightmost: fixed
-    yield from hand.until(lambda: bpy.context.object.poise_root == "FIXED")
+    hand.move(*panel["poise_root"][0])
+    for _ in range(5):  # Ctrl and the wheel go through the list
+        yield 0.3
+        if bpy.context.object.poise_root == "FIXED":
+            break
+        hand.press("WHEELDOWNMOUSE", ctrl=True)
     seen["root"] = bpy.context.object.poise_root
     yield from hand.click(*panel[SOLVE][0])
     yield from hand.until(lambda: pose_channels() != moved)
