@@ -1,7 +1,7 @@
 """One drag on one armature, without mouse and window: what is grabbed, where it is led, what came of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 from .. import bridge
 from ..bridge import Grab
 from ..commands.pins import LIMITS, balance_priority, holds, supports
-from ..core import Balance, CoreError, Goal, PinAndDrag, Solution, forward, rotation
+from ..core import Balance, CoreError, Goal, PinAndDrag, Pose, Solution, forward, rotation
 from ..core.goals import AnyGoal
 from ..core.humanoid import find_roles
 from ..core.humanoid.anatomy import with_anatomy
@@ -25,6 +25,9 @@ ROOTS: Final[dict[str, Root]] = {
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
+_UNSCALED: Final = (
+    1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
+)
 _MIRROR: Final = np.array([-1.0, 1.0, 1.0])
 _MIRROR_TURN: Final = np.array([1.0, 1.0, -1.0, -1.0])
 
@@ -56,7 +59,7 @@ class Session:
         self.name, self._uid = object.name, object.session_uid
         self.rig = bridge.read_rig(object)
         self._channels = bridge.read_channels(object, self.rig.channels)
-        self.start = self.pose = bridge.read_pose(object, self.rig)
+        self.start = self.pose = _rigid(bridge.read_pose(object, self.rig))
         self.world = bridge.world_matrix(object)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
         self.heads, self.turns = forward(self.rig.skeleton, self.start)
@@ -233,6 +236,13 @@ class Session:
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places
+
+
+def _rigid(pose: Pose) -> Pose:
+    """The pose without scales that are noise."""
+    if pose.scales is None or np.any(np.abs(pose.scales - 1.0) > _UNSCALED):
+        return pose
+    return replace(pose, scales=None)
 
 
 def pin_kind(object: Any, bone: str) -> str:

@@ -153,6 +153,8 @@ class FrameSolver:
                 at.own = [own @ axes.transpose(0, 2, 1) for own, axes in zip(at.own, self.limit_axes, strict=True)]
             values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own, strict=True)]
             at.values = values[0] if len(values) == 1 else np.concatenate(values)
+        else:
+            at.own, at.values = [], self.lower
         self.compare(at)
         return at
 

@@ -137,6 +137,20 @@ def test_a_closed_path_comes_home(rig: Any) -> None:
     assert np.degrees(turned.max()) < 0.1
 
 
+def test_the_noise_of_an_import_in_scales_stays_and_costs_nothing(rig: Any) -> None:
+    rig.pose.bones["spine"].scale = (1.0000005, 0.9999995, 1.0)
+    before = tuple(rig.pose.bones["spine"].scale)
+    session = session_of(rig, "hand.L")
+    assert session.start.scales is None
+    lead(session, [-0.2, -0.2, 0.1])
+    wanted, _ = session.targets()[0]
+    assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
+    session.finish()
+    assert tuple(rig.pose.bones["spine"].scale) == before
+    rig.pose.bones["spine"].scale = (1.1, 1.1, 1.1)
+    assert session_of(rig, "hand.L").start.scales is not None
+
+
 def test_who_wins_can_change_during_the_drag(rig: Any) -> None:
     far = [0.0, -2.5, 0.0]
     session = session_of(rig, "hand.L")

@@ -327,6 +327,19 @@ def test_the_lean_form_keeps_limits_and_does_the_same_about_any_axes() -> None:
     assert one.converged
 
 
+def test_a_drag_with_bends_and_no_limits_goes_out_of_reach(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    hand = forward(figure, rest)[0][figure.index("hand.R")]
+    method = PinAndDrag(root="fixed", settle=False, bends=np.full((len(figure), 3), 0.05))
+    problem = method.prepare(figure, rest, [Goal("hand.R", hand)])
+    assert problem.frame is not None
+    for share in np.linspace(0.0, 1.0, 20):
+        problem.move(0, hand + share * np.array([-1.5, 0.0, 0.0]))
+        solution = problem.solve()
+    assert not solution.converged
+    assert float(solution.position_error[0]) < 1.5
+
+
 def test_units_do_not_matter(limited: Skeleton) -> None:
     goals = reachable(limited, ("foot.L", "hand.R"), np.random.default_rng(9))
     one = solve(limited, Pose.rest(limited), goals)
