@@ -30,6 +30,8 @@ from .errors import BridgeError
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or parts of a unit quaternion, that a locked value may be off by
 _AXES: Final = ("x", "y", "z")
+_ACROSS: Final = np.array([-1.0, 1.0, 1.0])
+_TURNED_ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])
 LENGTH: Final = 1  # the scale channel that a bone grows by: along its Y
 
 
@@ -134,10 +136,10 @@ def read_rig(object: ArmatureObject) -> Rig:
     parents = np.array([-1 if bone.parent is None else index[bone.parent.name] for bone in bones])
 
     # these are what Blender itself computes with: the rest matrices in armature space are their products
-    lengths = _gather(bones, "length", 1)[:, 0]
-    offsets = _gather(bones, "head", 3)
+    lengths = gather(bones, "length", 1)[:, 0]
+    offsets = gather(bones, "head", 3)
     offsets[:, 1] += np.where(parents >= 0, lengths[parents], 0.0)
-    rest = _gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
+    rest = gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
 
     modes = tuple(channel.rotation_mode for channel in channels)
     reasons, limiting = find_driven(object)
@@ -183,7 +185,7 @@ def read_driven(object: ArmatureObject, rig: Rig) -> Array | None:
 def read_matrices(object: ArmatureObject) -> Array:
     """Blender's own evaluated `PoseBone.matrix`, (J, 3, 4) float64, as of the last update of the view layer."""
     bones = object.pose.bones
-    return _gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
+    return gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
 
 
 def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Array | None) -> Pose:
@@ -283,7 +285,12 @@ def world_to_armature(
     return moved, turned
 
 
-def _gather(collection: Any, name: str, size: int) -> Array:
+def mirrored(position: Array, turn: Array) -> tuple[Array, Array]:
+    """A position or way (..., 3) and a rotation (..., 4) of armature space on the other side of X."""
+    return position * _ACROSS, turn * _TURNED_ACROSS
+
+
+def gather(collection: Any, name: str, size: int) -> Array:
     values = np.empty(len(collection) * size, np.float32)
     collection.foreach_get(name, values)
     return values.reshape(-1, size).astype(float)
@@ -306,7 +313,7 @@ def _by_axis(collection: Any, name: str, dtype: type) -> Array:
 def _stretch(channels: Any, driven: NDArray[np.bool_]) -> Array:
     """(J,) 0 where the length is locked or decided by something else."""
     locked = _flags(channels, "lock_scale", 3)[:, LENGTH]
-    return np.where(driven | locked, 0.0, _gather(channels, "ik_stretch", 1)[:, 0])
+    return np.where(driven | locked, 0.0, gather(channels, "ik_stretch", 1)[:, 0])
 
 
 def _rotation_locks(object: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -321,8 +328,8 @@ def _rotation_locks(object: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDA
     by_component = _flags(channels, "lock_rotations_4d", 1)[:, 0] & np.isin(modes, ("QUATERNION", "AXIS_ANGLE"))
     values = np.where(
         np.equal(modes, "QUATERNION")[:, None],
-        _gather(channels, "rotation_quaternion", 4)[:, 1:],
-        _gather(channels, "rotation_axis_angle", 4)[:, 1:],
+        gather(channels, "rotation_quaternion", 4)[:, 1:],
+        gather(channels, "rotation_axis_angle", 4)[:, 1:],
     )
     locked_w = _flags(channels, "lock_rotation_w", 1)[:, 0]
     hinge = ~locked_w & (locks.sum(axis=1) == 2) & np.all(~locks | (np.abs(values) < _LOCKED), axis=1)

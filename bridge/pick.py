@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..core import rotation
 from ..core.rotation import Array
-from .armature import read_matrices, world_matrix
+from .armature import gather, read_matrices, world_matrix
 from .view import View
 
 _JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
@@ -35,11 +36,10 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
     for object, names in shown_bones(context).items():
         bones = object.data.bones
         numbers = [bones.find(name) for name in names]
-        lengths = np.empty(len(bones), np.float32)
-        bones.foreach_get("length", lengths)
+        lengths = gather(bones, "length", 1)[:, 0]
         matrices = world_matrix(object) @ _square(read_matrices(object)[numbers])
         free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
-        found = nearest(view, mouse, matrices, lengths[numbers].astype(float), free, scale)
+        found = nearest(view, mouse, matrices, lengths[numbers], free, scale)
         if found is None:
             continue
         far, place, share = found
@@ -68,7 +68,7 @@ def nearest(
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
     a, b, at = view.pixels(heads), view.pixels(tails), np.array(mouse, float)
-    to_head, to_tail = _length(a - at), np.where(free, _length(b - at), np.nan)
+    to_head, to_tail = rotation.lengths(a - at), np.where(free, rotation.lengths(b - at), np.nan)
     for far, share in ((to_head, _HEAD), (to_tail, _TAIL)):
         near = np.where(far <= _JOINT * scale, far, np.inf)
         if len(near) and np.isfinite(near.min()):
@@ -77,8 +77,8 @@ def nearest(
     way = b - a
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.clip(np.sum((at - a) * way, axis=-1) / np.sum(way * way, axis=-1), 0.0, 1.0)
-    far = _length(a + share[:, None] * way - at)
-    reach = np.maximum(_LENGTH * scale, _THICKNESS * _length(way))
+    far = rotation.lengths(a + share[:, None] * way - at)
+    reach = np.maximum(_LENGTH * scale, _THICKNESS * rotation.lengths(way))
     near = np.where(far <= reach, far, np.inf)
     if not len(near) or not np.isfinite(near.min()):
         return None
@@ -93,10 +93,6 @@ def _along(view: View, at: Array, head: Array, tail: Array, share: float) -> flo
         return share
     way = tail - head
     return float(np.clip((point - head) @ way / max(float(way @ way), np.finfo(float).tiny), 0.0, 1.0))
-
-
-def _length(vectors: Array) -> Array:
-    return np.sqrt(np.sum(np.square(vectors), axis=-1))
 
 
 def _square(matrices: Array) -> Array:

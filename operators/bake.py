@@ -8,13 +8,13 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ..commands.job import FRAME_LIMIT, Write
 from ..commands.pins import job_from_pins
 from ..commands.solve import perform
-from .pins import check_pins
-from .tool import Tool, counted
+from .pins import PinsTool
+from .tool import counted
 
 _STEPS = 100  # of the progress shown at the mouse
 
 
-class POISE_OT_bake(Tool, bpy.types.Operator):
+class POISE_OT_bake(PinsTool, bpy.types.Operator):
     """Key a range of frames so that all pins hold in each of them"""
 
     bl_idname = "poise.bake"
@@ -39,10 +39,6 @@ class POISE_OT_bake(Tool, bpy.types.Operator):
         description='Of the new action; by default that of the present one with "poise" behind',
         options={"SKIP_SAVE"},
     )
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._fill_range(context)

@@ -4,19 +4,14 @@ from typing import Any
 
 import bpy
 
-from .pins import check_pins, release
-from .tool import Tool
+from .pins import PinsTool, release
 
 
-class POISE_OT_clear_pins(Tool, bpy.types.Operator):
+class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
     """Let all bones of the armature go"""
 
     bl_idname = "poise.clear_pins"
     bl_label = "Clear Pins"
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         return "INFO", release(object, list(range(len(object.poise_pins))))

@@ -6,11 +6,10 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..core import CoreError
-from .pins import check_pins, find_pin
-from .tool import Tool
+from .pins import PinsTool, find_pin
 
 
-class POISE_OT_goto_pin(Tool, bpy.types.Operator):
+class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
     """Select the pinned bone and show it"""
 
     bl_idname = "poise.goto_pin"
@@ -23,7 +22,7 @@ class POISE_OT_goto_pin(Tool, bpy.types.Operator):
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
+        super().need(context, object)
         if context.mode != "POSE":
             raise CoreError("Bones are selected in Pose Mode; go there first.")
 

@@ -7,20 +7,16 @@ import numpy as np
 
 from .. import bridge
 from ..commands.pins import OBJECT, WORLD, read_pin
-from ..core import CoreError
-from .pins import add_pin, check_pins, find_pin, place_pin
-from .tool import Tool, counted
+from ..core import CoreError, rotation
+from .pins import PinsTool, add_pin, find_pin, place_pin
+from .tool import counted
 
 
-class POISE_OT_mirror_pins(Tool, bpy.types.Operator):
+class POISE_OT_mirror_pins(PinsTool, bpy.types.Operator):
     """Pin the other side as this one is pinned, mirrored: of the selected bones, or of all if none of them is pinned"""
 
     bl_idname = "poise.mirror_pins"
     bl_label = "Mirror Pins"
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         chosen = {bone.name for bone in context.selected_pose_bones_from_active_object or ()}
@@ -54,9 +50,8 @@ class POISE_OT_mirror_pins(Tool, bpy.types.Operator):
             for field in ("use_position", "use_rotation", "weight", "priority", "mute"):
                 setattr(twin, field, getattr(pin, field))
             twin.space = WORLD if pin.space == OBJECT else pin.space  # what it goes with is on this side
-            position = np.zeros(3) if position is None else position * np.array([-1.0, 1.0, 1.0])
-            turn = np.array([1.0, 0.0, 0.0, 0.0]) if turn is None else turn * np.array([1.0, 1.0, -1.0, -1.0])
-            place_pin(object, twin, position, turn)
+            position = np.zeros(3) if position is None else position
+            place_pin(object, twin, *bridge.mirrored(position, rotation.IDENTITY if turn is None else turn))
 
 
 CLASSES = (POISE_OT_mirror_pins,)

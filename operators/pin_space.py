@@ -9,11 +9,10 @@ from .. import bridge
 from ..commands.pins import ARMATURE, OBJECT, WORLD, read_pin
 from ..core import CoreError
 from ..properties import PIN_SPACES
-from .pins import check_pins, place_pin
-from .tool import Tool
+from .pins import PinsTool, place_pin
 
 
-class POISE_OT_pin_space(Tool, bpy.types.Operator):
+class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
     """Fix the active pin to the world, to the armature or to an object; it stays where it is"""
 
     bl_idname = "poise.pin_space"
@@ -24,10 +23,6 @@ class POISE_OT_pin_space(Tool, bpy.types.Operator):
         name="Object", description="The object that the pin goes with; by default the other selected one",
         options={"SKIP_SAVE"},
     )  # fmt: skip
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         pin = object.poise_pins[object.poise_active_pin]

@@ -9,7 +9,7 @@ from bpy.app.handlers import persistent
 from .. import bridge
 from ..commands.pins import OBJECT, WORLD
 from ..core import CoreError, forward
-from .tool import counted
+from .tool import Tool, counted
 
 
 def set_pins(
@@ -88,10 +88,13 @@ def find_pin(object: Any, bone: str) -> Any:
     return object.poise_pins[place] if place >= 0 else None
 
 
-def check_pins(object: Any) -> None:
-    """Raises CoreError if the armature has no pins."""
-    if not len(object.poise_pins):
-        raise CoreError(f'"{object.name}" has no pins.')
+class PinsTool(Tool):
+    """A tool for an armature that has pins."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if not len(object.poise_pins):
+            raise CoreError(f'"{object.name}" has no pins.')
 
 
 def release(object: Any, places: list[int]) -> str:

@@ -28,8 +28,6 @@ _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _UNSCALED: Final = (
     1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
 )
-_MIRROR: Final = np.array([-1.0, 1.0, 1.0])
-_MIRROR_TURN: Final = np.array([1.0, 1.0, -1.0, -1.0])
 
 
 class Lost(CoreError):
@@ -69,6 +67,7 @@ class Session:
         self.turning = False
         self.restless = False  # whether the body would go on under a still mouse
         self.solution: Solution | None = None
+        self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
         self._hold = [hold for hold in holds(object) if self.rig.skeleton.index(hold.bone) not in self.kinds]
@@ -149,6 +148,9 @@ class Session:
         if self._balanced:
             goals.append(self._balance(2))
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
+        tree = self._problem.tree
+        self._solved = sorted({*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()})
+        self._growing = tree.nodes[tree.stretching].tolist()
 
     def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
@@ -163,7 +165,7 @@ class Session:
         turned = self._turn_in_armature(turn)
         self._targets = []
         for number, effector in enumerate(self.effectors):
-            way, spin = (moved * _MIRROR, turned * _MIRROR_TURN) if effector.mirrored else (moved, turned)
+            way, spin = bridge.mirrored(moved, turned) if effector.mirrored else (moved, turned)
             place, stand = effector.place + way, rotation.mul(spin, effector.turn)
             self._targets.append((place, stand))
             self._problem.move(number, place, stand if self.turning else None)
@@ -177,8 +179,8 @@ class Session:
         return solution
 
     def _show(self, solution: Solution, begin: float) -> Solution:
-        self.solution, self.pose, self.restless = solution, solution.pose, True
-        bridge.write_pose(self.object(), self.rig, self.pose, self._solved(), self._growing())
+        self.solution, self.pose, self.restless, self._stands = solution, solution.pose, True, None
+        bridge.write_pose(self.object(), self.rig, self.pose, self._solved, self._growing)
         self.seconds = perf_counter() - begin
         return solution
 
@@ -186,14 +188,6 @@ class Session:
         """A turn (4,) of the world as one of armature space."""
         frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         return rotation.mul(rotation.inv(frame), rotation.mul(turn, frame))
-
-    def _solved(self) -> list[int]:
-        tree = self._problem.tree
-        return sorted({*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()})
-
-    def _growing(self) -> list[int]:
-        tree = self._problem.tree
-        return tree.nodes[tree.stretching].tolist()
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
@@ -213,7 +207,7 @@ class Session:
 
     def targets(self) -> list[tuple[Array, Array]]:
         """In the world: where each effector is wanted, and where it is."""
-        heads, turns = forward(self.rig.skeleton, self.pose)
+        heads, turns = self._now()
         found: list[tuple[Array, Array]] = []
         for effector, (wanted, _) in zip(self.effectors, self._targets, strict=True):
             here = heads[effector.bone] + rotation.rotate(turns[effector.bone], effector.point)
@@ -230,8 +224,14 @@ class Session:
         bones = {bone for (bone, _), on in zip(solution.limit_names, solution.limits_active, strict=True) if on}
         return [self._ends(bone) for bone in sorted(bones)]
 
+    def _now(self) -> tuple[Array, Array]:
+        """Heads and turns of the bones in the present pose."""
+        if self._stands is None:
+            self._stands = forward(self.rig.skeleton, self.pose)
+        return self._stands
+
     def _ends(self, bone: int) -> Array:
-        heads, turns = forward(self.rig.skeleton, self.pose)
+        heads, turns = self._now()
         tail = heads[bone] + rotation.rotate(turns[bone], np.array([0.0, self.rig.skeleton.lengths[bone], 0.0]))
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None

@@ -8,19 +8,15 @@ from ..commands.pins import job_from_pins
 from ..commands.solve import perform
 from ..core import CoreError
 from . import autokey
-from .pins import check_pins
-from .tool import Tool, counted
+from .pins import PinsTool
+from .tool import counted
 
 
-class POISE_OT_solve(Tool, bpy.types.Operator):
+class POISE_OT_solve(PinsTool, bpy.types.Operator):
     """Change the present pose so that all pins hold; keyed if auto-keying is on"""
 
     bl_idname = "poise.solve"
     bl_label = "Solve Here"
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         refusal = autokey.check(context, object)

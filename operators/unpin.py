@@ -6,11 +6,11 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core import CoreError
-from .pins import check_pins, release
-from .tool import Tool, selected_bones
+from .pins import PinsTool, release
+from .tool import selected_bones
 
 
-class POISE_OT_unpin(Tool, bpy.types.Operator):
+class POISE_OT_unpin(PinsTool, bpy.types.Operator):
     """Let the selected bones go"""
 
     bl_idname = "poise.unpin"
@@ -19,10 +19,6 @@ class POISE_OT_unpin(Tool, bpy.types.Operator):
     bone: StringProperty(
         name="Bone", description="The bone to let go; without a name the selected ones", options={"SKIP_SAVE"}
     )
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         names = {self.bone} if self.bone else set(selected_bones(context))

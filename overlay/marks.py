@@ -83,7 +83,7 @@ def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0)
     for wanted, reached in marks.targets:
         at, there = view.pixels(np.stack([wanted, reached]))
         thin.append(cross(at, 0.4 * _RADIUS * scale, 1.3 * _RADIUS * scale, colours.dragged))
-        if _apart(at, there) > _FAR * scale:
+        if rotation.lengths(at - there) > _FAR * scale:
             thin.append(dashes(there, at, _DASH * scale, colours.unmet))
     if marks.joint is not None:
         thick.append(polygon(view.pixels(marks.joint), 0.8 * _RADIUS * scale, _RING, colours.hover))
@@ -105,7 +105,7 @@ def _pin(pin: PinMark, view: Camera, colours: Colours, scale: float) -> list[Str
         ends = place + _AXIS * radius * float(view.pixel(place)) * rotation.rotate(pin.turn, np.eye(3))
         for axis, end in zip(colours.axes, view.pixels(ends), strict=True):
             found.append(segments(at, end, (*axis[:3], colour[3])))
-    if pin.holds_position and not pin.mute and _apart(at, bone) > _FAR * scale:
+    if pin.holds_position and not pin.mute and rotation.lengths(at - bone) > _FAR * scale:
         found.append(dashes(at, bone, _DASH * scale, colours.unmet))
     return found
 
@@ -116,7 +116,3 @@ def _guide(view: Camera, origin: Array, axis: Array, colour: Colour) -> Strokes:
     steps = np.linspace(-length, length, 65)
     seen = view.pixels(origin + steps[:, None] * axis)
     return segments(seen[:-1], seen[1:], colour)
-
-
-def _apart(a: Array, b: Array) -> float:
-    return float(np.sqrt(np.sum(np.square(a - b))))

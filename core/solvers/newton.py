@@ -208,7 +208,7 @@ class Newton:
         self.firm = firm  # rows that stay met, once they are
         links = self.problem.links[frames]
         at = links.place(x.copy())
-        now = self._state(at, wish, frames)
+        now = self._state(at, self.limits.measure(at, frames), wish, frames)
         trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
@@ -256,14 +256,15 @@ class Newton:
     def _reach(self, links: Links, x: Array, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         """The frames at x, with joints brought in that are outside their limits."""
         at = links.place(x)
-        drifted = self.limits.outside(self.limits.measure(at, frames), frames, numbers.LIMIT_SLACK)
-        if len(drifted):
-            measured = self.limits.measure(at[drifted], frames[drifted])
-            at.put(drifted, links[drifted].place(self.limits.clamp(x[drifted], measured, frames[drifted])))
-        return self._state(at, wish, frames)
-
-    def _state(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         measured = self.limits.measure(at, frames)
+        drifted = self.limits.outside(measured, frames, numbers.LIMIT_SLACK)
+        if len(drifted):
+            inside = self.limits.clamp(x[drifted], measured[drifted], frames[drifted])
+            at.put(drifted, links[drifted].place(inside))
+            measured.put(drifted, self.limits.measure(at[drifted], frames[drifted]))
+        return self._state(at, measured, wish, frames)
+
+    def _state(self, at: Kinematics, measured: Measured, wish: _Wish, frames: NDArray[np.int64]) -> _State:
         errors = self._errors(at, wish.aims, frames)
         value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
         return _State(value + 0.5 * self.limits.strain(measured, frames), measured, at)

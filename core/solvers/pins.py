@@ -364,7 +364,7 @@ class Problem:
         self._long_bones = tree.nodes[tree.stretching]
         self._joint_references = self.reference.rotations[:, self._joint_bones]
         self._root_references = self.reference.translations[:, self._root_bones]
-        self._axes = None if self.method.axes is None else np.asarray(self.method.axes)[self._joint_bones]
+        self._axes = None if self.method.axes is None else self.method.axes[self._joint_bones]
         turns = rotation.log(rotation.mul(rotation.inv(self._joint_references), pose.rotations[:, self._joint_bones]))
         if self._axes is not None:
             turns = rotation.rotate(rotation.inv(self._axes), turns)
@@ -380,7 +380,7 @@ class Problem:
         """(3 R,) the method's bends about the axes of x."""
         if self.method.bends is None:
             return None
-        bends = np.asarray(self.method.bends, float)[self._joint_bones]
+        bends = self.method.bends[self._joint_bones]
         bends = bends if self._axes is None else rotation.rotate(rotation.inv(self._axes), bends)
         return bends.reshape(-1)
 
@@ -453,9 +453,8 @@ class Problem:
         left = np.flatnonzero(self._missed) if self.method.settle else np.zeros(0, int)
         if not len(left):
             return found, left
-        everything = np.arange(self.count)
-        errors = self.rows.errors(self.links.place(x), everything)
-        found = replace(found, lengths=errors.lengths, costs=errors.costs)
+        errors = self.rows.errors(self.links[left].place(x[left]), left)
+        found.put(left, replace(found[left], lengths=errors.lengths, costs=errors.costs))
         found = self._rested(found, left)
         stays = np.max(np.abs(found.x[left] - x[left]), axis=1) < numbers.STAYS
         return found, left[stays & ~self.met(found[left])]
