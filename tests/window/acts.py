@@ -14,6 +14,7 @@ LAST_FRAME = 8
 
 NEAR = 1e-3  # metres, and radians near enough: how far a pinned foot may be off
 SAME = 1e-5  # an undone pose
+MANY = 100  # red pixels that make a text
 RED = (0.6, 0.45)  # what Blender writes a reason in: at least this much red, at most this much green and blue
 
 
@@ -68,9 +69,12 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["red before"] = red_pixels(hand.screenshot("panel_object_mode"), x, y)
     yield from hand.click(x, y)
     seen["pins in object mode"] = len(bpy.context.object.poise_pins)
-    hand.move(x + 2, y)
-    yield 2.0  # the tooltip takes its time
-    seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), x, y)
+    for step in range(1, 6):  # the tooltip takes its time, and on a busy machine the mouse has to ask again
+        hand.move(x + 2 * step, y)
+        yield 2.0
+        seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), x, y)
+        if seen["red of the reason"] > seen["red before"] + MANY:
+            break
 
     hand.rest()
     yield 0.2
