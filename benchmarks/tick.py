@@ -39,6 +39,7 @@ from mathutils import Matrix  # noqa: E402
 
 from bridge import Grab, read_channels, write_channels  # noqa: E402
 from core import rotation  # noqa: E402
+from operators.pins import add_pin  # noqa: E402
 from operators.session import Session  # noqa: E402
 
 from . import report  # noqa: E402
@@ -103,8 +104,8 @@ class Poise(Contender):
         self.armature.poise_limits = "HARD" if limited else "OFF"
         for number, name in enumerate(work.effectors):
             if name != DRAGGED:
-                pin = self.armature.poise_pins.add()
-                pin.name, pin.use_rotation = name, bool(work.turned[number])
+                pin = add_pin(self.armature, name)
+                pin.use_rotation = bool(work.turned[number])
                 pin.position = work.positions[0, number]
                 pin.rotation = rotation.from_matrix(work.frames[0, number])
 
