@@ -24,7 +24,7 @@ def swing_vector(matrices: Array) -> tuple[Array, Array]:
     across = matrices[..., 2::-2, 1] * _SIGNS
     cosine = np.sqrt(np.maximum(0.5 * (1.0 + matrices[..., 1, 1]), NEAR_SINGULAR**2))
     vector = 0.5 * across / cosine[..., None]
-    if cosine.size and cosine.min() <= NEAR_SINGULAR:  # half a turn is as far away as can be, not nowhere
+    if np.count_nonzero(cosine <= NEAR_SINGULAR):  # half a turn is as far away as can be, not nowhere
         length = np.linalg.norm(across, axis=-1, keepdims=True)
         direction = np.where(length > 0.0, across / np.where(length > 0.0, length, 1.0), _ACROSS)
         vector = np.where((cosine <= NEAR_SINGULAR)[..., None], direction, vector)
