@@ -207,7 +207,7 @@ class Session:
         heads, turns = self._now()
         found: list[tuple[Array, Array]] = []
         for effector, (wanted, _) in zip(self.effectors, self._targets, strict=True):
-            here = heads[effector.bone] + rotation.rotate(turns[effector.bone], effector.point)
+            here = heads[effector.bone] + turns[effector.bone] @ effector.point
             places, _ = bridge.armature_to_world(self.world, np.stack([wanted, here]))
             assert places is not None
             found.append((places[0], places[1]))
@@ -222,14 +222,19 @@ class Session:
         return [self._ends(bone) for bone in sorted(bones)]
 
     def _now(self) -> tuple[Array, Array]:
-        """Heads and turns of the bones in the present pose."""
+        """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
         if self._stands is None:
-            self._stands = forward(self.rig.skeleton, self.pose)
+            lean = self._problem.frame
+            if lean is not None and lean.at is not None:
+                self._stands = lean.stands()
+            else:
+                heads, turns = forward(self.rig.skeleton, self.pose)
+                self._stands = heads, rotation.to_matrix(turns)
         return self._stands
 
     def _ends(self, bone: int) -> Array:
         heads, turns = self._now()
-        tail = heads[bone] + rotation.rotate(turns[bone], np.array([0.0, self.rig.skeleton.lengths[bone], 0.0]))
+        tail = heads[bone] + turns[bone][:, 1] * self.rig.skeleton.lengths[bone]
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places
@@ -237,9 +242,10 @@ class Session:
 
 def _rigid(pose: Pose) -> Pose:
     """The pose without scales that are noise."""
-    if pose.scales is None or np.any(np.abs(pose.scales - 1.0) > _UNSCALED):
+    if pose.scales is None:
         return pose
-    return replace(pose, scales=None)
+    scaled = np.abs(pose.scales - 1.0) > _UNSCALED
+    return replace(pose, scales=np.where(scaled, pose.scales, 1.0) if scaled.any() else None)
 
 
 def pin_kind(object: Any, bone: str) -> str:

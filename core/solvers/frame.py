@@ -219,6 +219,16 @@ class FrameSolver:
         lengths = np.sqrt(self.at.lengths2) * self.on
         return lengths @ self.goal_positions, lengths @ self.goal_rotations
 
+    def stands(self) -> tuple[Array, Array]:
+        """Heads (J, 3) in armature units and frames (J, 3, 3) where the last solve ended; 0 for what moves no goal."""
+        assert self.at is not None
+        tree, frames = self.problem.tree, self.at.frames[:-1]
+        heads, turns = np.zeros((len(tree.skeleton), 3)), np.zeros((len(tree.skeleton), 3, 3))
+        heads[tree.nodes] = frames[:, :3, 3] * self.problem.unit
+        turned = frames[:, :3, :3]
+        turns[tree.nodes] = turned if tree.axes is None else turned @ tree.axes.transpose(0, 2, 1)
+        return heads, turns
+
     def met(self) -> bool:
         """Whether all goals were within tolerance where the last solve ended."""
         assert self.at is not None

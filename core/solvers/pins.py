@@ -192,7 +192,9 @@ class Problem:
         self._vector = self.x[0]
         self._missed = np.zeros(self.count, bool)
         self.restarts = Restarts(self, self._bends())
-        rigid = self.start.scales is None and not len(self.tree.breaks)
+        scales, tree = self.start.scales, self.tree
+        unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # what is scaled elsewhere stays so
+        rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
         lean = self.rows.uniform and method.limits != "soft"
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
@@ -546,8 +548,8 @@ class Problem:
         self.x = x[None]
         rotations, translations = frame.channels(x)
         position_error, rotation_error = frame.errors()
-        driven = self.start.driven_matrices
-        pose = Pose.trusted(rotations, translations, None, None if driven is None else driven[0])
+        scales, driven = (None if p is None else p[0] for p in (self.start.scales, self.start.driven_matrices))
+        pose = Pose.trusted(rotations, translations, scales, driven)
         met = np.array(frame.met())
         given = self._given, self.brought_in[0]
         solution = self._solution(pose, position_error, rotation_error, np.array(used), met, active, given)
