@@ -107,3 +107,9 @@ def benchmarks(session: nox.Session) -> None:
     numpy = [requirement for requirement in BLENDERS[str(session.python)] if requirement.startswith("numpy")]
     session.install(*numpy, *(group("peers") if "--peers" in session.posargs else []))
     session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@nox.session(python=list(BLENDERS))
+def tick(session: nox.Session) -> None:
+    """Measure a tick of a drag inside both Blenders, beside their own IK constraints."""
+    session.run(blender(session), "-m", "benchmarks.tick", *session.posargs, external=True)

@@ -19,12 +19,8 @@ Every round runs all solvers, each time in another order, W1 five times; figures
 be compared with another day's.
 """
 
-import argparse
 import gc
 import importlib
-import json
-import os
-import platform
 import statistics
 import sys
 from dataclasses import asdict, dataclass, field
@@ -33,20 +29,8 @@ from typing import Any, Final, Protocol, TextIO
 
 import numpy as np
 
-from .work import (
-    KINDS,
-    LIMIT_TOLERANCE,
-    POSITION_TOLERANCE,
-    ROTATION_TOLERANCE,
-    W1_TARGETS,
-    W2_FRAMES,
-    Answer,
-    Verdict,
-    Work,
-    drag,
-    judge,
-    walk,
-)
+from . import report
+from .work import KINDS, W1_TARGETS, W2_FRAMES, Answer, Verdict, Work, drag, judge, tolerances, walk
 
 ROUNDS: Final = 5
 PASSES: Final = {"W1": 5, "W2": 1}  # in a round: W1 takes a tenth of a second, the machine's moods last longer
@@ -169,16 +153,10 @@ def print_table(figures: list[Figure], out: TextIO) -> None:
 
 def main() -> int:
     summary, _, _ = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=summary)
-    parser.add_argument("--json", metavar="FILE", help='write the figures as JSON; "-" is standard output')
-    parser.add_argument("--smoke", action="store_true", help="a few targets, once: that it runs, no figures")
+    parser = report.options("benchmarks", summary, ROUNDS)
     parser.add_argument("--peers", action="store_true", help="fail if pink or mink is not installed")
-    parser.add_argument("--rounds", type=int, help=f"how often everything is run (default {ROUNDS})")
-    options = parser.parse_args()
-    if options.rounds is not None and options.rounds < 1:
-        parser.error("--rounds must be at least 1")
-    rounds = options.rounds or (1 if options.smoke else ROUNDS)
-    out = sys.stderr if options.json == "-" else sys.stdout
+    chosen = parser.parse_args()
+    rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
 
     names, missing = ["with_poise"], dict[str, str]()
     for peer, module in PEERS.items():
@@ -188,46 +166,32 @@ def main() -> int:
         except ImportError as error:
             missing[peer] = str(error)
             print(f"{peer} is missing ({error}): pip install pin-pink mink qpsolvers[quadprog]", file=out)
-    if missing and options.peers:
+    if missing and chosen.peers:
         return 1
     modules = [importlib.import_module(f".{name}", __package__) for name in names]
     makers = [modules[0].Solver, modules[0].Settled, *(module.Solver for module in modules[1:])]
-    count = SMOKE_TARGETS if options.smoke else None
+    count = SMOKE_TARGETS if chosen.smoke else None
     works = [*(drag(kind, count or W1_TARGETS) for kind in KINDS), walk("body", count or W2_FRAMES)]
     figures, settings = measure(makers, works, rounds, sys.stderr)
 
     versions = {module.Solver.name: module.Solver.version for module in modules} | {"numpy": np.__version__}
-    machine = (
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    )
-    print(f"\n{machine}, one thread, median of {rounds}", file=out)
+    print(f"\n{report.machine_line(rounds)}", file=out)
     print("; ".join(f"{name}: {version}" for name, version in versions.items()), file=out)
     print_table(figures, out)
-    checks = [] if options.smoke else bars(figures)
-    for check in checks:
-        print(f"{'met ' if check['met'] else 'MISSED'}  {check['bar']}", file=out)
-    if options.json:
-        document = {
-            "machine": {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version()},
-            "versions": versions,
-            "missing": missing,
-            "rounds": rounds,
-            "smoke": options.smoke,
-            "tolerances": {
-                "position_mm": 1e3 * POSITION_TOLERANCE,
-                "rotation_degrees": float(np.degrees(ROTATION_TOLERANCE)),
-                "limit_degrees": float(np.degrees(LIMIT_TOLERANCE)),
-            },
-            "settings": settings,
-            "figures": [figure.as_json() for figure in figures],
-            "bars": checks,
-        }
-        text = json.dumps(document, indent=1) + "\n"
-        if options.json == "-":
-            sys.stdout.write(text)
-        else:
-            with open(options.json, "w", encoding="utf-8") as file:
-                file.write(text)
+    checks = [] if chosen.smoke else bars(figures)
+    report.print_bars(checks, out)
+    document = {
+        "machine": report.machine(),
+        "versions": versions,
+        "missing": missing,
+        "rounds": rounds,
+        "smoke": chosen.smoke,
+        "tolerances": tolerances(),
+        "settings": settings,
+        "figures": [figure.as_json() for figure in figures],
+        "bars": checks,
+    }
+    report.write_json(chosen, document)
     return 0
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,19 @@ def test_json_to_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
 
 def test_asked_for_peers_must_be_there(tmp_path: Path) -> None:
     assert smoke(tmp_path, "--peers").returncode == 1
+
+
+@pytest.mark.skipif(find_spec("bpy") is None, reason="the tick inside Blender needs PyPI's bpy")
+def test_a_tick_inside_blender_is_measured_beside_its_own_constraints(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.tick", "--smoke", "--json", str(tmp_path / "figures.json")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((tmp_path / "figures.json").read_text())["figures"]
+    solved = {(f["solver"], f["limits"]): f["solved"] for f in figures}
+    assert solved.pop(("still", False)) == 0.0
+    assert set(solved) == {("Poise", True), ("Poise", False), ("IK", True), ("IK", False), ("IK, hips", False)}
+    assert set(solved.values()) == {1.0}  # the first targets are easy
+    assert all(0.0 < f["median_update_ms"] < f["median_ms"] <= f["percentile_99_ms"] for f in figures)
 
 
 @pytest.mark.parametrize("kind", work.KINDS)

@@ -32,6 +32,15 @@ W1_TARGETS: Final = 200
 W2_FRAMES: Final = 2000
 
 
+def tolerances() -> dict[str, float]:
+    """Within which a target counts as solved, for the JSON."""
+    return {
+        "position_mm": 1e3 * POSITION_TOLERANCE,
+        "rotation_degrees": float(np.degrees(ROTATION_TOLERANCE)),
+        "limit_degrees": float(np.degrees(LIMIT_TOLERANCE)),
+    }
+
+
 @dataclass(frozen=True)
 class Rig:
     """J bones, parents first, the free root is bone 0."""

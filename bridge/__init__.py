@@ -1,6 +1,7 @@
 """The only place that knows both Blender's data and core's arrays."""
 
 from .armature import (
+    PoseWriter,
     Rig,
     armature_to_world,
     check,
@@ -22,6 +23,7 @@ from .view import View, read_view
 __all__ = [
     "BridgeError",
     "Grab",
+    "PoseWriter",
     "Rig",
     "View",
     "armature_to_world",

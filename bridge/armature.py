@@ -204,32 +204,41 @@ def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Arra
     return Pose(rotations, channels["location"], scales, driven_matrices)
 
 
-def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int], scaled: Iterable[int] = ()) -> None:
-    """Set rotation and location of bones (indices), each rotation in its own mode, and the lengths of `scaled`.
+class PoseWriter:
+    """Sets rotation and location of the same bones (indices) again and again, and the lengths of `scaled`.
 
-    Of all ways to say a rotation the one nearest to the present values is taken. Locked channels, driven bones,
-    locations of connected bones and lengths of bones without stretch stay as they are. Blender evaluates the pose at
-    the next update of the view layer.
+    Each rotation in its bone's own mode, and of all ways to say it the one nearest to the present values. Locked
+    channels, driven bones, locations of connected bones and lengths of bones without stretch stay as they are. Blender
+    evaluates the pose at the next update of the view layer.
     """
-    skeleton = rig.skeleton
-    chosen = np.zeros(len(skeleton), bool)
-    chosen[list(bones)] = True
-    present = read_channels(object, rig.channels)
-    changed: dict[str, Array] = {}
-    free = chosen[:, None] & skeleton.translatable
-    if free.any():
-        changed["location"] = np.where(free, pose.translations, present["location"])
-    longer = stretching(rig, scaled)
-    if longer and pose.scales is not None:
-        changed["scale"] = present["scale"].copy()
-        changed["scale"][longer, LENGTH] = pose.scales[longer, LENGTH]
-    for mode, group in rig.modes.items():
-        group = group[(chosen & skeleton.movable)[group]]
-        if len(group):
-            channel = rotation_channel(mode)
-            values = changed.setdefault(channel, present[channel].copy())
-            values[group] = _unlocked(values[group], pose.rotations[group], mode, skeleton.rotation_locks[group])
-    write_channels(object, changed)
+
+    def __init__(self, rig: Rig, bones: Iterable[int], scaled: Iterable[int] = ()) -> None:
+        skeleton = rig.skeleton
+        chosen = np.zeros(len(skeleton), bool)
+        chosen[list(bones)] = True
+        self._placed = np.flatnonzero(chosen[:, None] & skeleton.translatable)  # of the (J, 3) locations
+        self._longer = stretching(rig, scaled)
+        turning = {mode: group[(chosen & skeleton.movable)[group]] for mode, group in rig.modes.items()}
+        self._turned = [(mode, group, skeleton.rotation_locks[group]) for mode, group in turning.items() if len(group)]
+        self._channels = {rotation_channel(mode) for mode, _, _ in self._turned}
+        self._channels |= {name for name, some in (("location", self._placed), ("scale", self._longer)) if len(some)}
+
+    def write(self, object: ArmatureObject, pose: Pose) -> None:
+        """Bring the bones to one pose."""
+        channels = read_channels(object, self._channels)
+        if len(self._placed):
+            channels["location"].put(self._placed, pose.translations.take(self._placed))
+        if self._longer and pose.scales is not None:
+            channels["scale"][self._longer, LENGTH] = pose.scales[self._longer, LENGTH]
+        for mode, group, locks in self._turned:
+            values = channels[rotation_channel(mode)]
+            values[group] = _unlocked(values.take(group, axis=0), pose.rotations.take(group, axis=0), mode, locks)
+        write_channels(object, channels)
+
+
+def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int], scaled: Iterable[int] = ()) -> None:
+    """A `PoseWriter` for once."""
+    PoseWriter(rig, bones, scaled).write(object, pose)
 
 
 def stretching(rig: Rig, bones: Iterable[int]) -> list[int]:

@@ -20,6 +20,7 @@ CHANNELS: Final = {
     "scale": 3,
 }
 _HALF_TURN_X: Final = np.array([0.0, 1.0, 0.0, 0.0])  # what Blender's normalize_qt makes of a zero quaternion
+_FOUR: Final = np.ones(4)  # a product with it is a quicker sum of four numbers than numpy's
 _NO_TURN: Final = 1e-6  # below this angle, in radians, a rotation has no axis of its own
 
 # an object whose data is an armature; stubs of bpy know neither its bones nor its pose
@@ -78,8 +79,8 @@ def _to_quaternions(values: Array, mode: str) -> Array:
 def rotations_to_channel(rotations: Array, mode: str, near: Array) -> Array:
     """Rotations (..., 4) in a bone's mode, (..., 3 or 4): of all ways to say it the nearest to the values `near`."""
     if mode == "QUATERNION":
-        flip = np.sum(rotations * near, axis=-1, keepdims=True) < 0.0
-        return np.where(flip, -rotations, rotations)
+        flip = (rotations * near) @ _FOUR < 0.0
+        return np.where(flip[..., None], -rotations, rotations) if flip.any() else rotations
     if mode == "AXIS_ANGLE":
         return _near_axis_angle(rotations, near)
     return rotation.near_euler(rotation.to_euler(rotations, mode), near, mode)

@@ -48,7 +48,7 @@ _SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
     _SKEW[_axis, _entry] = _sign
 
-# exp_and_jacobian: features 1, x, y, z, xx, xy, xz, yy, yz, zz, their weights, and the matrix entries that they make
+# exp_features: features 1, x, y, z, xx, xy, xz, yy, yz, zz, their weights, and the matrix entries that they make
 _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
@@ -63,11 +63,11 @@ _RATE_SPREAD: Final[Array] = (np.eye(4)[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPR
 _TURN_SERIES: Final[Array] = _SERIES @ _TURN_SPREAD
 _RATE_SERIES: Final[Array] = _SERIES @ _RATE_SPREAD
 _FEW: Final = 200  # vectors up to which the series is cheaper than sine and cosine
-_ASSEMBLE: Final[Array] = np.zeros((10, 9))
-_ASSEMBLE[0, ::4] = 1.0
-_ASSEMBLE[1:4] = _SKEW
+FEATURES_TO_MATRIX: Final[Array] = np.zeros((10, 9))
+FEATURES_TO_MATRIX[0, ::4] = 1.0
+FEATURES_TO_MATRIX[1:4] = _SKEW
 for _feature, (_p, _q) in enumerate(zip(_FIRST, _SECOND, strict=True), start=4):
-    _ASSEMBLE[_feature, [3 * _p + _q, 3 * _q + _p]] = 1.0
+    FEATURES_TO_MATRIX[_feature, [3 * _p + _q, 3 * _q + _p]] = 1.0
 
 
 def mul(a: ArrayLike, b: ArrayLike) -> Array:
@@ -295,12 +295,21 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     """Rotation matrices of rotation vectors (..., 3) and their right Jacobians, both (..., 3, 3).
 
     exp(x + dx) = exp(x) exp(Jr(x) dx): the body's angular velocity is Jr(x) times the rate of x.
-    Rodrigues, with [x]^2 = x x^T - a^2 I: exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T,
-    Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
+    """
+    x = vectors.reshape(-1, 3)
+    of_turn, of_rate = exp_features(x)
+    shape = (*vectors.shape[:-1], 3, 3)
+    return (of_turn @ FEATURES_TO_MATRIX).reshape(shape), (of_rate @ FEATURES_TO_MATRIX).reshape(shape)
+
+
+def exp_features(x: Array) -> tuple[Array, Array]:
+    """What the two matrices of `exp_and_jacobian` are linear in, (n, 10) each, of rotation vectors (n, 3).
+
+    A product with FEATURES_TO_MATRIX (10, 9) gives the matrices. Rodrigues, with [x]^2 = x x^T - a^2 I:
+    exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T, Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
     # Both matrices are a I + b [x] + c x x^T. For the twenty joints of a body many small array operations would cost
     # more than their arithmetic: there the coefficients come from power series of a^2, by products with constants.
-    x = vectors.reshape(-1, 3)
     square = (x * x) @ _ONES
     if len(x) <= _FEW:
         powers = np.empty((len(x), _TERMS))
@@ -318,9 +327,9 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     features[:, 0] = 1.0
     features[:, 1:4] = x
     np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
-    shape = (*vectors.shape[:-1], 3, 3)
-    turn, rate = (of_turn * features) @ _ASSEMBLE, (of_rate * features) @ _ASSEMBLE
-    return turn.reshape(shape), rate.reshape(shape)
+    of_turn *= features
+    of_rate *= features
+    return of_turn, of_rate
 
 
 def inverse_right_jacobian(vectors: ArrayLike) -> Array:

@@ -60,6 +60,8 @@ class Session:
         self.start = self.pose = _rigid(bridge.read_pose(object, self.rig))
         self.world = bridge.world_matrix(object)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
+        self._to_armature = np.linalg.inv(self.world[:3, :3])
+        self._frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         self.heads, self.turns = forward(self.rig.skeleton, self.start)
         self.effectors = self._effectors(object, grabs)
         self.kinds = {effector.bone: pin_kind(object, self.bone_name(effector)) for effector in self.effectors}
@@ -127,7 +129,7 @@ class Session:
 
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
-        up = np.linalg.solve(self.world[:3, :3], _UP)
+        up = self._to_armature @ _UP
         bears = supports(self._hold)
         return Balance(
             bears[0], bears, masses_of(self.rig.skeleton, self._roles), up,
@@ -149,8 +151,8 @@ class Session:
             goals.append(self._balance(2))
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
-        self._solved = sorted({*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()})
-        self._growing = tree.nodes[tree.stretching].tolist()
+        solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
+        self._writer = bridge.PoseWriter(self.rig, solved, tree.nodes[tree.stretching].tolist())
 
     def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
@@ -161,8 +163,8 @@ class Session:
     def lead(self, shift: Array, turn: Array) -> Solution:
         """Lead what is grabbed by `shift` (3,) and `turn` (4,) in the world from where it was; writes the pose."""
         begin = perf_counter()
-        moved = np.linalg.solve(self.world[:3, :3], shift)
-        turned = self._turn_in_armature(turn)
+        moved = self._to_armature @ shift
+        turned = rotation.mul(rotation.inv(self._frame), rotation.mul(turn, self._frame))  # in armature space
         self._targets = []
         for number, effector in enumerate(self.effectors):
             way, spin = bridge.mirrored(moved, turned) if effector.mirrored else (moved, turned)
@@ -180,14 +182,9 @@ class Session:
 
     def _show(self, solution: Solution, begin: float) -> Solution:
         self.solution, self.pose, self.restless, self._stands = solution, solution.pose, True, None
-        bridge.write_pose(self.object(), self.rig, self.pose, self._solved, self._growing)
+        self._writer.write(self.object(), self.pose)
         self.seconds = perf_counter() - begin
         return solution
-
-    def _turn_in_armature(self, turn: Array) -> Array:
-        """A turn (4,) of the world as one of armature space."""
-        frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
-        return rotation.mul(rotation.inv(frame), rotation.mul(turn, frame))
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
@@ -210,7 +207,7 @@ class Session:
         heads, turns = self._now()
         found: list[tuple[Array, Array]] = []
         for effector, (wanted, _) in zip(self.effectors, self._targets, strict=True):
-            here = heads[effector.bone] + rotation.rotate(turns[effector.bone], effector.point)
+            here = heads[effector.bone] + turns[effector.bone] @ effector.point
             places, _ = bridge.armature_to_world(self.world, np.stack([wanted, here]))
             assert places is not None
             found.append((places[0], places[1]))
@@ -225,14 +222,19 @@ class Session:
         return [self._ends(bone) for bone in sorted(bones)]
 
     def _now(self) -> tuple[Array, Array]:
-        """Heads and turns of the bones in the present pose."""
+        """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
         if self._stands is None:
-            self._stands = forward(self.rig.skeleton, self.pose)
+            lean = self._problem.frame
+            if lean is not None and lean.at is not None:
+                self._stands = lean.stands()
+            else:
+                heads, turns = forward(self.rig.skeleton, self.pose)
+                self._stands = heads, rotation.to_matrix(turns)
         return self._stands
 
     def _ends(self, bone: int) -> Array:
         heads, turns = self._now()
-        tail = heads[bone] + rotation.rotate(turns[bone], np.array([0.0, self.rig.skeleton.lengths[bone], 0.0]))
+        tail = heads[bone] + turns[bone][:, 1] * self.rig.skeleton.lengths[bone]
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places
@@ -240,9 +242,10 @@ class Session:
 
 def _rigid(pose: Pose) -> Pose:
     """The pose without scales that are noise."""
-    if pose.scales is None or np.any(np.abs(pose.scales - 1.0) > _UNSCALED):
+    if pose.scales is None:
         return pose
-    return replace(pose, scales=None)
+    scaled = np.abs(pose.scales - 1.0) > _UNSCALED
+    return replace(pose, scales=np.where(scaled, pose.scales, 1.0) if scaled.any() else None)
 
 
 def pin_kind(object: Any, bone: str) -> str:

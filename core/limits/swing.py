@@ -22,9 +22,9 @@ def swing_vector(matrices: Array) -> tuple[Array, Array]:
     """Vector part x, z of the swing quaternion (..., k, 2) and the cosine of half the swing (..., k)."""
     # the link's direction, column Y, is across from the swing's axis: x = m21 / (2 cosine), z = -m01 / (2 cosine)
     across = matrices[..., 2::-2, 1] * _SIGNS
-    cosine = np.sqrt(np.maximum(0.5 * (1.0 + matrices[..., 1, 1]), NEAR_SINGULAR**2))
-    vector = 0.5 * across / cosine[..., None]
-    if cosine.size and cosine.min() <= NEAR_SINGULAR:  # half a turn is as far away as can be, not nowhere
+    cosine = np.sqrt(np.maximum(0.5 + 0.5 * matrices[..., 1, 1], NEAR_SINGULAR**2))
+    vector = across * (0.5 / cosine)[..., None]
+    if np.count_nonzero(cosine <= NEAR_SINGULAR):  # half a turn is as far away as can be, not nowhere
         length = np.linalg.norm(across, axis=-1, keepdims=True)
         direction = np.where(length > 0.0, across / np.where(length > 0.0, length, 1.0), _ACROSS)
         vector = np.where((cosine <= NEAR_SINGULAR)[..., None], direction, vector)

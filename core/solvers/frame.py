@@ -1,11 +1,13 @@
 """One frame of `pins` under the mouse: the same steps in as few numpy calls as possible.
 
 With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not
-change from tick to tick is folded into constants here: forward kinematics by pointer jumping (log2 of the depth
-products instead of one per level), levers and row order in one constant matrix, limits as rows that cost something only
-where one is active. `pins.Problem` is the reference; tests compare the two.
+change from tick to tick is folded into constants here: local frames and own rotations of all joints in one product,
+forward kinematics by pointer jumping (log2 of the depth products instead of one per level), levers and row order in one
+constant matrix, limits as rows that cost something only where one is active. What asks about a handful of numbers asks
+Python's: a reduction of numpy costs as much as a product. `pins.Problem` is the reference; tests compare the two.
 """
 
+from operator import le
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,16 +29,16 @@ _ROUNDS: Final = 3  # of the active set in one step
 class _Placed:
     """Forward kinematics at one x."""
 
-    __slots__ = ("costs", "ends", "frames", "lengths2", "own", "points", "rates", "rows", "turns", "values", "x")
+    __slots__ = ("costs", "ends", "frames", "lengths2", "met", "own", "points", "rates", "rows", "values", "x")
 
     x: Array
-    turns: Array  # (R, 3, 3)
     rates: Array  # (R, 3, 3)
     frames: Array  # (N + 1, 4, 4), the last one the identity
     points: Array  # (P, 3)
     ends: Array  # (Q, 3, 3)
     rows: Array  # (M,) clamped, weighted errors in level order
     lengths2: Array  # (G',) squared distances and angles
+    met: bool  # whether all of them are within tolerance
     costs: Array  # (L,)
     own: list[Array]  # own rotations of the limited bones, by group
     values: Array  # (K,) limit coordinates
@@ -60,7 +62,6 @@ class FrameSolver:
         self.joint_references = problem.reference.rotations[0, bones]
         self.root_references = problem.reference.translations[0, roots]
         self.roots = tree.roots.tolist()
-        self.point_nodes, self.end_nodes = tree.point_nodes, tree.end_nodes
         parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
         self.jumps: list[tuple[int, NDArray[np.int64]]] = []
         while (parents != self.nodes).any():
@@ -79,18 +80,17 @@ class FrameSolver:
         goals = np.eye(len(problem.goals))[problem.rows.owners]
         turning = problem.rows.turning[:, None]
         self.goal_positions, self.goal_rotations = goals * ~turning * problem.unit, goals * turning
-        # entries of an error rotation that make its skew part
-        base = 9 * np.arange(self.ends)[:, None]
-        self.plus, self.minus, self.trace = (base + np.array(entries) for entries in ([7, 2, 3], [5, 6, 1], [0, 4, 8]))
+        # error rotations to their vectors, where these are the skew part, and to their traces
+        skew, trace = np.zeros((9, 3)), np.eye(3).reshape(9, 1)
+        skew[[7, 2, 3], [0, 1, 2]], skew[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
+        self.read_errors = np.hstack([np.kron(np.eye(self.ends), part) for part in (skew, trace)])
         groups = problem.limit_rows
         self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
         self.members = groups.members
-        self.member_places = [as_slice(member) for member in groups.members]
         self.owner: list[int] = groups.joint.tolist()
         self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
         # x is about the axes E (see `tree`), limits are about the bones' own
         self.axes = None if tree.axes is None else tree.axes[tree.joints]
-        self.limit_axes = None if self.axes is None else [self.axes[member] for member in groups.members]
         self.lower, self.upper = groups.lower[0], groups.upper[0]
         self.inactive = np.zeros(len(self.lower), bool)
         self.real = np.flatnonzero(groups.real)  # limits, not locked channels
@@ -101,23 +101,43 @@ class FrameSolver:
         ]
         self.starts = np.cumsum([0, *(group.lower.size for group in self.groups)]).tolist()
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
+        self.lowest, self.highest = self.lower - numbers.LIMIT_DRIFT, self.upper + numbers.LIMIT_DRIFT
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
         self.gain = numbers.DRAG_GAIN
         self.at: _Placed | None = None
         links = problem.links
         self.slide = links.slide[0]
-        self.turn_joints = links.turn[0, self.joints]
+        self.to_frames = self._turns_to_frames(links.turn[0, self.joints])
         self.local = np.zeros((self.nodes + 1, 4, 4))
         self.local[:, 3, 3] = 1.0
         self.local[:-1, :3, :3] = links.turn[0]
         self.local[-1] = np.eye(4)
         self.local[:-1, :3, 3] = links.shift[0]
-        self.arms = np.concatenate([links.arms[0], np.ones((self.points, 1))], axis=1)[..., None]
-        self.end_frames = links.ends[0]
+        # what is looked at, points and then ends, as frames in those of its nodes
+        self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
+        self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
+        self.features[: self.points, :3, 3] = links.arms[0]
+        self.features[self.points :, :3, :3] = links.ends[0]
         self.spatial = np.zeros((6, len(self.joints) + len(self.slide), 3))
         self.spatial[3:, len(self.joints) :] = self.slide.transpose(1, 0, 2)
         self.retarget()
+
+    def _turns_to_frames(self, turn: Array) -> Array:
+        """(R, 10, 9 or 18): features of `exp_features` to local frames and, if there are limits, to own rotations.
+
+        A product with a constant in front is linear in the entries: (A X B)[i, k] = sum of A[i, j] B[l, k] X[j, l].
+        """
+        eye = np.eye(3)
+        parts = [np.einsum("nij,kl->njlik", turn, eye)]
+        if self.groups:
+            base, axes = np.zeros_like(turn), np.tile(eye, (len(turn), 1, 1))
+            for own, member in zip(self.base, self.members, strict=True):
+                base[member] = own
+            axes = axes if self.axes is None else self.axes
+            parts.append(np.einsum("nij,nkl->njlik", base, axes))
+        entries = np.concatenate([part.reshape(-1, 9, 9) for part in parts], axis=2)
+        return rotation.FEATURES_TO_MATRIX @ entries
 
     def retarget(self) -> None:
         """Take the problem's targets and weights as they are now."""
@@ -129,28 +149,27 @@ class FrameSolver:
         self.weighted_mask = self.mask * self.scales[:, None]
         self.goal_costs = rows.block_in_level * (scales[::3] ** 2 / numbers.MERIT)[:, None]
         self.on = scales[::3] > 0.0
-        self.tolerance2 = np.where(self.on, problem.tolerances**2, np.inf)
+        self.tolerance2: list[float] = np.where(self.on, problem.tolerances**2, np.inf).tolist()
 
     def place(self, x: Array) -> _Placed:
         """Forward kinematics, errors and limit coordinates at x (D,)."""
         at = _Placed()
         at.x = x
-        turns, at.rates = rotation.exp_and_jacobian(x[: self.turning].reshape(-1, 3))
-        at.turns = turns
+        of_turn, of_rate = rotation.exp_features(x[: self.turning].reshape(-1, 3))
+        at.rates = (of_rate @ rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
+        turned = (of_turn[:, None] @ self.to_frames).reshape(len(of_turn), -1, 3, 3)
         frames = self.local.copy()
-        frames[self.joint_places, :3, :3] = self.turn_joints @ turns
+        frames[self.joint_places, :3, :3] = turned[:, 0]
         for order, root in enumerate(self.roots):
             start = self.turning + 3 * order
             frames[root, :3, 3] += self.slide[order] @ x[start : start + 3]
         for first, jump in self.jumps:
             frames[first:] = frames.take(jump, axis=0) @ frames[first:]
         at.frames = frames
-        at.points = (frames.take(self.point_nodes, axis=0) @ self.arms)[:, :3, 0]
-        at.ends = frames.take(self.end_nodes, axis=0)[:, :3, :3] @ self.end_frames
+        seen = frames.take(self.feature_nodes, axis=0) @ self.features
+        at.points, at.ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
         if self.groups:
-            at.own = [base @ turns[member] for base, member in zip(self.base, self.member_places, strict=True)]
-            if self.limit_axes is not None:
-                at.own = [own @ axes.transpose(0, 2, 1) for own, axes in zip(at.own, self.limit_axes, strict=True)]
+            at.own = [turned[:, 1].take(member, axis=0) for member in self.members]
             values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own, strict=True)]
             at.values = values[0] if len(values) == 1 else np.concatenate(values)
         else:
@@ -164,14 +183,16 @@ class FrameSolver:
         np.subtract(self.target_points, at.points, out=rows[: self.points])
         if self.ends:
             error = self.target_ends @ at.ends.transpose(0, 2, 1)
-            flat = error.ravel()
-            if (flat.take(self.trace) @ _ONES).min() > _ORDINARY_TRACE:
-                rows[self.points :] = 0.5 * (flat.take(self.plus) - flat.take(self.minus))
+            read = error.ravel() @ self.read_errors
+            if min(read[3 * self.ends :].tolist()) > _ORDINARY_TRACE:
+                rows[self.points :] = read[: 3 * self.ends].reshape(-1, 3)
             else:
                 rows[self.points :] = rotation.log(rotation.from_matrix(error))
         lengths2 = (rows * rows) @ _ONES
         at.lengths2 = lengths2
-        if lengths2.max() > numbers.ERROR_CLAMP**2:
+        squares: list[float] = lengths2.tolist()
+        at.met = all(map(le, squares, self.tolerance2))
+        if max(squares) > numbers.ERROR_CLAMP**2:
             member = self.problem.rows.block_in_level
             furthest = np.sqrt((lengths2[:, None] * member).max(axis=0))
             rows *= (member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
@@ -198,10 +219,20 @@ class FrameSolver:
         lengths = np.sqrt(self.at.lengths2) * self.on
         return lengths @ self.goal_positions, lengths @ self.goal_rotations
 
+    def stands(self) -> tuple[Array, Array]:
+        """Heads (J, 3) in armature units and frames (J, 3, 3) where the last solve ended; 0 for what moves no goal."""
+        assert self.at is not None
+        tree, frames = self.problem.tree, self.at.frames[:-1]
+        heads, turns = np.zeros((len(tree.skeleton), 3)), np.zeros((len(tree.skeleton), 3, 3))
+        heads[tree.nodes] = frames[:, :3, 3] * self.problem.unit
+        turned = frames[:, :3, :3]
+        turns[tree.nodes] = turned if tree.axes is None else turned @ tree.axes.transpose(0, 2, 1)
+        return heads, turns
+
     def met(self) -> bool:
         """Whether all goals were within tolerance where the last solve ended."""
         assert self.at is not None
-        return self._met(self.at)
+        return self.at.met
 
     def nearly_met(self) -> bool:
         """Whether a few steps are likely to meet all goals from where the last solve ended."""
@@ -303,16 +334,13 @@ class FrameSolver:
         merit = float(at.costs @ self.problem.level_weights)
         return merit + float((at.x * at.x) @ self.stiff) if phase == numbers.NATURAL else merit
 
-    def _met(self, at: _Placed) -> bool:
-        return bool((at.lengths2 <= self.tolerance2).all())
-
     def _activate(self, at: _Placed) -> bool | None:
         """Put rows that `at` has crossed into the active set: whether there were new ones, None if none is crossed."""
         if not self.groups:
             return None
         low, high = at.values < self.floor, at.values > self.ceiling
         crossed = low | high
-        if not crossed.any():
+        if not np.count_nonzero(crossed):
             return None
         new = [row for row in np.flatnonzero(crossed).tolist() if row not in self.active]
         for row in new:
@@ -361,8 +389,7 @@ class FrameSolver:
 
     def _inside(self, at: _Placed) -> _Placed:
         """The same with joints brought in that are outside their limits by more than LIMIT_DRIFT."""
-        slack = numbers.LIMIT_DRIFT
-        if not ((at.values < self.lower - slack) | (at.values > self.upper + slack)).any():
+        if not np.count_nonzero((at.values < self.lowest) | (at.values > self.highest)):
             return at
         x = at.x.copy()
         vectors = x[: self.turning].reshape(-1, 3)
@@ -387,11 +414,11 @@ class FrameSolver:
             at = self.place(x)
         phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, self.problem.method.iterations
         here: float | None = None
-        while not self._met(at):
+        while not at.met:
             there = self._step(at, damping, phase)
             iterations += 1
             budget -= 1
-            if self._met(there):
+            if there.met:
                 at = there
                 break
             here = self._merit(at, phase) if here is None else here
@@ -425,7 +452,7 @@ class FrameSolver:
         self.at = there
         found = self.iterate(there.x)
         assert self.at is not None
-        if self._met(self.at) and self._merit(self.at, numbers.NATURAL) < here:
+        if self.at.met and self._merit(self.at, numbers.NATURAL) < here:
             return found
         self.at, self.active = at, held
         return x, 1, found[2]
@@ -439,7 +466,7 @@ class FrameSolver:
         there, more, now = self.iterate(self._inside(self.place(other)).x)
         assert self.at is not None
         after = self._merit(self.at, numbers.EXACT)
-        if self._met(self.at) or after < numbers.WORTH_RESTART * self._merit(before, numbers.EXACT):
+        if self.at.met or after < numbers.WORTH_RESTART * self._merit(before, numbers.EXACT):
             return there, used + more, now
         self.at, self.active = before, held
         return x, used + more, active

@@ -192,7 +192,9 @@ class Problem:
         self._vector = self.x[0]
         self._missed = np.zeros(self.count, bool)
         self.restarts = Restarts(self, self._bends())
-        rigid = self.start.scales is None and not len(self.tree.breaks)
+        scales, tree = self.start.scales, self.tree
+        unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # what is scaled elsewhere stays so
+        rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
         lean = self.rows.uniform and method.limits != "soft"
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
@@ -546,10 +548,11 @@ class Problem:
         self.x = x[None]
         rotations, translations = frame.channels(x)
         position_error, rotation_error = frame.errors()
-        driven = self.start.driven_matrices
-        pose = Pose.trusted(rotations, translations, None, None if driven is None else driven[0])
-        solution = self._solution(pose, position_error, rotation_error, np.array(used), np.array(frame.met()), active)
-        solution = replace(solution, start=self._given, brought_in=self.brought_in[0])
+        scales, driven = (None if p is None else p[0] for p in (self.start.scales, self.start.driven_matrices))
+        pose = Pose.trusted(rotations, translations, scales, driven)
+        met = np.array(frame.met())
+        given = self._given, self.brought_in[0]
+        solution = self._solution(pose, position_error, rotation_error, np.array(used), met, active, given)
         return solution.reshape(self.batch_shape) if self.batch_shape else solution
 
     def relax(self) -> Solution:
@@ -570,14 +573,14 @@ class Problem:
 
     def _solution(
         self, pose: Pose, position_error: Array, rotation_error: Array, iterations: NDArray[np.int64],
-        converged: NDArray[np.bool_], active: NDArray[np.bool_],
+        converged: NDArray[np.bool_], active: NDArray[np.bool_], given: tuple[Pose, NDArray[np.bool_]] | None = None,
     ) -> Solution:  # fmt: skip
+        """`given`: the pose before and what of it was brought in, flat ones by default."""
         names = self.limit_rows.names
         tolerances = self.position_tolerance, self.method.rotation_tolerance
-        given = self.skeleton, self.goals
         return Solution(
-            *given, pose, position_error, rotation_error, iterations, converged, *tolerances,
-            self.given, self.brought_in, self.method, names, active,
+            self.skeleton, self.goals, pose, position_error, rotation_error, iterations, converged, *tolerances,
+            *(given or (self.given, self.brought_in)), self.method, names, active,
         )  # fmt: skip
 
     def _solve_flat(self, x: Array) -> "Found":

@@ -151,6 +151,32 @@ def test_the_noise_of_an_import_in_scales_stays_and_costs_nothing(rig: Any) -> N
     assert session_of(rig, "hand.L").start.scales is not None
 
 
+def test_a_scaled_bone_that_moves_nothing_wanted_costs_nothing(rig: Any) -> None:
+    rig.pose.bones["head"].scale = (0.8, 0.8, 0.8)
+    rig.pose.bones["spine"].scale = (1.0000005, 0.9999995, 1.0)
+    before = [tuple(bone.scale) for bone in rig.pose.bones]
+    session = session_of(rig, "hand.L")
+    assert session._problem.frame is not None
+    lead(session, [-0.2, -0.2, 0.1])
+    wanted, reached = session.targets()[0]
+    assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
+    assert np.linalg.norm(np.array(world(rig, "hand.L")) - reached) < 1e-6
+    session.finish()
+    assert [tuple(bone.scale) for bone in rig.pose.bones] == before
+    rig.pose.bones["chest"].scale = (0.8, 0.8, 0.8)
+    assert session_of(rig, "hand.L")._problem.frame is None
+
+
+def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
+    rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
+    knee = rig.pose.bones["shin.L"]
+    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
+    session = session_of(rig, "hand.L")
+    lead(session, [0.1, -0.2, -0.9])
+    (ends,) = session.held_back()
+    np.testing.assert_allclose(ends, [world(rig, "shin.L"), world(rig, "shin.L", tail=True)], atol=1e-5)
+
+
 def test_who_wins_can_change_during_the_drag(rig: Any) -> None:
     far = [0.0, -2.5, 0.0]
     session = session_of(rig, "hand.L")
