@@ -113,7 +113,9 @@ class POISE_OT_drag(bpy.types.Operator):
                 mode = "ADD" if event.shift else "SUB" if event.ctrl else "SET"
                 bpy.ops.view3d.select_box("INVOKE_DEFAULT", mode=mode, wait_for_input=False)
                 return {"CANCELLED"}
-            self.report({"WARNING"}, "No bone is under the mouse")
+            grab = _active(context)  # as G takes what is selected, wherever the mouse is
+        if grab is None:
+            self.report({"WARNING"}, "No bone is under the mouse, and none is active")
             return {"CANCELLED"}
         try:
             self._sessions = list(self._begin(context, grab))
@@ -342,6 +344,13 @@ class POISE_OT_drag(bpy.types.Operator):
             self._timer = None
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+
+
+def _active(context: Any) -> Grab | None:
+    """The joint of the active bone, if it is shown."""
+    bone = context.active_pose_bone
+    shown = bone is not None and bone in (context.visible_pose_bones or ())
+    return Grab(bone.id_data.name, bone.name, (0.0, 0.0, 0.0)) if shown else None
 
 
 def _draw_hints(header: Any, context: Any) -> None:
