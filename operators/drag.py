@@ -319,9 +319,9 @@ class POISE_OT_drag(bpy.types.Operator):
         reasons: list[str] = []
         for session in self._sessions:
             object = session.object()
-            rotated, moved = session.finish()
-            changed += len({*rotated, *moved})
-            keys = autokey.key(context, object, rotated, moved)
+            changes = session.finish()
+            changed += len({bone for bones in changes for bone in bones})
+            keys = autokey.key(context, object, *changes)
             keyed += len(keys or ())
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():

@@ -195,13 +195,13 @@ class Session:
         """The exact pose at the press."""
         bridge.write_channels(self.object(), self._channels)
 
-    def finish(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Keep the pose, with bones that did not change exactly as they were; names of the rotated and the moved."""
+    def finish(self) -> tuple[tuple[str, ...], ...]:
+        """Keep the pose, with bones that did not change exactly as they were; names of the rotated, moved and grown."""
         object, names = self.object(), self.rig.skeleton.names
-        turned, moved, grown = bridge.changed_bones(self.start, self.pose)
+        changes = turned, moved, grown = bridge.changed_bones(self.start, self.pose)
         self.give_back()
         bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()}, grown)
-        return tuple(names[bone] for bone in turned), tuple(names[bone] for bone in moved)
+        return tuple(tuple(names[bone] for bone in bones) for bones in changes)
 
     # -- showing ----------------------------------------------------------------------------------------------------
 

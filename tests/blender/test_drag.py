@@ -120,7 +120,7 @@ def test_finishing_leaves_bones_that_did_not_change_as_they_were(rig: Any) -> No
     bpy.ops.poise.clear_pins()
     session = session_of(rig, "shin.L")
     lead(session, [0.0, -0.2, 0.05])
-    rotated, _ = session.finish()
+    rotated, *_ = session.finish()
     assert "thigh.L" in rotated
     assert "hand.R" not in rotated
     assert tuple(rig.pose.bones["hand.R"].rotation_quaternion) == (-2.0, 0.0, 0.0, 0.0)
