@@ -75,7 +75,9 @@ class PoisePin(bpy.types.PropertyGroup):
 # override has in a group that the library's file never filled.
 SETTINGS: Final[dict[str, Any]] = {
     "pins": CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST),
-    "active_pin": IntProperty(name="Active Pin", description="The pin selected in the list", options=set()),
+    "active_pin": IntProperty(
+        name="Active Pin", description="The pin selected in the list", options=set(), override=_OPEN
+    ),
     "wins": EnumProperty(
         name="Wins",
         description="What is served first where pins and the dragged part contradict each other",
@@ -116,6 +118,8 @@ SETTINGS: Final[dict[str, Any]] = {
         override=_OPEN,
     ),
 }
+
+SOLVER: Final = tuple(name for name in SETTINGS if name not in ("pins", "active_pin"))  # what presets have
 
 # On every pose bone: the number of its pin, or 0; Blender takes it along when the bone is renamed.
 MARKS: Final[dict[str, Any]] = {

@@ -26,9 +26,9 @@ def key(
 ) -> set[str] | None:
     """Key these bones at the present frame; returns the names of those that got keys, or None with auto-keying off.
 
-    With an active keying set in use what it has of these bones is keyed, or all of it if it names its properties itself;
-    else the rotations of the rotated, locations of the moved and scales of the grown ones, or all three of all of them,
-    as the preferences say. Locked channels are keyed like others, with the values they have.
+    With an active keying set in use what it has of these bones is keyed, or all of it if it names its properties
+    itself; else the rotations of the rotated, locations of the moved and scales of the grown ones, or all three of all
+    of them, as the preferences say. Locked channels are keyed like others, with the values they have.
     """
     settings = context.scene.tool_settings
     if not settings.use_keyframe_insert_auto:

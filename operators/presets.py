@@ -1,12 +1,30 @@
 """Presets of the solver's settings, by Blender's own preset system."""
 
+from typing import Any, Final
+
 import bpy
-from bl_operators.presets import AddPresetBase
+from bl_operators.presets import AddPresetBase, ExecutePreset
+from bpy.props import StringProperty
 
-FOLDER = "poise/solver"
+from ..properties import SOLVER
+
+FOLDER: Final = "poise/solver"
 
 
-class POISE_OT_add_preset(AddPresetBase, bpy.types.Operator):
+class _OfArmature:
+    """Needs an armature that can have the settings."""
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        object = context.active_object
+        if object is None or object.type != "ARMATURE":
+            operator: Any = cls
+            operator.poll_message_set("Presets are of an armature's settings; select one")
+            return False
+        return True
+
+
+class POISE_OT_add_preset(_OfArmature, AddPresetBase, bpy.types.Operator):
     """Add or remove a preset of the solver's settings"""
 
     bl_idname = "poise.add_preset"
@@ -14,13 +32,20 @@ class POISE_OT_add_preset(AddPresetBase, bpy.types.Operator):
     preset_menu = "POISE_PT_presets"
     preset_subdir = FOLDER
     preset_defines = ["object = bpy.context.active_object"]
-    preset_values = [
-        "object.poise_wins",
-        "object.poise_root",
-        "object.poise_limits",
-        "object.poise_use_balance",
-        "object.poise_use_stretch",
-    ]
+    preset_values = [f"object.poise_{name}" for name in SOLVER]
 
 
-CLASSES = (POISE_OT_add_preset,)
+class POISE_OT_use_preset(_OfArmature, bpy.types.Operator):
+    """Set the solver of the active armature as this preset has it"""
+
+    bl_idname = "poise.use_preset"
+    bl_label = "Use Solver Preset"
+    bl_options = {"REGISTER", "UNDO"}  # Blender's own operator for presets is no undo step
+
+    filepath: StringProperty(name="File", description="The preset's file", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    menu_idname: StringProperty(name="Menu", description="The list that shows it", options={"SKIP_SAVE"})
+
+    execute = ExecutePreset.execute
+
+
+CLASSES = (POISE_OT_add_preset, POISE_OT_use_preset)

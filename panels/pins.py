@@ -78,7 +78,7 @@ class POISE_PT_presets(PresetPanel, bpy.types.Panel):
 
     bl_label = "Solver Presets"
     preset_subdir = "poise/solver"
-    preset_operator = "script.execute_preset"
+    preset_operator = "poise.use_preset"
     preset_add_operator = "poise.add_preset"
 
 

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_UL_pins
-from properties import SETTINGS
+from properties import SETTINGS, SOLVER
 from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select
 
 PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "solve", "bake")
@@ -134,8 +134,8 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     make_armature()
     seen: list[tuple[str, ...]] = []
     POISE_PT_solver.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
-    settings = {f"poise_{name}" for name in SETTINGS} - {"poise_pins", "poise_active_pin"}
-    assert {name for kind, name in seen if kind == "prop"} == settings
+    assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
+    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin"}
 
 
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:
