@@ -74,7 +74,9 @@ class PoisePin(bpy.types.PropertyGroup):
 # On every object, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2 loses what a library
 # override has in a group that the library's file never filled.
 SETTINGS: Final[dict[str, Any]] = {
-    "pins": CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST),
+    "pins": CollectionProperty(
+        type=PoisePin, name="Pins", description="Bones of the armature that are held", override=_OPEN_LIST
+    ),
     "active_pin": IntProperty(
         name="Active Pin", description="The pin selected in the list", options=set(), override=_OPEN
     ),

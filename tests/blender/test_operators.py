@@ -524,7 +524,7 @@ def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
     bpy.context.view_layer.objects.active = overridden
     bpy.ops.poise.pin()
     settings = [f"poise_{name}" for name in SETTINGS if name != "pins"]
-    fields = [name for name in PoisePin.bl_rna.properties.keys() if name not in ("rna_type", "name", "id", "target")]
+    fields = sorted({*PoisePin.bl_rna.properties.keys()} - {"rna_type", "name", "id", "target"})
     set_everything(overridden, settings)
     for pin in pins(overridden):  # that of the linked file, and the override's own
         set_everything(pin, fields)
