@@ -71,6 +71,31 @@ class PoisePin(bpy.types.PropertyGroup):
     mute: BoolProperty(name="Mute", description="Let the bone go for now", override=_OPEN)
 
 
+class PoiseFinding(bpy.types.PropertyGroup):
+    """One thing found out about an armature"""
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What it is about",
+        items=(
+            ("BODY", "Body", "What is understood of the armature"),
+            ("ASK", "Ask", "What is worth a look"),
+            ("HINDRANCE", "Hindrance", "What is in the way of posing"),
+            ("ROLE", "Role", "The part of the body that bones play"),
+        ),
+    )
+    name: StringProperty(name="Name", description="Of the part of the body")
+    text: StringProperty(name="Text", description="What was found out")
+
+
+class PoiseSurvey(bpy.types.PropertyGroup):
+    """What was found out about an armature, for the panel"""
+
+    owner: IntProperty(name="Armature", description="The number that the armature has in this session")
+    entered: IntProperty(name="Entered", description="The armature that was last seen in Pose Mode")
+    findings: CollectionProperty(type=PoiseFinding, name="Findings", description="What was found out")
+
+
 # On every object, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2 loses what a library
 # override has in a group that the library's file never filled.
 SETTINGS: Final[dict[str, Any]] = {
@@ -128,12 +153,21 @@ MARKS: Final[dict[str, Any]] = {
     "pin": IntProperty(name="Pin", description="The number of its pin", options={"HIDDEN"}, override=_OPEN)
 }
 
-CLASSES: Final = (PoisePin,)
-_OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = ((bpy.types.Object, SETTINGS), (bpy.types.PoseBone, MARKS))
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "survey": PointerProperty(type=PoiseSurvey, name="Survey", description="What the panel says about the armature")
+}
+
+CLASSES: Final = (PoisePin, PoiseFinding, PoiseSurvey)
+_OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
+    (bpy.types.Object, SETTINGS),
+    (bpy.types.PoseBone, MARKS),
+    (bpy.types.WindowManager, SHOWN),
+)
 
 
 def attach() -> None:
-    """Give every object its settings and every pose bone its marks."""
+    """Give every object its settings, every pose bone its marks, and the panel its place for what it shows."""
     for owner, definitions in _OWNERS:
         for name, definition in definitions.items():
             setattr(owner, f"poise_{name}", definition)

@@ -1,30 +1,18 @@
 """Presets of the solver's settings, by Blender's own preset system."""
 
-from typing import Any, Final
+from typing import Final
 
 import bpy
 from bl_operators.presets import AddPresetBase, ExecutePreset
 from bpy.props import StringProperty
 
 from ..properties import SOLVER
+from .tool import OfArmature
 
 FOLDER: Final = "poise/solver"
 
 
-class _OfArmature:
-    """Needs an armature that can have the settings."""
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        object = context.active_object
-        if object is None or object.type != "ARMATURE":
-            operator: Any = cls
-            operator.poll_message_set("Presets are of an armature's settings; select one")
-            return False
-        return True
-
-
-class POISE_OT_add_preset(_OfArmature, AddPresetBase, bpy.types.Operator):
+class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
     """Add or remove a preset of the solver's settings"""
 
     bl_idname = "poise.add_preset"
@@ -35,7 +23,7 @@ class POISE_OT_add_preset(_OfArmature, AddPresetBase, bpy.types.Operator):
     preset_values = [f"object.poise_{name}" for name in SOLVER]
 
 
-class POISE_OT_use_preset(_OfArmature, bpy.types.Operator):
+class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
     """Set the solver of the active armature as this preset has it"""
 
     bl_idname = "poise.use_preset"

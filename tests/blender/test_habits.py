@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from bridge import pick, read_channels
+from panels.pins import POISE_PT_pins
 from tests.blender.builders import contents, make_armature, make_walk, select, turn, world
-from tests.blender.test_panel import drawn
+from tests.blender.test_panel import drawn_by
 from tests.blender.test_view import make_view
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -154,7 +155,7 @@ def test_panel_and_tools_are_about_the_active_armature(pair: tuple[Any, Any]) ->
     bpy.context.view_layer.objects.active = other
     bpy.ops.poise.pin()
     assert [pin.name for pin in other.poise_pins] == ["hand.L"]
-    names = {text for kind, text in drawn() if kind == "label"}
+    names = {text for kind, text in drawn_by(POISE_PT_pins) if kind == "label"}
     assert "hand.L" in names
     assert "head" not in names
     bpy.ops.poise.clear_pins()
@@ -202,7 +203,7 @@ def test_undo_and_redo_of_pins_give_exactly_what_was_and_what_became(rig: Any, a
     for _ in range(2):
         bpy.ops.ed.undo()
         assert (pins(), stored(bpy.data.objects["rig"])) == (before, pose)
-        drawn()
+        drawn_by(POISE_PT_pins)
         bpy.ops.ed.redo()
         assert (pins(), stored(bpy.data.objects["rig"])) == (after, dropped)
     bone = bpy.data.objects["rig"].data.bones["foot.L"]
@@ -228,6 +229,6 @@ def test_playback_with_pins_in_place_changes_nothing_that_is_stored(rig: Any) ->
     for frame in range(1, 21):
         bpy.context.scene.frame_set(frame)
         assert stored(rig) == without[frame - 1]
-        assert ("list", "poise_pins") in drawn()  # the panel is open
+        assert ("list", "poise_pins") in drawn_by(POISE_PT_pins)  # the panel is open
     bpy.context.scene.frame_set(1)
     assert contents() == before
