@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any, Final
 
-_LETTER: Final = 6.3  # pixels that a letter of Blender's interface takes on average, at a scale of 1
+_LETTER: Final = 6.0  # pixels that a letter of Blender's interface takes on average, at a scale of 1
 _MARGIN: Final = 70  # pixels of the icon and the borders
 _NARROW: Final = 24  # letters in a line of the narrowest sidebar
 

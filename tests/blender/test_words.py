@@ -1,4 +1,4 @@
-"""What Blender shows of Poise in words: names, tooltips, reasons of disabled buttons, the menu that search goes through."""
+"""What Blender shows of Poise in words: names, tooltips, reasons of disabled buttons, the menu that F3 goes through."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
