@@ -81,10 +81,11 @@ class PoiseFinding(bpy.types.PropertyGroup):
             ("BODY", "Body", "What is understood of the armature"),
             ("ASK", "Ask", "What is worth a look"),
             ("HINDRANCE", "Hindrance", "What is in the way of posing"),
+            ("DRIVEN", "Driven", "What decides bones in place of their own channels"),
             ("ROLE", "Role", "The part of the body that bones play"),
         ),
     )
-    name: StringProperty(name="Name", description="Of the part of the body")
+    name: StringProperty(name="Name", description="The part of the body, or the driven bones")
     text: StringProperty(name="Text", description="What was found out")
 
 

@@ -1,6 +1,7 @@
 """What Poise understands of an armature and what is in its way, in sentences for the panel."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import bpy
@@ -15,9 +16,10 @@ from .tool import OfArmature, counted
 
 SURE: Final = 0.9  # roles of at least this confidence need no second look
 _SHOWN: Final = 4  # bones named in one sentence
+_REASONS: Final = 30  # shown of what decides bones; rigs made for animators have hundreds
 _UNEVEN: Final = 1e-3  # by how much, relatively, the axes of an object's scale may differ
 
-Finding = tuple[str, str, str]  # kind, role, text
+Finding = tuple[str, str, str]  # kind, name, text: see PoiseFinding
 
 
 class POISE_OT_survey(OfArmature, bpy.types.Operator):
@@ -71,8 +73,11 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
     yield from _confidence(parts)
     solved = int(np.count_nonzero(rig.skeleton.movable | rig.skeleton.translatable.any(axis=1)))
     yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
-    yield from _driven(rig)
+    if rig.driven:
+        verb = "is" if len(rig.driven) == 1 else "are"
+        yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
     yield from _hindrances(context, object)
+    yield from _driven(rig)
     for role, bones in {**parts["roles"], **parts["limbs"]}.items():
         yield "ROLE", role, bones if isinstance(bones, str) else ", ".join(bones)
 
@@ -97,9 +102,10 @@ def _driven(rig: bridge.Rig) -> Iterator[Finding]:
     reasons: dict[str, list[str]] = {}
     for bone, reason in rig.driven.items():
         reasons.setdefault(reason, []).append(bone)
-    for reason, bones in reasons.items():
-        verb = "is" if len(bones) == 1 else "are"
-        yield "ASK", "", f"{_listed(bones)} {verb} decided by {reason} and cannot be dragged; mute it to pose them."
+    for reason, bones in islice(reasons.items(), _REASONS):
+        yield "DRIVEN", ", ".join(bones), f"{reason[0].upper()}{reason[1:]}"
+    if len(reasons) > _REASONS:
+        yield "DRIVEN", "", f"And {counted(len(reasons) - _REASONS, 'more reason')}"
 
 
 def _hindrances(context: Any, object: Any) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """The panel "Rig": what Poise understands of the armature and what is in its way, as `poise.survey` noted it."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import bpy
@@ -29,32 +30,55 @@ class POISE_PT_rig(Side, bpy.types.Panel):
             layout.operator("poise.survey", icon="VIEWZOOM")
             return
         for finding in survey.findings:
-            if finding.kind != "ROLE":
+            if finding.kind in _ICONS:
                 draw_sentence(layout, context, finding.text, _ICONS[finding.kind])
 
 
-class POISE_PT_parts(Side, bpy.types.Panel):
-    """Which bones play which part of the body"""
+class _Part(Side):
+    """A part of that panel, for findings of one kind."""
 
-    bl_label = "Parts"
     bl_parent_id = "POISE_PT_rig"
     bl_options = {"DEFAULT_CLOSED"}
+    kind = ""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
+        return any(cls.findings(context))
+
+    @classmethod
+    def findings(cls, context: Any) -> Iterator[Any]:
         survey = context.window_manager.poise_survey
-        return survey.owner == context.active_object.session_uid and any(
-            finding.kind == "ROLE" for finding in survey.findings
-        )
+        if survey.owner == context.active_object.session_uid:
+            yield from (finding for finding in survey.findings if finding.kind == cls.kind)
+
+
+class POISE_PT_parts(_Part, bpy.types.Panel):
+    """Which bones play which part of the body"""
+
+    bl_label = "Parts"
+    kind = "ROLE"
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         column = layout.column(align=True)
-        for finding in context.window_manager.poise_survey.findings:
-            if finding.kind == "ROLE":
-                split = column.split(factor=0.4)
-                split.label(text=finding.name)
-                split.label(text=finding.text)
+        for finding in POISE_PT_parts.findings(context):
+            split = column.split(factor=0.4)
+            split.label(text=finding.name)
+            split.label(text=finding.text)
 
 
-CLASSES = (POISE_PT_rig, POISE_PT_parts)
+class POISE_PT_driven(_Part, bpy.types.Panel):
+    """What decides bones in place of their own channels; muted, it lets them be posed"""
+
+    bl_label = "Driven Bones"
+    kind = "DRIVEN"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        for finding in POISE_PT_driven.findings(context):
+            draw_sentence(layout, context, finding.text, "CONSTRAINT_BONE")
+            if finding.name:
+                draw_sentence(layout, context, finding.name, "BLANK1")
+
+
+CLASSES = (POISE_PT_rig, POISE_PT_parts, POISE_PT_driven)

@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from operators import survey
-from panels.rig import POISE_PT_parts, POISE_PT_rig
+from panels.rig import POISE_PT_driven, POISE_PT_parts, POISE_PT_rig
 from tests.blender.builders import contents, make_armature, make_chain, make_empty, select
 from tests.blender.rigs import SHIPPED, load
 from tests.blender.test_panel import drawn_by, labels
@@ -55,12 +55,25 @@ def test_what_decides_bones_is_said_with_its_bones() -> None:
     ik = rig.pose.bones["forearm.L"].constraints.new("IK")
     ik.target, ik.chain_count = cup, 2
     select(rig, [])
-    text = said()
-    assert 'forearm.L and upper_arm.L are decided by constraint "IK" on "forearm.L" (Inverse Kinematics)' in text
-    assert "14 of 16 bones can be posed." in text
+    assert "14 of 16 bones can be posed. 2 bones are driven" in said()
+    assert 'Constraint "IK" on "forearm.L" (Inverse Kinematics) forearm.L, upper_arm.L' in said(POISE_PT_driven)
     ik.mute = True
     bpy.ops.poise.survey()
     assert "16 of 16 bones can be posed." in said()
+    assert not POISE_PT_driven.poll(bpy.context)
+
+
+def test_of_hundreds_of_constraints_the_first_are_shown() -> None:
+    rig = make_chain(50)
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    for bone in rig.pose.bones:
+        bone.constraints.new("COPY_ROTATION").target = cup
+    select(rig, [])
+    assert "0 of 50 bones can be posed. 50 bones are driven" in said()
+    rows = [finding for finding in bpy.context.window_manager.poise_survey.findings if finding.kind == "DRIVEN"]
+    assert len(rows) == 31
+    assert rows[-1].text == "And 20 more reasons"
 
 
 @pytest.mark.parametrize(
