@@ -79,18 +79,19 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
     yield from _hindrances(context, object)
     yield from _driven(rig)
     for role, bones in {**parts["roles"], **parts["limbs"]}.items():
-        yield "ROLE", role, bones if isinstance(bones, str) else ", ".join(bones)
+        doubt = "" if parts["confidence"][role] >= SURE else "?"
+        yield "ROLE", f"{role}{doubt}", bones if isinstance(bones, str) else ", ".join(bones)
 
 
 def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
     """How sure it is, in words."""
     confidence = parts["confidence"]
-    doubtful = sorted(role for role, value in confidence.items() if value < UNSURE)
-    likely = [role for role, value in confidence.items() if UNSURE <= value < SURE]
+    doubtful = [role for role, value in confidence.items() if value < UNSURE]
+    likely = sum(UNSURE <= value < SURE for value in confidence.values())
     if doubtful:
         yield "ASK", "", f"Unsure of {_listed(doubtful)}: look at them below."
     elif likely:
-        yield "BODY", "", f"Fairly sure of {_listed(likely)}, sure of the other parts."
+        yield "BODY", "", f"Fairly sure of {likely} of its {counted(len(confidence), 'part')}, sure of the others."
     elif confidence:
         yield "BODY", "", "Sure of all its parts."
     if parts["humanoid"] and parts["missing"]:

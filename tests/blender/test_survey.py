@@ -143,7 +143,8 @@ def test_confidence_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     load(SHIPPED / "rigs" / "named_mixamo_cm.blend")
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     select(rig, [])
-    assert "Fairly sure of" in said()
+    assert "Fairly sure of 10 of its 30 parts, sure of the others." in said()  # the fingers
+    assert {"thumb.L?", "hand.L"} <= {*labels(POISE_PT_parts)}
     monkeypatch.setattr(survey, "UNSURE", 0.95)
     bpy.ops.poise.survey()
     assert "Unsure of" in said()
