@@ -36,7 +36,7 @@ class Lost(CoreError):
 
 @dataclass(frozen=True, eq=False)
 class Effector:
-    """A point of a bone that is led: where it and its bone were at the press, in armature space."""
+    """A point of a bone that is led; where it and its bone are led from, in armature space: as a rule where they were."""
 
     bone: int
     point: Array  # (3,)
@@ -89,13 +89,16 @@ class Session:
             for bone, effector in tuple(found.items()):
                 other = bpy.utils.flip_name(skeleton.names[bone])
                 if other != skeleton.names[bone] and other in skeleton.names and other not in self.rig.driven:
-                    twin = skeleton.index(other)
-                    found.setdefault(twin, self._effector(twin, effector.point, True))
+                    twin = self._effector(skeleton.index(other), effector.point)
+                    if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
+                        place, turn = bridge.mirrored(effector.place, effector.turn)
+                        twin = replace(twin, place=place, turn=turn)
+                    found.setdefault(twin.bone, replace(twin, mirrored=True))
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array, mirrored: bool = False) -> Effector:
+    def _effector(self, bone: int, point: Array) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone], mirrored)
+        return Effector(bone, point, place, self.turns[bone])
 
     def _prepare(self, object: Any) -> tuple[Any, PinAndDrag]:
         """What knows how a body moves, about the pose at the press."""

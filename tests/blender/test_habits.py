@@ -92,6 +92,19 @@ def test_what_is_hidden_or_not_to_be_selected_moves_with_the_body(rig: Any, hide
     assert stored(rig) == shown
 
 
+@HIDE
+def test_going_to_the_pin_of_a_hidden_bone_is_refused_with_the_reason(rig: Any, hide: Callable[[Any], None]) -> None:
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin()
+    select(rig, ["head"])
+    hide(rig)
+    if hide is lock_selection:
+        return  # what is shown may be gone to
+    with pytest.raises(RuntimeError, match=r'"hand\.L" is hidden; show it'):
+        bpy.ops.poise.goto_pin(bone="hand.L")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["head"]
+
+
 def test_locked_channels_keep_their_numbers(rig: Any) -> None:
     hips, spine = rig.pose.bones["hips"], rig.pose.bones["spine"]
     spine.rotation_mode = "XYZ"
@@ -105,6 +118,23 @@ def test_locked_channels_keep_their_numbers(rig: Any) -> None:
     now = (*spine.rotation_euler[1:], hips.location.x, hips.location.z, *rig.pose.bones["chest"].rotation_quaternion)
     assert now == locked
     assert spine.rotation_euler.x != pytest.approx(0.1, abs=1e-4)
+
+
+# -- X-mirror ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_x_mirror_from_an_uneven_pose_does_as_blenders_own_tools_do(rig: Any, relative: bool) -> None:
+    """Blender makes the other side as this one is, or with Relative Mirror lets it go the same way."""
+    across = np.array([-1.0, 1.0, 1.0])
+    rig.pose.use_mirror_x, rig.pose.use_mirror_relative = True, relative
+    turn(rig, "upper_arm.R", 0.5)
+    left, right = world(rig, "hand.L"), world(rig, "hand.R")
+    assert np.linalg.norm(left * across - right) > 0.05
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.1, -0.2, -0.2))
+    expected = right + across * (-0.1, -0.2, -0.2) if relative else across * world(rig, "hand.L")
+    np.testing.assert_allclose(world(rig, "hand.R"), expected, atol=1e-3)
+    np.testing.assert_allclose(world(rig, "hand.L") - left, (-0.1, -0.2, -0.2), atol=1e-3)
 
 
 # -- several armatures in Pose Mode -----------------------------------------------------------------------------------
