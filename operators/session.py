@@ -36,7 +36,7 @@ class Lost(CoreError):
 
 @dataclass(frozen=True, eq=False)
 class Effector:
-    """A point of a bone that is led; where it and its bone are led from, in armature space: as a rule where they were."""
+    """A point of a bone that is led; where it and its bone start, in armature space, as a rule where they were."""
 
     bone: int
     point: Array  # (3,)
