@@ -259,7 +259,7 @@ class POISE_OT_drag(bpy.types.Operator):
         elif self._quiet > _QUIET and not self._reason:
             for session in self._sessions:
                 if session.solution is not None and not session.solution.converged:
-                    self._reason = session.solution.explain()[0]
+                    self._reason = session.reasons()[0]
                     break
             self._show(context)
         return {"RUNNING_MODAL"}
@@ -326,7 +326,7 @@ class POISE_OT_drag(bpy.types.Operator):
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():
                 keep_pin(context, object, session.rig.skeleton.names[bone], kind)
-            reasons += session.solution.explain() if session.solution is not None else []
+            reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))
 

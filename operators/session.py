@@ -206,6 +206,18 @@ class Session:
         bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()}, grown)
         return tuple(tuple(names[bone] for bone in bones) for bones in changes)
 
+    def reasons(self) -> list[str]:
+        """Sentences: driven bones above what does not get where it is led, and what the solver found."""
+        if self.solution is None:
+            return []
+        met = self.solution.met()
+        driven = (
+            self.rig.driven_above(effector.bone)
+            for effector, there in zip(self.effectors, met[: len(self.effectors)], strict=True)
+            if not there
+        )
+        return [*dict.fromkeys(sentence for sentence in driven if sentence), *self.solution.explain()]
+
     # -- showing ----------------------------------------------------------------------------------------------------
 
     def targets(self) -> list[tuple[Array, Array]]:
