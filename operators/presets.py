@@ -10,6 +10,7 @@ from ..properties import SOLVER
 from .tool import OfArmature
 
 FOLDER: Final = "poise/solver"
+_LIST: Final = "POISE_PT_presets"
 
 
 class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
@@ -17,7 +18,7 @@ class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
 
     bl_idname = "poise.add_preset"
     bl_label = "Add Solver Preset"
-    preset_menu = "POISE_PT_presets"
+    preset_menu = _LIST
     preset_subdir = FOLDER
     preset_defines = ["object = bpy.context.active_object"]
     preset_values = [f"object.poise_{name}" for name in SOLVER]
@@ -31,7 +32,9 @@ class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # Blender's own operator for presets is no undo step
 
     filepath: StringProperty(name="File", description="The preset's file", subtype="FILE_PATH", options={"SKIP_SAVE"})
-    menu_idname: StringProperty(name="Menu", description="The list that shows it", options={"SKIP_SAVE"})
+    menu_idname: StringProperty(
+        name="Menu", description="The list that shows it", default=_LIST, options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     execute = ExecutePreset.execute
 
