@@ -182,7 +182,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout: Any = self.layout
         layout.operator("poise.drag")
         layout.separator()
-        layout.operator_enum("poise.pin", "kind")
+        for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
+            layout.operator("poise.pin", text=f"Pin {held}").kind = kind
         layout.operator("poise.cycle_pin").bone = ""
         layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""

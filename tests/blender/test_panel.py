@@ -29,9 +29,6 @@ class Layout:
     def separator(self) -> None:
         self.seen.append(("separator", ""))
 
-    def operator_enum(self, name: str, _: str) -> None:
-        self.operator(name)
-
     def label(self, *, text: str, icon: str = "NONE") -> None:
         self.icon(icon)
         self.seen.append(("label", text))
