@@ -11,7 +11,7 @@ from . import keymaps
 class POISE_AP_preferences(bpy.types.AddonPreferences):
     """Poise's shortcuts"""
 
-    bl_idname = __package__
+    bl_idname = __package__ or ""
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout

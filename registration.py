@@ -33,8 +33,9 @@ def register() -> None:
             bpy.utils.register_tool(tool, after={"builtin.cursor"}, separator=True)
             undo.callback(bpy.utils.unregister_tool, tool)
 
+        context: Any = bpy.context
         for shortcut in keymaps.SHORTCUTS:
-            keymap, item = keymaps.add(bpy.context.window_manager.keyconfigs, *shortcut)
+            keymap, item = keymaps.add(context.window_manager.keyconfigs, *shortcut)
             undo.callback(keymap.keymap_items.remove, item)
 
         for show in operators.DRAWINGS:

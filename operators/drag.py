@@ -349,8 +349,9 @@ class POISE_OT_drag(bpy.types.Operator):
 def _active(context: Any) -> Grab | None:
     """The joint of the active bone, if it is shown."""
     bone = context.active_pose_bone
-    shown = bone is not None and bone in (context.visible_pose_bones or ())
-    return Grab(bone.id_data.name, bone.name, (0.0, 0.0, 0.0)) if shown else None
+    if bone is None or bone not in (context.visible_pose_bones or ()):
+        return None
+    return Grab(bone.id_data.name, bone.name, (0.0, 0.0, 0.0))
 
 
 def _draw_hints(header: Any, context: Any) -> None:

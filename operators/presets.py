@@ -1,6 +1,6 @@
 """Presets of the solver's settings, by Blender's own preset system."""
 
-from typing import Final
+from typing import Any, Final
 
 import bpy
 from bl_operators.presets import AddPresetBase, ExecutePreset
@@ -36,7 +36,9 @@ class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
         name="Menu", description="The list that shows it", default=_LIST, options={"HIDDEN", "SKIP_SAVE"}
     )
 
-    execute = ExecutePreset.execute
+    def execute(self, context: Any) -> set[str]:
+        use: Any = ExecutePreset.execute
+        return use(self, context)
 
 
 CLASSES = (POISE_OT_add_preset, POISE_OT_use_preset)

@@ -40,14 +40,15 @@ class POISE_OT_survey(OfArmature, bpy.types.Operator):
 @persistent
 def look_on_entry(scene: Any, depsgraph: Any) -> None:
     """Look at an armature when it comes to be active in Pose Mode; Blender calls this after every change."""
-    object: Any = bpy.context.active_object
-    posed = object is not None and object.type == "ARMATURE" and object.mode == "POSE"
-    survey: Any = bpy.context.window_manager.poise_survey
-    entered = object.session_uid if posed else 0
-    if entered != survey.entered:
-        survey.entered = entered  # first: looking may have Blender evaluate and call this again
-        if posed:
-            look(bpy.context, object)
+    context: Any = bpy.context
+    shown, object = context.window_manager.poise_survey, context.active_object
+    entered = 0
+    if object is not None and object.type == "ARMATURE" and object.mode == "POSE":
+        entered = object.session_uid
+    if entered != shown.entered:
+        shown.entered = entered  # first: looking may have Blender evaluate and call this again
+        if entered:
+            look(context, object)
 
 
 def look(context: Any, object: Any) -> None:
