@@ -53,10 +53,11 @@ def look_on_entry(scene: Any, depsgraph: Any) -> None:
 
 def look(context: Any, object: Any) -> None:
     """Note for the panel what `survey` finds."""
+    found = list(survey(context, object))
     shown = context.window_manager.poise_survey
     shown.owner = object.session_uid
     shown.findings.clear()
-    for kind, name, text in survey(context, object):
+    for kind, name, text in found:
         finding = shown.findings.add()
         finding.kind, finding.name, finding.text = kind, name, text
 
