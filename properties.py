@@ -71,11 +71,41 @@ class PoisePin(bpy.types.PropertyGroup):
     mute: BoolProperty(name="Mute", description="Let the bone go for now", override=_OPEN)
 
 
+class PoiseFinding(bpy.types.PropertyGroup):
+    """One thing found out about an armature"""
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What it is about",
+        items=(
+            ("BODY", "Body", "What is understood of the armature"),
+            ("ASK", "Ask", "What is worth a look"),
+            ("HINDRANCE", "Hindrance", "What is in the way of posing"),
+            ("DRIVEN", "Driven", "What decides bones in place of their own channels"),
+            ("ROLE", "Role", "The part of the body that bones play"),
+        ),
+    )
+    name: StringProperty(name="Name", description="The part of the body, or the driven bones")
+    text: StringProperty(name="Text", description="What was found out")
+
+
+class PoiseSurvey(bpy.types.PropertyGroup):
+    """What was found out about an armature, for the panel"""
+
+    owner: IntProperty(name="Armature", description="The number that the armature has in this session")
+    entered: IntProperty(name="Entered", description="The armature that was last seen in Pose Mode")
+    findings: CollectionProperty(type=PoiseFinding, name="Findings", description="What was found out")
+
+
 # On every object, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2 loses what a library
 # override has in a group that the library's file never filled.
 SETTINGS: Final[dict[str, Any]] = {
-    "pins": CollectionProperty(type=PoisePin, name="Pins", override=_OPEN_LIST),
-    "active_pin": IntProperty(name="Active Pin", description="The pin selected in the list", options=set()),
+    "pins": CollectionProperty(
+        type=PoisePin, name="Pins", description="Bones of the armature that are held", override=_OPEN_LIST
+    ),
+    "active_pin": IntProperty(
+        name="Active Pin", description="The pin selected in the list", options=set(), override=_OPEN
+    ),
     "wins": EnumProperty(
         name="Wins",
         description="What is served first where pins and the dragged part contradict each other",
@@ -117,17 +147,28 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
 }
 
+SOLVER: Final = tuple(name for name in SETTINGS if name not in ("pins", "active_pin"))  # what presets have
+
 # On every pose bone: the number of its pin, or 0; Blender takes it along when the bone is renamed.
 MARKS: Final[dict[str, Any]] = {
     "pin": IntProperty(name="Pin", description="The number of its pin", options={"HIDDEN"}, override=_OPEN)
 }
 
-CLASSES: Final = (PoisePin,)
-_OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = ((bpy.types.Object, SETTINGS), (bpy.types.PoseBone, MARKS))
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "survey": PointerProperty(type=PoiseSurvey, name="Survey", description="What the panel says about the armature")
+}
+
+CLASSES: Final = (PoisePin, PoiseFinding, PoiseSurvey)
+_OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
+    (bpy.types.Object, SETTINGS),
+    (bpy.types.PoseBone, MARKS),
+    (bpy.types.WindowManager, SHOWN),
+)
 
 
 def attach() -> None:
-    """Give every object its settings and every pose bone its marks."""
+    """Give every object its settings, every pose bone its marks, and the panel its place for what it shows."""
     for owner, definitions in _OWNERS:
         for name, definition in definitions.items():
             setattr(owner, f"poise_{name}", definition)

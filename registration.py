@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import commands, operators, panels, properties
+from . import commands, keymaps, operators, panels, preferences, properties
 
 _registered = ExitStack()
 
@@ -16,7 +16,12 @@ _registered = ExitStack()
 def register() -> None:
     """Add Poise to Blender: all of it, or nothing and the exception."""
     with ExitStack() as undo:
-        classes: tuple[Any, ...] = (*properties.CLASSES, *operators.CLASSES, *panels.CLASSES)
+        classes: tuple[Any, ...] = (
+            *properties.CLASSES,
+            *operators.CLASSES,
+            *panels.CLASSES,
+            *preferences.CLASSES,
+        )
         for cls in classes:
             bpy.utils.register_class(cls)
             undo.callback(bpy.utils.unregister_class, cls)
@@ -27,6 +32,11 @@ def register() -> None:
         for tool in panels.TOOLS:
             bpy.utils.register_tool(tool, after={"builtin.cursor"}, separator=True)
             undo.callback(bpy.utils.unregister_tool, tool)
+
+        context: Any = bpy.context
+        for shortcut in keymaps.SHORTCUTS:
+            keymap, item = keymaps.add(context.window_manager.keyconfigs, *shortcut)
+            undo.callback(keymap.keymap_items.remove, item)
 
         for show in operators.DRAWINGS:
             undo.callback(show().close)

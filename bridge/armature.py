@@ -84,6 +84,12 @@ class Rig:
         modes = np.array(self.skeleton.rotation_modes)
         return {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
 
+    def driven_above(self, bone: int) -> str | None:
+        """A sentence about the nearest driven bone from `bone` up to its root; None: nothing is driven there."""
+        names = self.skeleton.names
+        name = next((names[above] for above in self.skeleton.ancestors(bone) if names[above] in self.driven), None)
+        return None if name is None else f"{name} is decided by {self.driven[name]}"
+
     @cached_property
     def channels(self) -> tuple[str, ...]:
         """The properties that the pose is made of."""

@@ -31,7 +31,7 @@ class Grab:
 
 
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
-    """What is grabbed at a pixel of the view among all visible pose bones; `scale` is that of the interface."""
+    """What is grabbed at a pixel of the view among all shown pose bones; `scale` is that of the interface."""
     best: tuple[float, Grab] | None = None
     for object, names in shown_bones(context).items():
         bones = object.data.bones
@@ -50,10 +50,11 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
 
 
 def shown_bones(context: Any) -> dict[Any, list[str]]:
-    """Visible pose bones by armature object, in Blender's order."""
+    """Visible pose bones that can be selected, by armature object, in Blender's order."""
     found: dict[Any, list[str]] = {}
     for bone in context.visible_pose_bones or ():
-        found.setdefault(bone.id_data, []).append(bone.name)
+        if not bone.bone.hide_select:
+            found.setdefault(bone.id_data, []).append(bone.name)
     return found
 
 

@@ -11,7 +11,7 @@ from ..core import CoreError, Skeleton, rotation
 from ..core.humanoid import find_roles
 
 _AXES: Final = ("x", "y", "z")
-_UNSURE: Final = 0.5  # a role with less confidence wants asking
+UNSURE: Final = 0.5  # a role with less confidence wants asking
 _DIGITS: Final = 6  # of lengths and angles: single precision has no more
 
 
@@ -38,7 +38,7 @@ def describe(object: Any) -> dict[str, Any]:
     """One entry of "armatures"."""
     return {
         "name": object.name,
-        **_roles(object),
+        **find_parts(object),
         "bones": _bones(object),
         "actions": _actions(object),
     }
@@ -49,21 +49,22 @@ def sentence(entry: dict[str, Any]) -> str:
     bones, actions = entry["bones"], [action["name"] for action in entry["actions"]]
     driven = sum(bone["driven"] is not None for bone in bones)
     limited = sum(bone["limits"] is not None for bone in bones)
-    parts = [f"{entry['name']}: {len(bones)} bones, {driven} driven, {limited} limited", _body(entry)]
+    parts = [f"{entry['name']}: {len(bones)} bones, {driven} driven, {limited} limited", body_sentence(entry)]
     parts.append(f"actions {_listed(actions)}" if actions else "no actions")
     return "; ".join(parts)
 
 
-def _body(entry: dict[str, Any]) -> str:
+def body_sentence(entry: dict[str, Any]) -> str:
+    """What body it is, for people; an entry needs what `find_parts` returns."""
     if not entry["humanoid"]:
         return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
-    unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < _UNSURE)
+    unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
     return f"a human body facing {entry['facing']}, rest pose {entry['rest']}" + (
         f", unsure of {', '.join(unsure)}" if unsure else ""
     )
 
 
-def _roles(object: Any) -> dict[str, Any]:
+def find_parts(object: Any) -> dict[str, Any]:
     """What plays which part, by name; nothing where there are no bones."""
     bones = object.data.bones
     if not len(bones):

@@ -239,10 +239,9 @@ def _explain(
     frame = int(np.searchsorted(frames, report.frames[report.worst]))
     parts = [i for i, (owner, _) in enumerate(goals) if owner == place]
     reasons = list(dict.fromkeys(reason for part in parts for reason in solution.reasons(part, frame)))
-    chain = [rig.skeleton.names[bone] for bone in rig.skeleton.ancestors(rig.skeleton.index(report.bone))]
-    driven = next((name for name in chain if name in rig.driven), None)
+    driven = rig.driven_above(rig.skeleton.index(report.bone))
     if driven is not None:
-        reasons.append(f"{driven} is decided by {rig.driven[driven]}")
+        reasons.append(driven)
     elif solution.met()[frame, parts].all():
         reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]
     return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")

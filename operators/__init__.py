@@ -13,6 +13,7 @@ from . import (
     pins,
     presets,
     solve,
+    survey,
     unpin,
 )
 
@@ -29,6 +30,7 @@ CLASSES = (
     *bake.CLASSES,
     *drag.CLASSES,
     *hover.CLASSES,
+    *survey.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
-HANDLERS = (("depsgraph_update_post", pins.follow_names),)
+HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

@@ -113,7 +113,9 @@ class POISE_OT_drag(bpy.types.Operator):
                 mode = "ADD" if event.shift else "SUB" if event.ctrl else "SET"
                 bpy.ops.view3d.select_box("INVOKE_DEFAULT", mode=mode, wait_for_input=False)
                 return {"CANCELLED"}
-            self.report({"WARNING"}, "No bone is under the mouse")
+            grab = _active(context)  # as G takes what is selected, wherever the mouse is
+        if grab is None:
+            self.report({"WARNING"}, "No bone is under the mouse, and none is active")
             return {"CANCELLED"}
         try:
             self._sessions = list(self._begin(context, grab))
@@ -257,7 +259,7 @@ class POISE_OT_drag(bpy.types.Operator):
         elif self._quiet > _QUIET and not self._reason:
             for session in self._sessions:
                 if session.solution is not None and not session.solution.converged:
-                    self._reason = session.solution.explain()[0]
+                    self._reason = session.reasons()[0]
                     break
             self._show(context)
         return {"RUNNING_MODAL"}
@@ -317,14 +319,14 @@ class POISE_OT_drag(bpy.types.Operator):
         reasons: list[str] = []
         for session in self._sessions:
             object = session.object()
-            rotated, moved = session.finish()
-            changed += len({*rotated, *moved})
-            keys = autokey.key(context, object, rotated, moved)
+            changes = session.finish()
+            changed += len({bone for bones in changes for bone in bones})
+            keys = autokey.key(context, object, *changes)
             keyed += len(keys or ())
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():
                 keep_pin(context, object, session.rig.skeleton.names[bone], kind)
-            reasons += session.solution.explain() if session.solution is not None else []
+            reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))
 
@@ -342,6 +344,14 @@ class POISE_OT_drag(bpy.types.Operator):
             self._timer = None
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+
+
+def _active(context: Any) -> Grab | None:
+    """The joint of the active bone, if it is shown."""
+    bone = context.active_pose_bone
+    if bone is None or bone not in (context.visible_pose_bones or ()):
+        return None
+    return Grab(bone.id_data.name, bone.name, (0.0, 0.0, 0.0))
 
 
 def _draw_hints(header: Any, context: Any) -> None:

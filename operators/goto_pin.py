@@ -39,6 +39,8 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
             raise CoreError(f'"{object.name}" has no bone "{name}" any more; remove its pin.')
         if find_pin(object, name) is None:
             raise CoreError(f'"{name}" is not pinned.')
+        if bone not in (context.visible_pose_bones or ()):
+            raise CoreError(f'"{name}" is hidden; show it or its bone collection first.')
         if not self.extend:
             for other in context.selected_pose_bones or ():
                 select(other, False)

@@ -1,26 +1,44 @@
 """Presets of the solver's settings, by Blender's own preset system."""
 
+from typing import Any, Final
+
 import bpy
-from bl_operators.presets import AddPresetBase
+from bl_operators.presets import AddPresetBase, ExecutePreset
+from bpy.props import StringProperty
 
-FOLDER = "poise/solver"
+from ..properties import SOLVER
+from .tool import OfArmature
+
+FOLDER: Final = "poise/solver"
+_LIST: Final = "POISE_PT_presets"
 
 
-class POISE_OT_add_preset(AddPresetBase, bpy.types.Operator):
+class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
     """Add or remove a preset of the solver's settings"""
 
     bl_idname = "poise.add_preset"
     bl_label = "Add Solver Preset"
-    preset_menu = "POISE_PT_presets"
+    preset_menu = _LIST
     preset_subdir = FOLDER
     preset_defines = ["object = bpy.context.active_object"]
-    preset_values = [
-        "object.poise_wins",
-        "object.poise_root",
-        "object.poise_limits",
-        "object.poise_use_balance",
-        "object.poise_use_stretch",
-    ]
+    preset_values = [f"object.poise_{name}" for name in SOLVER]
 
 
-CLASSES = (POISE_OT_add_preset,)
+class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
+    """Set the solver of the active armature as this preset has it"""
+
+    bl_idname = "poise.use_preset"
+    bl_label = "Use Solver Preset"
+    bl_options = {"REGISTER", "UNDO"}  # Blender's own operator for presets is no undo step
+
+    filepath: StringProperty(name="File", description="The preset's file", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    menu_idname: StringProperty(
+        name="Menu", description="The list that shows it", default=_LIST, options={"HIDDEN", "SKIP_SAVE"}
+    )
+
+    def execute(self, context: Any) -> set[str]:
+        use: Any = ExecutePreset.execute
+        return use(self, context)
+
+
+CLASSES = (POISE_OT_add_preset, POISE_OT_use_preset)

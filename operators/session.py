@@ -36,7 +36,7 @@ class Lost(CoreError):
 
 @dataclass(frozen=True, eq=False)
 class Effector:
-    """A point of a bone that is led: where it and its bone were at the press, in armature space."""
+    """A point of a bone that is led; where it and its bone start, in armature space, as a rule where they were."""
 
     bone: int
     point: Array  # (3,)
@@ -91,13 +91,16 @@ class Session:
             for bone, effector in tuple(found.items()):
                 other = bpy.utils.flip_name(skeleton.names[bone])
                 if other != skeleton.names[bone] and other in skeleton.names and other not in self.rig.driven:
-                    twin = skeleton.index(other)
-                    found.setdefault(twin, self._effector(twin, effector.point, True))
+                    twin = self._effector(skeleton.index(other), effector.point)
+                    if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
+                        place, turn = bridge.mirrored(effector.place, effector.turn)
+                        twin = replace(twin, place=place, turn=turn)
+                    found.setdefault(twin.bone, replace(twin, mirrored=True))
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array, mirrored: bool = False) -> Effector:
+    def _effector(self, bone: int, point: Array) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone], mirrored)
+        return Effector(bone, point, place, self.turns[bone])
 
     def _prepare(self, object: Any) -> tuple[Any, PinAndDrag]:
         """What knows how a body moves, about the pose at the press."""
@@ -192,13 +195,25 @@ class Session:
         """The exact pose at the press."""
         bridge.write_channels(self.object(), self._channels)
 
-    def finish(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Keep the pose, with bones that did not change exactly as they were; names of the rotated and the moved."""
+    def finish(self) -> tuple[tuple[str, ...], ...]:
+        """Keep the pose, with bones that did not change exactly as they were; names of the rotated, moved and grown."""
         object, names = self.object(), self.rig.skeleton.names
-        turned, moved, grown = bridge.changed_bones(self.start, self.pose)
+        changes = turned, moved, grown = bridge.changed_bones(self.start, self.pose)
         self.give_back()
         bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()}, grown)
-        return tuple(names[bone] for bone in turned), tuple(names[bone] for bone in moved)
+        return tuple(tuple(names[bone] for bone in bones) for bones in changes)
+
+    def reasons(self) -> list[str]:
+        """Sentences: driven bones above what does not get where it is led, and what the solver found."""
+        if self.solution is None:
+            return []
+        met = self.solution.met()
+        driven = (
+            self.rig.driven_above(effector.bone)
+            for effector, there in zip(self.effectors, met[: len(self.effectors)], strict=True)
+            if not there
+        )
+        return [*dict.fromkeys(sentence for sentence in driven if sentence), *self.solution.explain()]
 
     # -- showing ----------------------------------------------------------------------------------------------------
 

@@ -23,10 +23,10 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
         if refusal is not None:
             raise CoreError(refusal)
         report = perform(context, object, job_from_pins(object))
-        keyed = autokey.key(context, object, report.rotated, report.moved)
+        keyed = autokey.key(context, object, report.rotated, report.moved, report.grown)
         if report.explanations:
             return "WARNING", "; ".join(report.explanations)
-        changed = counted(len({*report.rotated, *report.moved}), "bone")
+        changed = counted(len({*report.rotated, *report.moved, *report.grown}), "bone")
         return "INFO", f"Pins hold; {changed} changed" + ("" if keyed is None else f", {len(keyed)} keyed")
 
 

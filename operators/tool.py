@@ -41,6 +41,19 @@ class Tool:
         raise NotImplementedError
 
 
+class OfArmature:
+    """An operator for any armature, also one whose pose must not be changed."""
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        object = context.active_object
+        if object is None or object.type != "ARMATURE":
+            operator: Any = cls
+            operator.poll_message_set("There is no active armature; select one")
+            return False
+        return True
+
+
 def selected_bones(context: Any) -> list[str]:
     """Names of the selected bones of the active armature; raises CoreError if there are none."""
     if context.mode != "POSE":

@@ -1,7 +1,7 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
-from . import pins, toolbar
+from . import pins, rig, toolbar
 
-CLASSES = pins.CLASSES
+CLASSES = (*rig.CLASSES, *pins.CLASSES)
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS

@@ -6,6 +6,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from .. import bridge
+from .side import Side, draw_sentence
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
 _SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA"}
@@ -32,15 +33,7 @@ class POISE_UL_pins(bpy.types.UIList):
         row.operator("poise.unpin", text="", icon="X", emboss=False).bone = item.name
 
 
-class _Side:
-    """A panel in the tab of the sidebar."""
-
-    bl_category = "Poise"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-
-
-class POISE_PT_pins(_Side, bpy.types.Panel):
+class POISE_PT_pins(Side, bpy.types.Panel):
     """Pins of the active armature"""
 
     bl_label = "Pins"
@@ -51,7 +44,7 @@ class POISE_PT_pins(_Side, bpy.types.Panel):
         try:
             bridge.check(object)
         except bridge.BridgeError as refusal:
-            layout.label(text=str(refusal), icon="INFO")
+            draw_sentence(layout, context, str(refusal), "INFO")
             return
 
         if context.mode != "POSE":
@@ -69,6 +62,9 @@ class POISE_PT_pins(_Side, bpy.types.Panel):
         row.operator("poise.mirror_pins", text="Mirror")
         row.operator("poise.clear_pins", text="Clear All")
         column = layout.column(align=True)
+        column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then leads the bone
+        column.operator("poise.drag")
+        column = layout.column(align=True)
         column.operator("poise.solve")
         column.operator("poise.bake", text="Bake...")
 
@@ -78,11 +74,11 @@ class POISE_PT_presets(PresetPanel, bpy.types.Panel):
 
     bl_label = "Solver Presets"
     preset_subdir = "poise/solver"
-    preset_operator = "script.execute_preset"
+    preset_operator = "poise.use_preset"
     preset_add_operator = "poise.add_preset"
 
 
-class POISE_PT_solver(_Side, bpy.types.Panel):
+class POISE_PT_solver(Side, bpy.types.Panel):
     """How the body is solved"""
 
     bl_label = "Solver"
@@ -129,7 +125,7 @@ class POISE_PT_bone(_Bone, bpy.types.Panel):
     bl_context = "bone"
 
 
-class POISE_PT_active_bone(_Bone, _Side, bpy.types.Panel):
+class POISE_PT_active_bone(_Bone, Side, bpy.types.Panel):
     """Pin, stiffness and limits of the active bone"""
 
     bl_label = "Active Bone"
@@ -186,8 +182,10 @@ class POISE_MT_pose(bpy.types.Menu):
         layout: Any = self.layout
         layout.operator("poise.drag")
         layout.separator()
-        layout.operator_enum("poise.pin", "kind")
+        for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
+            layout.operator("poise.pin", text=f"Pin {held}").kind = kind
         layout.operator("poise.cycle_pin").bone = ""
+        layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""
         layout.operator("poise.mirror_pins")
         layout.operator("poise.clear_pins")
@@ -195,6 +193,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.separator()
         layout.operator("poise.solve")
         layout.operator("poise.bake")
+        layout.separator()
+        layout.operator("poise.survey")
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

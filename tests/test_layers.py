@@ -15,16 +15,16 @@ PARTS = {
     "registration": {"commands", "keymaps", "operators", "panels", "preferences", "properties"},
     "operators": {"bridge", "commands", "core", "overlay", "preferences", "properties"},
     "commands": {"bridge", "core", "properties"},
-    "panels": {"bridge", "preferences", "properties"},
+    "panels": {"bridge", "keymaps", "preferences", "properties"},
     "keymaps": set[str](),
-    "preferences": set[str](),
+    "preferences": {"keymaps"},
     "properties": set[str](),
     "overlay": {"core"},
     "bridge": {"core"},
     "core": set[str](),
 }
 # What comes with Blender; core and the root, which tools import without Blender, have to do without.
-BLENDER = {"bl_operators", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils"}
+BLENDER = {"bl_operators", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "rna_keymap_ui"}
 
 
 def imports(source: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:

@@ -101,6 +101,16 @@ def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
         session_of(rig, "hand.L")
 
 
+def test_a_bone_that_hangs_on_a_driven_one_says_what_is_in_the_way(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    for name in ("upper_arm.L", "forearm.L", "chest"):
+        rig.pose.bones[name].constraints.new("COPY_TRANSFORMS").target = cup
+    bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.3, 0.0))
+    said = "".join(capfd.readouterr())
+    assert 'forearm.L is decided by constraint "Copy Transforms" on "forearm.L" (Copy Transforms); hand.L is' in said
+
+
 def test_giving_back_restores_every_stored_number(rig: Any) -> None:
     turn(rig, "spine", 0.3)
     rig.pose.bones["hand.R"].rotation_quaternion = (-2.0, 0.1, 0.0, 0.3)  # of another sign and length, as files have it
@@ -120,7 +130,7 @@ def test_finishing_leaves_bones_that_did_not_change_as_they_were(rig: Any) -> No
     bpy.ops.poise.clear_pins()
     session = session_of(rig, "shin.L")
     lead(session, [0.0, -0.2, 0.05])
-    rotated, _ = session.finish()
+    rotated, *_ = session.finish()
     assert "thigh.L" in rotated
     assert "hand.R" not in rotated
     assert tuple(rig.pose.bones["hand.R"].rotation_quaternion) == (-2.0, 0.0, 0.0, 0.0)

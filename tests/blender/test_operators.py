@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from properties import SETTINGS, PoisePin
 from tests.blender.builders import (
     contents,
     make_armature,
@@ -456,7 +457,7 @@ def overridden(rig: bpy.types.Object, tmp_path: Path) -> bpy.types.Object:
     return object
 
 
-def reloaded(path: Path) -> bpy.types.Object:
+def reloaded(path: Path) -> Any:
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     bpy.ops.wm.open_mainfile(filepath=str(path))
     return next(o for o in bpy.data.objects if o.override_library)
@@ -474,15 +475,9 @@ def test_pins_on_an_override_of_a_library_without_pins_survive_saving(rig: bpy.t
     select(object, ["foot.L"])
     bpy.ops.poise.pin()
     object.poise_root = "FIXED"
-    again = reloaded_after_saving(tmp_path / "shot.blend")
+    again = reloaded(tmp_path / "shot.blend")
     assert [pin.name for pin in pins(again)] == ["foot.L"]
     assert again.poise_root == "FIXED"
-
-
-def reloaded_after_saving(path: Path) -> Any:
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    bpy.ops.wm.open_mainfile(filepath=str(path))
-    return next(object for object in bpy.data.objects if object.override_library)
 
 
 def test_pins_on_a_library_override_survive_saving(overridden: bpy.types.Object, tmp_path: Path) -> None:
@@ -494,6 +489,53 @@ def test_pins_on_a_library_override_survive_saving(overridden: bpy.types.Object,
     assert [pin.name for pin in pins(again)] == ["foot.L", "foot.R"]
     for part in ("pins", "settings"):
         assert settings_of(again)[part] == before[part]
+
+
+def other_value(definition: Any) -> Any:
+    """A value that is not the property's default."""
+    if definition.type == "ENUM":
+        return definition.enum_items[-1].identifier
+    if definition.type == "BOOLEAN":
+        return not definition.default
+    return 0.5 if definition.type == "FLOAT" else 1
+
+
+def set_everything(owner: Any, names: list[str]) -> None:
+    """Other values than the defaults for all of these properties, as a user could set them."""
+    for name in names:
+        definition = owner.bl_rna.properties[name]
+        assert not owner.is_property_readonly(name), name
+        value = other_value(definition)
+        setattr(owner, name, [value] * definition.array_length if getattr(definition, "array_length", 0) else value)
+
+
+def read_everything(owner: Any, names: list[str]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if type(value).__name__ in ("bpy_prop_array", "Vector", "Quaternion") else value
+        for name in names
+        for value in [getattr(owner, name)]
+    }
+
+
+def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
+    overridden: bpy.types.Object, tmp_path: Path
+) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = overridden
+    bpy.ops.poise.pin()
+    settings = [f"poise_{name}" for name in SETTINGS if name != "pins"]
+    fields = sorted({*PoisePin.bl_rna.properties.keys()} - {"rna_type", "name", "id", "target"})
+    set_everything(overridden, settings)
+    for pin in pins(overridden):  # that of the linked file, and the override's own
+        set_everything(pin, fields)
+        pin.target = cup
+    before = [read_everything(overridden, settings), *(read_everything(pin, fields) for pin in pins(overridden))]
+    marks = {bone.name: bone.poise_pin for bone in overridden.pose.bones}
+    again = reloaded(tmp_path / "shot.blend")
+    assert [read_everything(again, settings), *(read_everything(pin, fields) for pin in pins(again))] == before
+    assert [(pin.name, pin.id, pin.target.name) for pin in pins(again)] == [("foot.L", 1, "Cup"), ("foot.R", 2, "Cup")]
+    assert {bone.name: bone.poise_pin for bone in again.pose.bones} == marks
+    assert all(again.pose.bones[pin.name].poise_pin == pin.id for pin in pins(again))
 
 
 def test_solving_works_on_a_library_override(overridden: bpy.types.Object) -> None:

@@ -8,10 +8,10 @@ import bpy
 import pytest
 
 from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_UL_pins
-from properties import SETTINGS
+from properties import SETTINGS, SOLVER
 from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select
 
-PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "solve", "bake")
+PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "drag", "solve", "bake")
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 
@@ -24,7 +24,10 @@ class Layout:
     def row(self, **_: Any) -> "Layout":
         return Layout(self.seen)
 
-    column = row
+    column = split = row
+
+    def separator(self) -> None:
+        self.seen.append(("separator", ""))
 
     def label(self, *, text: str, icon: str = "NONE") -> None:
         self.icon(icon)
@@ -49,7 +52,7 @@ class Layout:
         seen.append(("operator", name))
         return Properties()
 
-    def operator_menu_enum(self, name: str, _: str, *, text: str) -> Any:
+    def operator_menu_enum(self, name: str, _: str, *, text: str = "") -> Any:
         return self.operator(name)
 
     def template_list(self, kind: str, _: str, data: Any, name: str, active_data: Any, active: str, **__: Any) -> None:
@@ -64,14 +67,14 @@ class Layout:
         assert name in icons, name
 
 
-def drawn() -> list[tuple[str, ...]]:
+def drawn_by(panel: Any) -> list[tuple[str, ...]]:
     seen: list[tuple[str, ...]] = []
-    POISE_PT_pins.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
+    panel.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
     return seen
 
 
-def labels() -> Iterator[str]:
-    return (text for kind, text in drawn() if kind == "label")
+def labels(panel: Any = POISE_PT_pins) -> Iterator[str]:
+    return (text for kind, text in drawn_by(panel) if kind == "label")
 
 
 def test_the_panel_is_in_a_tab_of_its_own() -> None:
@@ -92,9 +95,9 @@ def test_the_panel_is_in_a_tab_of_its_own() -> None:
 )
 def test_the_panel_says_why_it_offers_nothing(make: Any, sentence: str) -> None:
     make()
-    seen = drawn()
-    assert [kind for kind, _ in seen] == ["label"]
-    assert sentence in seen[0][1]
+    seen = drawn_by(POISE_PT_pins)
+    assert {kind for kind, _ in seen} == {"label"}
+    assert sentence in " ".join(text for _, text in seen)
 
 
 def test_the_panel_shows_pins_buttons_and_settings() -> None:
@@ -102,7 +105,7 @@ def test_the_panel_shows_pins_buttons_and_settings() -> None:
     select(rig, ["foot.L", "foot.R"])
     bpy.ops.poise.pin()
     before = contents()
-    seen = drawn()
+    seen = drawn_by(POISE_PT_pins)
     assert contents() == before
     assert ("list", "poise_pins") in seen
     assert [text for kind, text in seen if kind == "label"] == ["foot.L", "foot.R"]
@@ -121,8 +124,7 @@ def test_the_bones_own_panel_shows_its_pin_and_what_blender_has_of_it(pinned: bo
     rig.data.bones.active = rig.data.bones["foot.L"]
     if pinned:
         bpy.ops.poise.pin()
-    seen: list[tuple[str, ...]] = []
-    POISE_PT_bone.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
+    seen = drawn_by(POISE_PT_bone)
     props = {name for kind, name in seen if kind == "prop"}
     assert {"ik_stiffness_x", "ik_stretch", "ik_min_z", "use_ik_limit_y"} <= props
     assert ("weight" in props) == pinned
@@ -132,10 +134,9 @@ def test_the_bones_own_panel_shows_its_pin_and_what_blender_has_of_it(pinned: bo
 
 def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     make_armature()
-    seen: list[tuple[str, ...]] = []
-    POISE_PT_solver.draw(SimpleNamespace(layout=Layout(seen)), bpy.context)
-    settings = {f"poise_{name}" for name in SETTINGS} - {"poise_pins", "poise_active_pin"}
-    assert {name for kind, name in seen if kind == "prop"} == settings
+    seen = drawn_by(POISE_PT_solver)
+    assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
+    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin"}
 
 
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:

@@ -17,6 +17,7 @@ OWNERS = ("Action", "Armature", "Bone", "Object", "PoseBone", "Scene", "WindowMa
 def footprint() -> dict[str, Any]:
     """All that an extension can leave behind in Blender, as names, but for the commands: see `commands`."""
     configs = bpy.context.window_manager.keyconfigs
+    configs.update()  # as Blender does before each event: the user's keymaps follow those of add-ons
     return {
         "types": {name for name in dir(bpy.types) if "poise" in name.lower()},
         "subclasses": {cls.__name__ for cls in subclasses(bpy.types.bpy_struct) if cls.__module__.startswith("bl_ext")},
@@ -31,6 +32,8 @@ def footprint() -> dict[str, Any]:
             (config.name, keymap.name): sorted(item.idname for item in keymap.keymap_items)
             for config in (configs.addon, configs.user)
             for keymap in config.keymaps
+            # Blender itself keeps what the user may have changed about the keys of a tool that is gone
+            if config != configs.user or not keymap.name.startswith("3D View Tool")
         },
     }
 

@@ -18,7 +18,7 @@ import bpy
 
 FIRST_WAIT = 1.0  # seconds until Blender has drawn its window and takes events
 TAB_STEP = 20  # pixels; no tab of the sidebar is smaller
-LARGEST_GAP = 150  # pixels down between two buttons; an empty list is one
+LARGEST_GAP = 300  # pixels down between two buttons; an empty list is one, a panel of text another
 GRID = (38, 16)  # pixels across and down; no button of the panels is smaller, the icons of a list apart
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 

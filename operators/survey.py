@@ -1,0 +1,141 @@
+"""What Poise understands of an armature and what is in its way, in sentences for the panel."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from .. import bridge
+from ..commands.info import UNSURE, body_sentence, find_parts
+from ..core import CoreError
+from . import autokey
+from .tool import OfArmature, counted
+
+SURE: Final = 0.9  # roles of at least this confidence need no second look
+_SHOWN: Final = 4  # bones named in one sentence
+_REASONS: Final = 30  # shown of what decides bones; rigs made for animators have hundreds
+_UNEVEN: Final = 1e-3  # by how much, relatively, the axes of an object's scale may differ
+
+Finding = tuple[str, str, str]  # kind, name, text: see PoiseFinding
+
+
+class POISE_OT_survey(OfArmature, bpy.types.Operator):
+    """Find out what Poise understands of the armature and what is in its way"""
+
+    bl_idname = "poise.survey"
+    bl_label = "Read Rig"
+    bl_options = {"REGISTER"}  # nothing in the file changes
+
+    def execute(self, context: Any) -> set[str]:
+        look(context, context.active_object)
+        findings = context.window_manager.poise_survey.findings
+        hindrances = [finding.text for finding in findings if finding.kind == "HINDRANCE"]
+        self.report({"WARNING" if hindrances else "INFO"}, " ".join(hindrances) or findings[0].text)
+        return {"FINISHED"}
+
+
+@persistent
+def look_on_entry(scene: Any, depsgraph: Any) -> None:
+    """Look at an armature when it comes to be active in Pose Mode; Blender calls this after every change."""
+    context: Any = bpy.context
+    shown, object = context.window_manager.poise_survey, context.active_object
+    entered = 0
+    if object is not None and object.type == "ARMATURE" and object.mode == "POSE":
+        entered = object.session_uid
+    if entered != shown.entered:
+        shown.entered = entered  # first: looking may have Blender evaluate and call this again
+        if entered:
+            look(context, object)
+
+
+def look(context: Any, object: Any) -> None:
+    """Note for the panel what `survey` finds."""
+    found = list(survey(context, object))
+    shown = context.window_manager.poise_survey
+    shown.owner = object.session_uid
+    shown.findings.clear()
+    for kind, name, text in found:
+        finding = shown.findings.add()
+        finding.kind, finding.name, finding.text = kind, name, text
+
+
+def survey(context: Any, object: Any) -> Iterator[Finding]:
+    """What is understood of an armature, what is in the way, which bones play which part."""
+    try:
+        rig = bridge.read_rig(object)
+    except CoreError as refusal:
+        yield "HINDRANCE", "", str(refusal)
+        return
+    parts = find_parts(object)
+    body = body_sentence(parts)
+    yield "BODY", "", f"{body[0].upper()}{body[1:]}."
+    yield from _confidence(parts)
+    solved = int(np.count_nonzero(rig.skeleton.movable | rig.skeleton.translatable.any(axis=1)))
+    yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
+    if rig.driven:
+        verb = "is" if len(rig.driven) == 1 else "are"
+        yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
+    yield from _hindrances(context, object)
+    yield from _driven(rig)
+    for role, bones in {**parts["roles"], **parts["limbs"]}.items():
+        doubt = "" if parts["confidence"][role] >= SURE else "?"
+        yield "ROLE", f"{role}{doubt}", bones if isinstance(bones, str) else ", ".join(bones)
+
+
+def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
+    """How sure it is, in words."""
+    confidence = parts["confidence"]
+    doubtful = [role for role, value in confidence.items() if value < UNSURE]
+    likely = sum(UNSURE <= value < SURE for value in confidence.values())
+    if doubtful:
+        yield "ASK", "", f"Unsure of {_listed(doubtful)}: look at them below."
+    elif likely:
+        yield "BODY", "", f"Fairly sure of {likely} of its {counted(len(confidence), 'part')}, sure of the others."
+    elif confidence:
+        yield "BODY", "", "Sure of all its parts."
+    if parts["humanoid"] and parts["missing"]:
+        yield "ASK", "", f"Found no {_listed(parts['missing'])}."
+
+
+def _driven(rig: bridge.Rig) -> Iterator[Finding]:
+    """Bones that something else decides, by what it is."""
+    reasons: dict[str, list[str]] = {}
+    for bone, reason in rig.driven.items():
+        reasons.setdefault(reason, []).append(bone)
+    for reason, bones in islice(reasons.items(), _REASONS):
+        yield "DRIVEN", ", ".join(bones), f"{reason[0].upper()}{reason[1:]}"
+    if len(reasons) > _REASONS:
+        yield "DRIVEN", "", f"And {counted(len(reasons) - _REASONS, 'more reason')}"
+
+
+def _hindrances(context: Any, object: Any) -> Iterator[Finding]:
+    """What is refused, and what makes results worse."""
+    try:
+        bridge.check(object)
+        bridge.world_to_armature(bridge.world_matrix(object))
+    except CoreError as refusal:
+        yield "HINDRANCE", "", str(refusal)
+        return
+    stretches = np.linalg.svd(bridge.world_matrix(object)[:3, :3], compute_uv=False)
+    if np.ptp(stretches) > _UNEVEN * stretches[0]:
+        yield (
+            "HINDRANCE",
+            "",
+            "The object is scaled unevenly: pinned rotations are inexact. Apply its scale in Object Mode.",
+        )
+    unkeyable = autokey.check(context, object)
+    if unkeyable is not None:
+        yield "HINDRANCE", "", unkeyable
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    """'a, b and c'; of many the first few."""
+    more = len(names) - _SHOWN
+    shown = [*names[:_SHOWN], counted(more, "other")] if more > 1 else list(names)
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+CLASSES = (POISE_OT_survey,)
