@@ -197,6 +197,37 @@ def test_a_plane_keeps_one_axis_out() -> None:
     np.testing.assert_allclose(view.pixels(ORIGIN + pointer.shift()), mouse, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lean", [0.0, 0.001, 0.05])
+def test_a_plane_seen_edge_on_is_followed_along_the_line_that_it_is_seen_as(kind: str, lean: float) -> None:
+    view, _ = make_view(kind, (np.pi / 2.0, 0.0, 0.0))  # from the front
+    origin = view.on_plane((800.0, 450.0), (0.0, 0.0, 1.0))
+    assert origin is not None
+    pointer = make_pointer(view, origin)
+    pointer.frame = rotation.from_axis_angle(np.array([1.0, 0.0, 0.0]), np.array(lean))
+    for _ in range(2 if lean else 1):
+        pointer.constrain(2, plane=True)
+    pointer.move((860.0, 480.0))
+    free = view.on_plane((860.0, 480.0), origin)
+    assert free is not None
+    np.testing.assert_allclose(pointer.shift(), [free[0] - origin[0], 0.0, 0.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_along_an_axis_seen_end_on_upwards_is_away(kind: str, backwards: bool) -> None:
+    view, _ = make_view(kind, (np.pi / 2.0, 0.0, np.pi if backwards else 0.0))
+    origin = view.on_plane((800.0, 450.0), (0.0, 0.0, 1.0))
+    assert origin is not None
+    pointer = make_pointer(view, origin)
+    pointer.constrain(1)
+    pointer.move((805.0, 480.0))
+    free = view.on_plane((805.0, 480.0), origin)
+    assert free is not None
+    away = -1.0 if backwards else 1.0
+    np.testing.assert_allclose(pointer.shift(), [0.0, away * (free[2] - origin[2]), 0.0], atol=1e-9)
+
+
 def test_small_steps_are_a_tenth_and_do_not_jump_when_they_begin_or_end() -> None:
     view, _ = make_view("ORTHO")
     pointer = make_pointer(view, ORIGIN)
