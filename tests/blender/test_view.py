@@ -137,6 +137,19 @@ def test_nothing_is_grabbed_beside_the_body_or_of_hidden_bones(rig: Any) -> None
     assert pick(bpy.context, view, mouse) is None
 
 
+@pytest.mark.parametrize(("side", "turned"), [("L", np.pi / 2.0), ("R", -np.pi / 2.0)])
+@pytest.mark.parametrize("bone", ["hand", "shin", "thigh"])
+def test_of_two_sides_seen_in_one_place_the_one_in_front_is_grabbed(
+    rig: Any, bone: str, side: str, turned: float
+) -> None:
+    view, _ = make_view("ORTHO", (np.pi / 2.0, 0.0, turned))
+    middle = np.array(rig.pose.bones[f"{bone}.{side}"].center)
+    for place in (world(rig, f"{bone}.{side}"), middle):
+        grab = pick(bpy.context, view, tuple(view.pixels(place)))
+        assert grab is not None
+        assert grab.bone == f"{bone}.{side}"
+
+
 def test_bones_of_no_length_or_seen_end_on_do_no_harm() -> None:
     view, _ = make_view("ORTHO")
     matrices = np.tile(np.eye(4), (2, 1, 1))
