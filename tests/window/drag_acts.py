@@ -152,12 +152,13 @@ def pose_mode(hand: Any, *rigs: Any) -> Generator[float, None, None]:
     import bpy
 
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        if bpy.context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
         bpy.ops.object.select_all(action="DESELECT")
         for rig in rigs:
             rig.select_set(True)
         bpy.context.view_layer.objects.active = rigs[0]
-        if bpy.context.mode != "POSE":
-            bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.object.mode_set(mode="POSE")
         bpy.ops.pose.select_all(action="DESELECT")
         bpy.ops.wm.tool_set_by_id(name="poise.drag")
         bpy.ops.ed.undo_push(message="A rig is opened")

@@ -1,4 +1,4 @@
-"""Drags that end as they should not, other ways to use the mouse, and other views. It runs inside Blender."""
+"""Drags that end as nobody planned, other uses of the mouse, and other views. It runs inside Blender."""
 
 import sys
 from collections.abc import Generator
@@ -34,15 +34,18 @@ Seen = dict[str, Any]
 Act = Generator[float, None, Seen]
 
 
-def ends(hand: Any, file: str) -> Generator[float, None, Seen]:
-    """One drag after the other; what was seen, by what happened to the drag."""
+def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
+    """One act after the other; what was seen, by the name of the act."""
     seen: Seen = {}
-    for act in (tools_change, focus_is_lost, mouse_leaves, undo_comes, keys_of_undo, fault, deleted, loaded):
-        yield from open_rig(hand, file)
+    yield from open_rig(hand, file)
+    for act in (tools_change, focus_is_lost, mouse_leaves, undo_comes, keys_of_undo, deleted, loaded):
         yield from look_from(hand, ASIDE, act is not mouse_leaves)
         seen[act.__name__] = yield from act(hand, file)
         seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
-    return seen
+        if act is deleted:
+            yield from open_rig(hand, file)
+    yield from pose_mode(hand, armature())
+    return seen | (yield from ways(hand))
 
 
 def begin(hand: Any) -> Generator[float, None, Pixel]:
@@ -71,16 +74,12 @@ def tools_change(hand: Any, file: str) -> Act:
     yield RESTS
     seen["off"] = under_mouse(hand)
     yield from drop(hand)
-    seen["dropped"], seen["tool"] = channels(), tool()
+    seen["dropped"] = channels()
+    seen["tool"] = bpy.context.workspace.tools.from_space_view3d_mode("POSE", create=False).idname
     yield from key(hand, "Z", ctrl=True)
     seen["undone"] = channels()
+    yield from pose_mode(hand, armature())
     return seen
-
-
-def tool() -> str:
-    import bpy
-
-    return bpy.context.workspace.tools.from_space_view3d_mode("POSE", create=False).idname
 
 
 def focus_is_lost(hand: Any, file: str) -> Act:
@@ -159,23 +158,12 @@ def keys_of_undo(hand: Any, file: str) -> Act:
     return seen
 
 
-def fault(hand: Any, file: str) -> Act:
-    """The solver fails in mid-drag."""
-    session = sys.modules[f"{EXTENSION}.operators.session"].Session
-    lead_well = session.lead
-
-    def lead_badly(*_: Any) -> None:
-        raise ZeroDivisionError("a fault that a test has put there")
-
-    seen: Seen = {"start": channels()}
-    x, y = yield from begin(hand)
-    seen["under way"] = channels()
-    session.lead = lead_badly
-    yield from lead(hand, (x - 20, y))
-    session.lead = lead_well
-    seen["end"] = channels()
-    yield from drop(hand)
-    return seen
+def marks_in(hand: Any, name: str) -> int:
+    """How many white pixels a picture has where the text of a drag is written."""
+    region = hand.region()
+    middle = region.x + region.width // 2
+    part = hand.look(name)[region.y + 10 : region.y + 40, middle - 60 : middle + 60]
+    return int((part > 200).all(axis=-1).sum())
 
 
 def deleted(hand: Any, file: str) -> Act:
@@ -183,10 +171,11 @@ def deleted(hand: Any, file: str) -> Act:
     import bpy
 
     x, y = yield from begin(hand)
+    before = marks_in(hand, "ends_before_it_is_deleted")
     bpy.data.objects.remove(armature())
     yield from lead(hand, (x - 20, y + 10))
-    seen: Seen = {"dragging": dragging(), "objects": [one.name for one in bpy.data.objects if one.type == "ARMATURE"]}
-    hand.screenshot("ends_deleted")
+    seen: Seen = {"dragging": dragging(), "objects": len(bpy.data.objects), "pixels before": before}
+    seen["pixels"] = marks_in(hand, "ends_deleted")
     yield from drop(hand)
     return seen
 
@@ -211,26 +200,25 @@ def loaded(hand: Any, file: str) -> Act:
 # -- the mouse, the keys, the views -----------------------------------------------------------------------------------
 
 
-def ways(hand: Any, file: str) -> Generator[float, None, Seen]:
-    """Select, box, wheel, small and whole steps, pins in mid-drag; views; overlays; two armatures."""
+def ways(hand: Any) -> Generator[float, None, Seen]:
+    """Select, box, wheel, small and whole steps, pins in mid-drag; views; overlays; two armatures; a fault."""
     seen: Seen = {}
-    yield from open_rig(hand, file)
     for act, turn, perspective in (
         (clicks, FRONT, False),
         (box, FRONT, False),
         (wheel, ASIDE, True),
         (steps, FRONT, False),
-        (pin_on_the_way, ASIDE, True),
         (pixels_afterwards, ASIDE, True),
+        (pin_on_the_way, ASIDE, True),
         (overlays_off, ASIDE, True),
         (camera, ASIDE, True),
-        (two, FRONT, False),
         (quad, ASIDE, False),
+        (two, FRONT, False),
+        (fault, FRONT, False),  # the last: Blender shows it large
     ):
         yield from look_from(hand, turn, perspective)
         seen[act.__name__] = yield from act(hand)
-        seen[act.__name__] |= {"left": left_behind()}
-    seen["timers"] = yield from timers(hand)
+        seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
     return seen
 
 
@@ -261,7 +249,9 @@ def box(hand: Any) -> Act:
     yield from lead(hand, (x - 12, y - 60))
     hand.screenshot("ways_box")
     yield from drop(hand)
-    return seen | {"selected": selected(), "end": channels()}
+    seen |= {"selected": selected(), "end": channels()}
+    yield from hand.click(x + 100, y)
+    return seen
 
 
 def wheel(hand: Any) -> Act:
@@ -381,11 +371,12 @@ def camera(hand: Any) -> Act:
     seen["off"] = under_mouse(hand)
     hand.screenshot("ways_camera")
     yield from cancel(hand, "ESC")
+    bpy.data.objects.remove(eye)  # the other views show all there is
     return seen | {"end": channels()}
 
 
 def quad(hand: Any) -> Act:
-    """A drag in each of the four views."""
+    """A drag in each of the four views; from the right, both hands are in one place, and the left one is in front."""
     import bpy
 
     seen: Seen = {"start": channels(), "off": []}
@@ -395,9 +386,6 @@ def quad(hand: Any) -> Act:
     views = [region for region in hand.viewport.regions if region.type == "WINDOW"]
     for number, region in enumerate(views):
         data = region.data
-        with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=region):
-            bpy.ops.view3d.view_all()
-        yield RESTS
         x, y = hand.pixel(head(HAND), region, data)
         yield from grab(hand, (x, y))
         yield from lead(hand, (x - 16, y + 12))
@@ -421,8 +409,6 @@ def two(hand: Any) -> Act:
     second.name, second.location.x = "second", 1.8
     bpy.context.scene.collection.objects.link(second)
     names = first.name, second.name
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.object.mode_set(mode="OBJECT")
     yield from pose_mode(hand, first, second)
     yield from look_from(hand, FRONT, False)
     for rig in (first, second):
@@ -450,4 +436,23 @@ def two(hand: Any) -> Act:
     seen["first alone"] = channels(bpy.data.objects[names[0]])
     yield from cancel(hand, "RIGHTMOUSE")
     seen["end"] = [channels(bpy.data.objects[name]) for name in names]
+    return seen
+
+
+def fault(hand: Any) -> Act:
+    """The solver fails in mid-drag."""
+    session = sys.modules[f"{EXTENSION}.operators.session"].Session
+    lead_well = session.lead
+
+    def lead_badly(*_: Any) -> None:
+        raise ZeroDivisionError("a fault that a test has put there")
+
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    seen["under way"] = channels()
+    session.lead = lead_badly
+    yield from lead(hand, (x - 20, y))
+    session.lead = lead_well
+    seen["end"] = channels()
+    yield from drop(hand)
     return seen
