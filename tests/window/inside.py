@@ -211,4 +211,5 @@ def main(module: str, function: str, result: str, screenshots: str, *arguments: 
     bpy.app.timers.register(tick, first_interval=FIRST_WAIT, persistent=True)
 
 
-main(*sys.argv[sys.argv.index("--") + 1 :])
+if __name__ == "__main__":
+    main(*sys.argv[sys.argv.index("--") + 1 :])

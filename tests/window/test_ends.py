@@ -19,8 +19,8 @@ def all_seen(person: Any) -> dict[str, Any]:
 
 
 def test_nothing_is_left_behind(all_seen: dict[str, Any]) -> None:
-    assert {name: seen["left"] for name, seen in all_seen.items()} == dict.fromkeys(all_seen, [])
-    assert {name: seen["timers"] for name, seen in all_seen.items()} == dict.fromkeys(all_seen, 0)
+    assert {name: found for name, seen in all_seen.items() if (found := seen["left"])} == {}
+    assert {name: count for name, seen in all_seen.items() if (count := seen["timers"])} == {}
 
 
 # -- ends -------------------------------------------------------------------------------------------------------------

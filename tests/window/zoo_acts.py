@@ -206,7 +206,9 @@ def mirror(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, A
     yield from key(hand, "RET")
     left = left_behind()
     yield from drop(hand)
-    moved = [[b - a for a, b in zip(old, bone(side).head, strict=True)] for old, side in zip(before, sides, strict=True)]
+    moved = [
+        [b - a for a, b in zip(old, bone(side).head, strict=True)] for old, side in zip(before, sides, strict=True)
+    ]
     armature().pose.use_mirror_x = False
     return {"moved": moved, "left": left, "wanted": list(end), "reached": list(hand.pixel(head(rig.hand))),
             "no keys": keys() == old}  # fmt: skip
