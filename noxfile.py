@@ -85,6 +85,18 @@ def window(session: nox.Session) -> None:
 
 
 @nox.session(python=list(BLENDERS))
+def film(session: nox.Session) -> None:
+    """Make docs/images/drag.webp from a run of tests/window; POISE_BLENDER names the program."""
+    once(session)
+    if "POISE_BLENDER" not in os.environ:
+        session.error("POISE_BLENDER does not name a Blender program")
+    pictures = ["-m", "pytest", "tests/window/test_film.py", *session.posargs]
+    session.run(blender(session), *pictures, external=True, env={"POISE_FILM": "1"})
+    session.install(*group("film"))
+    session.run("python", "docs/examples/film.py")
+
+
+@nox.session(python=list(BLENDERS))
 def demo(session: nox.Session) -> None:
     """Make build/demo.blend with its report and picture."""
     once(session)

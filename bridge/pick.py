@@ -13,6 +13,7 @@ from .view import View
 _JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
 _LENGTH: Final = 7.0  # and from the line between them
 _THICKNESS: Final = 0.08  # of a bone's length: what Blender's octahedral bones are wide
+_TIE: Final = 1.5  # pixels within which two are seen in one place, as both hands from the side
 _HEAD, _TAIL = 0.0, 1.0
 
 
@@ -64,27 +65,35 @@ def nearest(
     """Pixels away, which bone, and where along it (0 head, 1 tail) the mouse is; None: nothing is near.
 
     matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is no other's joint.
-    Joints come before lengths, what comes first in the armature before what is as near.
+    Joints come before lengths; of those that are seen in one place the one in front, then the armature's first.
     """
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
     a, b, at = view.pixels(heads), view.pixels(tails), np.array(mouse, float)
     to_head, to_tail = rotation.lengths(a - at), np.where(free, rotation.lengths(b - at), np.nan)
-    for far, share in ((to_head, _HEAD), (to_tail, _TAIL)):
-        near = np.where(far <= _JOINT * scale, far, np.inf)
-        if len(near) and np.isfinite(near.min()):
-            place = int(np.argmin(near))
-            return float(near[place]), place, share
+    for far, points, share in ((to_head, heads, _HEAD), (to_tail, tails, _TAIL)):
+        place = _choose(view, points, far, _JOINT * scale)
+        if place is not None:
+            return float(far[place]), place, share
     way = b - a
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.clip(np.sum((at - a) * way, axis=-1) / np.sum(way * way, axis=-1), 0.0, 1.0)
     far = rotation.lengths(a + share[:, None] * way - at)
     reach = np.maximum(_LENGTH * scale, _THICKNESS * rotation.lengths(way))
+    place = _choose(view, heads + share[:, None] * (tails - heads), far, reach)
+    if place is None:
+        return None
+    return float(far[place]), place, _along(view, at, heads[place], tails[place], float(share[place]))
+
+
+def _choose(view: View, points: Array, far: Array, reach: Array | float) -> int | None:
+    """Which of the points (n, 3) that are `far` (n,) pixels off is meant; None: all are out of reach."""
     near = np.where(far <= reach, far, np.inf)
     if not len(near) or not np.isfinite(near.min()):
         return None
-    place = int(np.argmin(near))
-    return float(near[place]), place, _along(view, at, heads[place], tails[place], float(share[place]))
+    depth = np.where(near <= near.min() + _TIE, -points @ view.turn[2], np.inf)
+    slack = _TIE * float(view.pixel(points[np.argmin(near)]))
+    return int(np.argmax(depth <= depth.min() + slack))
 
 
 def _along(view: View, at: Array, head: Array, tail: Array, share: float) -> float:

@@ -46,6 +46,11 @@ class View:
         near, far = ends[:, :3] / ends[:, 3:]
         return near, far
 
+    def away(self, point: ArrayLike) -> Array:
+        """Unit vector (3,) from the viewer along the line of sight through a point (3,)."""
+        near, far = self.ray(self.pixels(point))
+        return (far - near) / np.sqrt(np.sum(np.square(far - near)))
+
     def on_plane(self, pixel: ArrayLike, through: ArrayLike, normal: ArrayLike | None = None) -> Array | None:
         """The point (3,) at a pixel on the plane through a point, by default facing the viewer; None: no such point."""
         near, far = self.ray(pixel)

@@ -25,14 +25,14 @@ _AXES: Final = {"X": 0, "Y": 1, "Z": 2}
 _HINTS: Final = (
     ("Confirm", "MOUSE_LMB"),
     ("Cancel", "MOUSE_RMB"),
-    ("Axis", "EVENT_X"),
+    ("", "EVENT_X"),
     ("", "EVENT_Y"),
-    ("", "EVENT_Z"),
+    ("Axis", "EVENT_Z"),
     ("Turn", "EVENT_R"),
     ("Pin", "EVENT_P"),
     ("Depth", "MOUSE_MMB_SCROLL"),
     ("Precise", "EVENT_SHIFT"),
-    ("Snap", "EVENT_CTRL"),
+    ("   Snap", "EVENT_CTRL"),  # the picture of this key is wider than those of others
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
 _CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
@@ -283,11 +283,7 @@ class POISE_OT_drag(bpy.types.Operator):
         frame = pointer.frame if pointer.local else rotation.IDENTITY
         marks.guides = [(marks.targets[0][1], rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         marks.text = [line for line in (self._sentence(first), self._reason) if line]
-        # without a tag for the area, only the view that the mouse is in would be drawn
-        for window in context.window_manager.windows:
-            for area in window.screen.areas:
-                if area.type == "VIEW_3D":
-                    area.tag_redraw()
+        _redraw(context)
 
     def _sentence(self, session: Session) -> str:
         pointer, count = self._pointer, sum(len(session.effectors) for session in self._sessions)
@@ -344,6 +340,15 @@ class POISE_OT_drag(bpy.types.Operator):
             self._timer = None
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+        _redraw(context)
+
+
+def _redraw(context: Any) -> None:
+    """All viewports: without being told, Blender would draw only the one that the mouse is in."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
 
 
 def _active(context: Any) -> Grab | None:

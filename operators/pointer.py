@@ -1,5 +1,6 @@
 """Where the mouse leads what is grabbed: planes, axes, small steps, depth, turns. Arrays of the world, no Blender."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +14,7 @@ PRECISE: Final = 0.1  # share of the mouse's way with Shift
 DEPTH_STEP: Final = 0.02  # of the distance to the viewer, in a notch of the wheel
 TURN_STEP: Final = np.radians(5.0)  # of turns that snap, and with Shift
 FINE_TURN_STEP: Final = np.radians(1.0)
+_GRAZING: Final = np.sin(np.radians(5.0))  # below it the least move of the mouse would lead far, as in Blender
 _CLOSE: Final = 4.0  # pixels around a joint within which the mouse has no angle
 
 
@@ -68,10 +70,7 @@ class Pointer:
 
     def deeper(self, notches: float) -> None:
         """Away from the viewer, or towards it."""
-        away = -self.view.turn[2]
-        if self.view.perspective:
-            near, far = self.view.ray(self.view.pixels(self.origin + self._deep))
-            away = (far - near) / np.sqrt(np.sum(np.square(far - near)))
+        away = self.view.away(self.origin + self._deep)
         step = DEPTH_STEP * (PRECISE if self.precise else 1.0) * self.view.size[1]
         self._deep = self._deep + notches * step * float(self.view.pixel(self.origin)) * away
 
@@ -114,12 +113,21 @@ class Pointer:
     def _way(self) -> Array:
         direction, view, through = self.direction, self.view, self.origin + self._settled
         if direction is None:
-            ends = [view.on_plane(pixel, through) for pixel in (self._begin, self.mouse)]
-        elif self.plane:
-            ends = [view.on_plane(pixel, through, direction) for pixel in (self._begin, self.mouse)]
-        else:
-            ends = [view.on_line(pixel, through, direction) for pixel in (self._begin, self.mouse)]
-        begin, end = ends
+            return self._between(lambda pixel: view.on_plane(pixel, through))
+        away = view.away(through)
+        towards = float(direction @ away)
+        if self.plane and abs(towards) > _GRAZING:
+            return self._between(lambda pixel: view.on_plane(pixel, through, direction))
+        if self.plane:  # seen edge on: along the line that it is seen as
+            direction = np.cross(direction, away)
+        elif 1.0 - towards * towards < _GRAZING * _GRAZING:  # seen end on: upwards is away, as with the wheel
+            up = self._between(lambda pixel: view.on_plane(pixel, through)) @ view.turn[1]
+            return np.copysign(up, up * towards) * direction
+        return self._between(lambda pixel: view.on_line(pixel, through, direction))
+
+    def _between(self, place: Callable[[Array], Array | None]) -> Array:
+        """From what was meant at the press to what the mouse means now."""
+        begin, end = place(self._begin), place(self.mouse)
         return np.zeros(3) if begin is None or end is None else end - begin
 
     def _snapped(self, way: Array) -> Array:

@@ -16,6 +16,7 @@ _THIN: Final = 1.6  # pixels at a scale of 1
 _THICK: Final = 3.5
 _TEXT: Final = 12.0
 _MARGIN: Final = 20.0
+_GAP: Final = 10.0  # pixels between a panel and the text
 _OPACITY: Final = 0.9
 
 Find = Callable[[Any], Marks | None]
@@ -110,13 +111,20 @@ def _write(context: Any, lines: list[str], scale: float) -> None:
     """Above the lower edge, in the middle: the corners have texts and panels of Blender's own."""
     if not lines:
         return
-    font, middle = 0, 0.5 * context.region.width
+    font, middle, left = 0, 0.5 * context.region.width, _beside_panel(context)
     blf.size(font, _TEXT * scale)
     blf.color(font, 1.0, 1.0, 1.0, _OPACITY)
     blf.enable(font, blf.SHADOW)
     blf.shadow(font, 3, 0.0, 0.0, 0.0, 0.8)
     for number, line in enumerate(reversed(lines)):
         width, _ = blf.dimensions(font, line)
-        blf.position(font, max(middle - 0.5 * width, 0.0), (_MARGIN + 1.5 * number * _TEXT) * scale, 0.0)
+        blf.position(font, max(middle - 0.5 * width, left), (_MARGIN + 1.5 * number * _TEXT) * scale, 0.0)
         blf.draw(font, line)
     blf.disable(font, blf.SHADOW)
+
+
+def _beside_panel(context: Any) -> float:
+    """Where the panel of the last operation, in the lower left corner, ends in this region."""
+    region = context.region
+    panels = [other for other in context.area.regions if other.type == "HUD" and other.y + other.height > region.y]
+    return max((other.x + other.width - region.x + _GAP for other in panels if other.width > 1), default=0.0)

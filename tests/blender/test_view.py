@@ -137,6 +137,19 @@ def test_nothing_is_grabbed_beside_the_body_or_of_hidden_bones(rig: Any) -> None
     assert pick(bpy.context, view, mouse) is None
 
 
+@pytest.mark.parametrize(("side", "turned"), [("L", np.pi / 2.0), ("R", -np.pi / 2.0)])
+@pytest.mark.parametrize("bone", ["hand", "shin", "thigh"])
+def test_of_two_sides_seen_in_one_place_the_one_in_front_is_grabbed(
+    rig: Any, bone: str, side: str, turned: float
+) -> None:
+    view, _ = make_view("ORTHO", (np.pi / 2.0, 0.0, turned))
+    middle = np.array(rig.pose.bones[f"{bone}.{side}"].center)
+    for place in (world(rig, f"{bone}.{side}"), middle):
+        grab = pick(bpy.context, view, tuple(view.pixels(place)))
+        assert grab is not None
+        assert grab.bone == f"{bone}.{side}"
+
+
 def test_bones_of_no_length_or_seen_end_on_do_no_harm() -> None:
     view, _ = make_view("ORTHO")
     matrices = np.tile(np.eye(4), (2, 1, 1))
@@ -195,6 +208,37 @@ def test_a_plane_keeps_one_axis_out() -> None:
     pointer.move(tuple(mouse))
     assert abs(pointer.shift()[2]) < 1e-9
     np.testing.assert_allclose(view.pixels(ORIGIN + pointer.shift()), mouse, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lean", [0.0, 0.001, 0.05])
+def test_a_plane_seen_edge_on_is_followed_along_the_line_that_it_is_seen_as(kind: str, lean: float) -> None:
+    view, _ = make_view(kind, (np.pi / 2.0, 0.0, 0.0))  # from the front
+    origin = view.on_plane((800.0, 450.0), (0.0, 0.0, 1.0))
+    assert origin is not None
+    pointer = make_pointer(view, origin)
+    pointer.frame = rotation.from_axis_angle(np.array([1.0, 0.0, 0.0]), np.array(lean))
+    for _ in range(2 if lean else 1):
+        pointer.constrain(2, plane=True)
+    pointer.move((860.0, 480.0))
+    free = view.on_plane((860.0, 480.0), origin)
+    assert free is not None
+    np.testing.assert_allclose(pointer.shift(), [free[0] - origin[0], 0.0, 0.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_along_an_axis_seen_end_on_upwards_is_away(kind: str, backwards: bool) -> None:
+    view, _ = make_view(kind, (np.pi / 2.0, 0.0, np.pi if backwards else 0.0))
+    origin = view.on_plane((800.0, 450.0), (0.0, 0.0, 1.0))
+    assert origin is not None
+    pointer = make_pointer(view, origin)
+    pointer.constrain(1)
+    pointer.move((805.0, 480.0))
+    free = view.on_plane((805.0, 480.0), origin)
+    assert free is not None
+    away = -1.0 if backwards else 1.0
+    np.testing.assert_allclose(pointer.shift(), [0.0, away * (free[2] - origin[2]), 0.0], atol=1e-9)
 
 
 def test_small_steps_are_a_tenth_and_do_not_jump_when_they_begin_or_end() -> None:

@@ -40,14 +40,9 @@ def pose_channels() -> list[float]:
     return [x for bone in bpy.context.object.pose.bones for x in (*bone.location, *bone.rotation_quaternion)]
 
 
-def red_pixels(picture: str, x: int, y: int) -> int:
+def red_pixels(picture: np.ndarray, x: int, y: int) -> int:
     """How many pixels of the picture, within the size of a tooltip below this point, are of the red of reasons."""
-    import bpy
-
-    image = bpy.data.images.load(picture)
-    width, height = image.size
-    pixels = np.array(image.pixels[:]).reshape(height, width, -1)[max(y - 120, 0) : y, max(x - 300, 0) :, :3]
-    bpy.data.images.remove(image)
+    pixels = picture[max(y - 120, 0) : y, max(x - 300, 0) :] / 255.0
     return int(np.sum((pixels[..., 0] > RED[0]) & (pixels[..., 1:] < RED[1]).all(axis=-1)))
 
 
@@ -66,13 +61,13 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     panel = yield from hand.read_panels(PIN)
     yield 0.5
     x, y = panel[PIN][0]
-    seen["red before"] = red_pixels(hand.screenshot("panel_object_mode"), x, y)
+    seen["red before"] = red_pixels(hand.look("panel_object_mode"), x, y)
     yield from hand.click(x, y)
     seen["pins in object mode"] = len(bpy.context.object.poise_pins)
     for step in range(1, 6):  # the tooltip takes its time, and on a busy machine the mouse has to ask again
         hand.move(x + 2 * step, y)
         yield 2.0
-        seen["red of the reason"] = red_pixels(hand.screenshot("panel_reason"), x, y)
+        seen["red of the reason"] = red_pixels(hand.look("panel_reason"), x, y)
         if seen["red of the reason"] > seen["red before"] + MANY:
             break
 

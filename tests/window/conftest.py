@@ -1,11 +1,10 @@
 """A real Blender with a window, mouse and keyboard. POISE_BLENDER names the program; without it they are skipped.
 
-A test hands `person` a generator function of acts.py. It runs inside Blender with a `Hand` (inside.py), yields the
-seconds to wait, and what it returns comes back through JSON. That file imports bpy only inside these functions, and no
+A test hands `person` a generator function of an `..._acts.py`. It runs inside Blender with a `Hand` (inside.py), yields
+the seconds to wait, and what it returns comes back through JSON. Such a file imports bpy only inside functions, and no
 pytest: Blender has none.
 """
 
-import inspect
 import json
 import os
 import signal
@@ -19,13 +18,17 @@ import pytest
 import standalone
 
 HERE = Path(__file__).resolve().parent
-SIZE = ("0", "0", "1600", "1000")
+SIZE = (1600, 1000)
+SMALL = (900, 700)  # software OpenGL draws it four times as fast
 PREPARE = f"""
 import bpy
 bpy.ops.preferences.addon_enable(module={standalone.MODULE!r})
 bpy.context.preferences.view.show_splash = False  # it swallows the first click
+bpy.context.preferences.view.smooth_view = 0  # a view is where it is put
+bpy.context.preferences.use_preferences_save = False  # one test is none of the next one's business
 bpy.ops.wm.save_userpref()
 """
+QUICK = "import bpy; bpy.context.preferences.system.viewport_aa = 'OFF'"
 
 Person = Callable[..., Any]
 
@@ -72,21 +75,29 @@ def screenshots() -> Path:
 
 @pytest.fixture(scope="session")
 def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Person:
-    """person(act, blend=None, limit=60): let `act` work in Blender's window; returns what it returned."""
+    """person(act, *arguments, blend=None, small=False, limit=60): let `act` work in Blender's window; what it returned.
 
-    def person(act: Callable[[Any], Generator[float, None, Any]], blend: Path | None = None, limit: float = 60) -> Any:
+    A small window without anti-aliasing is for acts that drag a lot.
+    """
+
+    def person(
+        act: Callable[..., Generator[float, None, Any]],
+        *arguments: str,
+        blend: Path | None = None,
+        small: bool = False,
+        limit: float = 60,
+    ) -> Any:
         result = tmp_path_factory.mktemp(act.__name__) / "result.json"
-        file = inspect.getsourcefile(act)
-        assert file is not None
         printed = start(
             "--enable-event-simulate",
             "--window-geometry",
-            *SIZE,
+            *("0", "0", *(str(side) for side in (SMALL if small else SIZE))),
             *([str(blend)] if blend else []),
+            *(["--python-expr", QUICK] if small else []),
             "--python",
             str(HERE / "inside.py"),
             "--",
-            *(file, act.__name__, str(result), str(screenshots)),
+            *(act.__module__, act.__name__, str(result), str(screenshots), *arguments),
             resources=resources,
             limit=limit,
         )

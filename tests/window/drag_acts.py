@@ -1,37 +1,63 @@
 """What a person does with the Poise tool. It runs inside Blender, which has no pytest."""
 
+import gc
+import sys
 from collections.abc import Generator
 from typing import Any
 
 HAND, FEET = "LeftHand", ("LeftFoot", "RightFoot")
 WAIT = 0.3
+EXTENSION = "bl_ext.user_default.poise"
+SOON = 0.0  # until Blender has gone through its events and drawn
+MOVES = 3  # of the mouse between two pictures on the screen, as a mouse is faster than software OpenGL
+
+Pixel = tuple[int, int]
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
 
 
 def armature() -> Any:
+    """The active one, or the first."""
     import bpy
 
+    active = bpy.context.view_layer.objects.active
+    if active is not None and active.type == "ARMATURE":
+        return active
     return next(object for object in bpy.data.objects if object.type == "ARMATURE")
 
 
-def bone(name: str) -> Any:
-    """The pose bone whose name ends so."""
-    return next(bone for bone in armature().pose.bones if bone.name.endswith(name))
+def bone(name: str, rig: Any = None) -> Any:
+    """The pose bone of that name, or whose name ends so."""
+    bones = (rig or armature()).pose.bones
+    return bones.get(name) or next(bone for bone in bones if bone.name.endswith(name))
 
 
-def head(name: str) -> tuple[float, float, float]:
+def head(name: str, rig: Any = None) -> tuple[float, float, float]:
+    """Where a bone's joint is in the world."""
     import bpy
 
     bpy.context.view_layer.update()
-    return tuple(armature().matrix_world @ bone(name).head)
+    return tuple((rig or armature()).matrix_world @ bone(name, rig).head)
 
 
-def channels() -> list[float]:
-    """Everything the pose is made of, as it is stored."""
-    return [
-        x
-        for some in armature().pose.bones
-        for x in (*some.location, *some.rotation_quaternion, *some.rotation_euler, *some.scale)
-    ]
+def channels_of(rig: Any = None) -> dict[str, list[float]]:
+    """What the pose of each bone is made of, as it is stored."""
+    return {
+        bone.name: [
+            *bone.location,
+            *bone.rotation_quaternion,
+            *bone.rotation_euler,
+            *bone.rotation_axis_angle,
+            *bone.scale,
+        ]
+        for bone in (rig or armature()).pose.bones
+    }
+
+
+def channels(rig: Any = None) -> list[float]:
+    """All of it in one list."""
+    return [value for values in channels_of(rig).values() for value in values]
 
 
 def dragging() -> bool:
@@ -43,6 +69,49 @@ def dragging() -> bool:
         for window in bpy.context.window_manager.windows
         for operator in window.modal_operators
     )
+
+
+def left_behind() -> list[str]:
+    """What a drag shows and has to take away, as far as Blender tells: drawings, hints in the status bar, the drag."""
+    from bl_ui.space_statusbar import STATUSBAR_HT_header as Status
+
+    drawing = sys.modules[f"{EXTENSION}.overlay.draw"].Drawing
+    shown = sum(type(one) is drawing and one._handle is not None for one in gc.get_objects())
+    found = [f"{shown} drawings"] if shown != 1 else []  # that of the pins stays
+    if Status.draw is not getattr(Status, "_draw_orig", Status.draw):
+        found.append("hints")
+    return found + (["a drag"] if dragging() else [])
+
+
+def timers(hand: Any) -> Generator[float, None, int]:
+    """How many events of timers come in while nothing is done."""
+    import bpy
+
+    class Watch(bpy.types.Operator):
+        bl_idname, bl_label = "wm.poise_watch", "Watch"
+        count, over = 0, False
+
+        def modal(self, context: Any, event: Any) -> set[str]:
+            Watch.count += event.type == "TIMER"
+            return {"FINISHED"} if Watch.over else {"PASS_THROUGH"}
+
+        def invoke(self, context: Any, event: Any) -> set[str]:
+            context.window_manager.modal_handler_add(self)
+            return {"RUNNING_MODAL"}
+
+    bpy.utils.register_class(Watch)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.wm.poise_watch("INVOKE_DEFAULT")
+    yield 0.2
+    Watch.over = True
+    hand.move(hand.x + 1, hand.y)
+    yield SOON
+    yield SOON
+    bpy.utils.unregister_class(Watch)
+    return Watch.count
+
+
+# -- doing ------------------------------------------------------------------------------------------------------------
 
 
 def ready(hand: Any) -> Generator[float, None, None]:
@@ -58,6 +127,97 @@ def ready(hand: Any) -> Generator[float, None, None]:
         bpy.ops.view3d.view_axis(type="FRONT")
         bpy.ops.view3d.view_all()
     yield 1.0
+
+
+def open_rig(hand: Any, file: str) -> Generator[float, None, None]:
+    """Open or import a rig and take the tool, in Pose Mode, with nothing selected."""
+    import bpy
+
+    with bpy.context.temp_override(window=hand.window):
+        if file.endswith(".blend"):
+            bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
+        else:
+            bpy.ops.wm.read_homefile(use_empty=True, load_ui=False)
+    yield SOON
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        if file.endswith(".bvh"):
+            bpy.ops.import_anim.bvh(filepath=file)
+        elif not file.endswith(".blend"):
+            bpy.ops.import_scene.gltf(filepath=file, disable_bone_shape=True)
+    yield from pose_mode(hand, armature())
+
+
+def pose_mode(hand: Any, *rigs: Any) -> Generator[float, None, None]:
+    """Take these armatures to Pose Mode, with the tool in hand; the first is active."""
+    import bpy
+
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        if bpy.context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.object.select_all(action="DESELECT")
+        for rig in rigs:
+            rig.select_set(True)
+        bpy.context.view_layer.objects.active = rigs[0]
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="DESELECT")
+        bpy.ops.wm.tool_set_by_id(name="poise.drag")
+        bpy.ops.ed.undo_push(message="A rig is opened")
+    hand.rest()
+    yield SOON
+
+
+def look_from(hand: Any, turn: tuple[float, float, float], perspective: bool) -> Generator[float, None, None]:
+    """Turn the viewport, and bring all into view."""
+    import bpy
+    from mathutils import Euler
+
+    space = hand.viewport.spaces.active
+    space.region_3d.view_rotation = Euler(turn).to_quaternion()
+    space.region_3d.view_perspective = "PERSP" if perspective else "ORTHO"
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.view3d.view_all()
+    yield SOON
+    yield SOON
+
+
+def grab(hand: Any, pixel: Pixel) -> Generator[float, None, None]:
+    """Press the mouse there; the drag begins with the next move."""
+    hand.move(*pixel)
+    yield SOON
+    hand.hold("LEFTMOUSE")
+
+
+def lead(hand: Any, end: Pixel, steps: int = 3 * MOVES) -> Generator[float, None, None]:
+    """Move the mouse on to a pixel, in small steps."""
+    x, y = hand.x, hand.y
+    for step in range(1, steps + 1):
+        hand.move(x + round((end[0] - x) * step / steps), y + round((end[1] - y) * step / steps))
+        if step % MOVES == 0:
+            yield SOON
+    yield SOON
+
+
+def drop(hand: Any) -> Generator[float, None, None]:
+    """Let go of what is dragged."""
+    hand.let_go("LEFTMOUSE")
+    yield SOON
+    yield SOON
+
+
+def key(hand: Any, name: str, **modifiers: bool) -> Generator[float, None, None]:
+    """Press a key, and let Blender see it."""
+    hand.press(name, **modifiers)
+    yield SOON
+    yield SOON
+
+
+def cancel(hand: Any, how: str) -> Generator[float, None, None]:
+    """Cancel the drag with "ESC" or "RIGHTMOUSE", and only then let go of the mouse."""
+    yield from key(hand, how)
+    yield from drop(hand)
+
+
+# -- acts -------------------------------------------------------------------------------------------------------------
 
 
 def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
@@ -80,16 +240,13 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.move(x, y)
     yield WAIT
     hand.screenshot("drag_hover_hand")
-    hand.hold("LEFTMOUSE")
-    for step in range(1, 13):
-        hand.move(x - 12 * step, y - 16 * step)
-        yield 0.05
+    yield from grab(hand, (x, y))
+    yield from lead(hand, (x - 144, y - 192), 12)
     hand.screenshot("drag_during")
     seen["under way"] = head(HAND)
-    hand.let_go("LEFTMOUSE")
-    yield from hand.until(lambda: not dragging())
+    yield from drop(hand)
     seen["dropped"], seen["hand dropped"], seen["feet dropped"] = channels(), head(HAND), [head(foot) for foot in FEET]
-    seen["wanted"] = [x - 12 * 12, y - 16 * 12]
+    seen["wanted"] = [x - 144, y - 192]
     seen["reached"] = list(hand.pixel(head(HAND)))
     hand.screenshot("drag_dropped")
     hand.press("Z", ctrl=True)
@@ -99,18 +256,10 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from hand.until(lambda: channels() == seen["dropped"])
     seen["redone"] = channels()
     x, y = hand.pixel(head(HAND))
-    hand.move(x, y)
-    yield WAIT
-    hand.hold("LEFTMOUSE")
-    for step in range(1, 8):
-        hand.move(x + 15 * step, y + 5 * step)
-        yield 0.05
-    yield from hand.until(lambda: channels() != seen["redone"])
+    yield from grab(hand, (x, y))
+    yield from lead(hand, (x + 105, y + 35))
     seen["second under way"] = channels()
-    hand.press("ESC")
-    yield from hand.until(lambda: not dragging())
-    hand.let_go("LEFTMOUSE")
-    yield WAIT
+    yield from cancel(hand, "ESC")
     seen["escaped"] = channels()
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: channels() == seen["start"])

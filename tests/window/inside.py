@@ -1,10 +1,10 @@
 """Runs inside the real Blender: takes a test's generator by the hand and writes down what it returns.
 
-`blender ... --python inside.py -- TEST_FILE FUNCTION RESULT.json SCREENSHOT_FOLDER`
+`blender ... --python inside.py -- MODULE FUNCTION RESULT.json SCREENSHOT_FOLDER ARGUMENTS...`
 """
 
 import contextlib
-import importlib.util
+import importlib
 import json
 import os
 import sys
@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
+ROOT = Path(__file__).resolve().parents[2]  # so that acts can import each other, as under pytest
 FIRST_WAIT = 1.0  # seconds until Blender has drawn its window and takes events
 TAB_STEP = 20  # pixels; no tab of the sidebar is smaller
 LARGEST_GAP = 300  # pixels down between two buttons; an empty list is one, a panel of text another
@@ -43,16 +45,15 @@ class Hand:
         """A region of the viewport: WINDOW (the scene), UI (the N-panel), TOOLS, HEADER."""
         return next(region for region in self.viewport.regions if region.type == kind)
 
-    def pixel(self, world: tuple[float, float, float]) -> tuple[int, int]:
-        """Where the viewport shows a point of the scene, in window coordinates."""
+    def pixel(self, world: tuple[float, float, float], region: Any = None, data: Any = None) -> tuple[int, int]:
+        """Where the viewport, or one of its views, shows a point of the scene, in window coordinates."""
         from bpy_extras.view3d_utils import location_3d_to_region_2d
         from mathutils import Vector
 
-        region = self.region()
+        region = region or self.region()
         space = self.viewport.spaces.active
         assert isinstance(space, bpy.types.SpaceView3D)
-        assert space.region_3d is not None
-        seen = location_3d_to_region_2d(region, space.region_3d, Vector(world))
+        seen = location_3d_to_region_2d(region, data or space.region_3d, Vector(world))
         assert seen is not None, f"{world} is behind the viewer"
         return round(region.x + seen.x), round(region.y + seen.y)
 
@@ -166,30 +167,30 @@ class Hand:
         yield 0.1
 
     def screenshot(self, name: str) -> str:
-        """Take a picture of the screen; returns the path of the PNG file."""
+        """Take a picture of the window; returns the path of the PNG file."""
         file = self.screenshots / f"{name}.png"
+        part = f"-gravity SouthWest -crop {self.window.width}x{self.window.height}+0+0 +repage"
         # Blender's own screenshot is black under software OpenGL; `import` is ImageMagick's.
-        if os.system(f"import -window root '{file}'") != 0:
+        if os.system(f"import -window root {part} -quality 10 '{file}'") != 0:
             with bpy.context.temp_override(window=self.window):
                 bpy.ops.screen.screenshot(filepath=str(file))
         return str(file)
 
+    def look(self, name: str) -> np.ndarray:
+        """Take a picture; returns its pixels (height, width, 3), 0 to 255, rows from below."""
+        image = bpy.data.images.load(self.screenshot(name))
+        width, height = image.size
+        pixels = np.empty(width * height * image.channels, np.float32)
+        image.pixels.foreach_get(pixels)
+        bpy.data.images.remove(image)
+        return np.round(255.0 * pixels.reshape(height, width, -1)[..., :3]).astype(np.uint8)
 
-def load(file: str, function: str) -> Any:
-    """The generator function of that name in the test file."""
-    spec = importlib.util.spec_from_file_location("window_test", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, function)
 
-
-def main(file: str, function: str, result: str, screenshots: str) -> None:
+def main(module: str, function: str, result: str, screenshots: str, *arguments: str) -> None:
     """Drive one test from a timer and quit; the result file holds {"returned": ...} or {"error": traceback}."""
 
     def act() -> Generator[float, None, object]:
-        return (yield from load(file, function)(Hand(Path(screenshots))))
+        return (yield from getattr(importlib.import_module(module), function)(Hand(Path(screenshots)), *arguments))
 
     def end(**outcome: object) -> None:
         Path(result).write_text(json.dumps(outcome), encoding="utf-8")
@@ -204,9 +205,11 @@ def main(file: str, function: str, result: str, screenshots: str) -> None:
             end(error=traceback.format_exc())
         return None
 
+    sys.path.insert(0, str(ROOT))
     running = act()
     # persistent: opening a file must not end the test
     bpy.app.timers.register(tick, first_interval=FIRST_WAIT, persistent=True)
 
 
-main(*sys.argv[sys.argv.index("--") + 1 :])
+if __name__ == "__main__":
+    main(*sys.argv[sys.argv.index("--") + 1 :])

@@ -1,0 +1,458 @@
+"""Drags that end as nobody planned, other uses of the mouse, and other views. It runs inside Blender."""
+
+import sys
+from collections.abc import Generator
+from typing import Any
+
+from tests.window.drag_acts import (
+    EXTENSION,
+    SOON,
+    Pixel,
+    armature,
+    cancel,
+    channels,
+    dragging,
+    drop,
+    grab,
+    head,
+    key,
+    lead,
+    left_behind,
+    look_from,
+    open_rig,
+    pose_mode,
+    timers,
+)
+
+HAND, FEET = "hand.L", ("foot.L", "foot.R")
+ASIDE = (1.15, 0.0, 0.45)
+FRONT = (1.5707963, 0.0, 0.0)
+WAY = (-40, 30)  # pixels, of a drag within reach
+RESTS = 0.2
+
+Seen = dict[str, Any]
+Act = Generator[float, None, Seen]
+
+
+def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
+    """One act after the other; what was seen, by the name of the act."""
+    seen: Seen = {}
+    yield from open_rig(hand, file)
+    for act in (tools_change, focus_is_lost, mouse_leaves, undo_comes, keys_of_undo, deleted, loaded):
+        yield from look_from(hand, ASIDE, act is not mouse_leaves)
+        seen[act.__name__] = yield from act(hand, file)
+        seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
+        if act is deleted:
+            yield from open_rig(hand, file)
+    yield from pose_mode(hand, armature())
+    return seen | (yield from ways(hand))
+
+
+def begin(hand: Any) -> Generator[float, None, Pixel]:
+    """Grab the hand and lead it some way; where the mouse is."""
+    start = hand.pixel(head(HAND))
+    yield from grab(hand, start)
+    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    return hand.x, hand.y
+
+
+def under_mouse(hand: Any, name: str = HAND) -> list[int]:
+    """How many pixels a joint is off the mouse."""
+    x, y = hand.pixel(head(name))
+    return [x - hand.x, y - hand.y]
+
+
+def tools_change(hand: Any, file: str) -> Act:
+    """Another tool is chosen in mid-drag, e.g. by a script; the drag goes on, and is dropped."""
+    import bpy
+
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
+    yield from lead(hand, (x - 20, y + 10))
+    yield RESTS
+    seen["off"] = under_mouse(hand)
+    yield from drop(hand)
+    seen["dropped"] = channels()
+    seen["tool"] = bpy.context.workspace.tools.from_space_view3d_mode("POSE", create=False).idname
+    yield from key(hand, "Z", ctrl=True)
+    seen["undone"] = channels()
+    yield from pose_mode(hand, armature())
+    return seen
+
+
+def focus_is_lost(hand: Any, file: str) -> Act:
+    """Another program comes to front: nobody will tell of the button's release."""
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    seen["off"] = under_mouse(hand)
+    hand.window.event_simulate(type="WINDOW_DEACTIVATE", value="NOTHING", x=x, y=y)
+    yield SOON
+    yield SOON
+    seen["dragging"], seen["dropped"] = dragging(), channels()
+    yield from lead(hand, (x + 60, y - 60))
+    seen["afterwards"] = channels()
+    yield from drop(hand)
+    yield from key(hand, "Z", ctrl=True)
+    seen["undone"] = channels()
+    return seen
+
+
+def mouse_leaves(hand: Any, file: str) -> Act:
+    """Out over the other editors, where the hand cannot go, back again, and out to drop it there."""
+    import bpy
+
+    seen: Seen = {"start": channels(), "shoulder": head("upper_arm.L"), "hand": head(HAND)}
+    x, y = yield from begin(hand)
+    other = next(area for area in hand.window.screen.areas if area.type == "PROPERTIES")
+    outside = (other.x + other.width // 2, other.y + other.height // 2)
+    yield from lead(hand, outside)
+    hand.screenshot("ends_mouse_outside")
+    yield from lead(hand, (x, y))
+    yield RESTS
+    seen["off"] = under_mouse(hand)
+    yield from lead(hand, outside)
+    yield RESTS
+    seen["reached"], seen["aim"] = list(hand.pixel(head(HAND))), list(outside)
+    yield from drop(hand)
+    seen["dropped"], seen["context"] = channels(), other.spaces.active.context
+    seen["operator"] = bpy.context.window_manager.operators[-1].bl_idname
+    hand.rest()
+    yield from key(hand, "Z", ctrl=True)
+    seen["undone"] = channels()
+    return seen
+
+
+def undo_comes(hand: Any, file: str) -> Act:
+    """A script undoes in mid-drag: every object of Blender's is another one. The drag goes on, and is cancelled."""
+    import bpy
+
+    hand.move(*hand.pixel(head(FEET[0])))
+    yield from key(hand, "P")
+    seen: Seen = {"pins": len(armature().poise_pins), "start": channels()}
+    x, y = yield from begin(hand)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.ed.undo()
+    seen["pins undone"] = len(armature().poise_pins)
+    yield from lead(hand, (x - 20, y + 10))
+    yield RESTS
+    seen["dragging"], seen["off"] = dragging(), under_mouse(hand)
+    yield from cancel(hand, "ESC")
+    seen["end"] = channels()
+    return seen
+
+
+def keys_of_undo(hand: Any, file: str) -> Act:
+    """Ctrl Z in mid-drag undoes nothing: it means Z, with Ctrl held."""
+    hand.move(*hand.pixel(head(FEET[0])))
+    yield from key(hand, "P")
+    seen: Seen = {"start": channels()}
+    yield from begin(hand)
+    yield from key(hand, "Z", ctrl=True)
+    seen["dragging"], seen["pins"] = dragging(), len(armature().poise_pins)
+    yield from cancel(hand, "RIGHTMOUSE")
+    seen["end"] = channels()
+    yield from key(hand, "Z", ctrl=True)
+    seen["pins undone"] = len(armature().poise_pins)
+    return seen
+
+
+def marks_in(hand: Any, name: str) -> int:
+    """How many white pixels a picture has where the text of a drag is written."""
+    region = hand.region()
+    middle = region.x + region.width // 2
+    part = hand.look(name)[region.y + 10 : region.y + 40, middle - 60 : middle + 60]
+    return int((part > 200).all(axis=-1).sum())
+
+
+def deleted(hand: Any, file: str) -> Act:
+    """A script deletes the armature in mid-drag."""
+    import bpy
+
+    x, y = yield from begin(hand)
+    before = marks_in(hand, "ends_before_it_is_deleted")
+    bpy.data.objects.remove(armature())
+    yield from lead(hand, (x - 20, y + 10))
+    seen: Seen = {"dragging": dragging(), "objects": len(bpy.data.objects), "pixels before": before}
+    seen["pixels"] = marks_in(hand, "ends_deleted")
+    yield from drop(hand)
+    return seen
+
+
+def loaded(hand: Any, file: str) -> Act:
+    """The same file is opened again in mid-drag: an armature of the same name, and none of the drag's business."""
+    import bpy
+
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    seen["under way"] = channels()
+    with bpy.context.temp_override(window=hand.window):
+        bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
+    yield SOON
+    seen["dragging"] = dragging()
+    yield from lead(hand, (x - 20, y + 10))
+    yield from drop(hand)
+    seen["end"] = channels()
+    return seen
+
+
+# -- the mouse, the keys, the views -----------------------------------------------------------------------------------
+
+
+def ways(hand: Any) -> Generator[float, None, Seen]:
+    """Select, box, wheel, small and whole steps, pins in mid-drag; views; overlays; two armatures; a fault."""
+    seen: Seen = {}
+    for act, turn, perspective in (
+        (clicks, FRONT, False),
+        (box, FRONT, False),
+        (wheel, ASIDE, True),
+        (steps, FRONT, False),
+        (pixels_afterwards, ASIDE, True),
+        (pin_on_the_way, ASIDE, True),
+        (overlays_off, ASIDE, True),
+        (camera, ASIDE, True),
+        (quad, ASIDE, False),
+        (two, FRONT, False),
+        (fault, FRONT, False),  # the last: Blender shows it large
+    ):
+        yield from look_from(hand, turn, perspective)
+        seen[act.__name__] = yield from act(hand)
+        seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
+    return seen
+
+
+def selected() -> list[str]:
+    import bpy
+
+    return sorted(bone.name for bone in bpy.context.selected_pose_bones)
+
+
+def clicks(hand: Any) -> Act:
+    """A click selects, Shift adds, a click beside the body selects nothing."""
+    seen: Seen = {"start": channels()}
+    for name, modifiers in (("forearm.L", {}), ("shin.R", {"shift": True}), ("thigh.L", {})):
+        middle = armature().matrix_world @ armature().pose.bones[name].center
+        yield from hand.click(*hand.pixel(middle), **modifiers)
+        seen[f"{'Shift ' if modifiers else ''}{name}"] = selected()
+    x, y = hand.pixel(head("head"))
+    yield from hand.click(x + 150, y)
+    seen["beside"], seen["end"] = selected(), channels()
+    return seen
+
+
+def box(hand: Any) -> Act:
+    """Drag from beside the body round a hand."""
+    seen: Seen = {"start": channels()}
+    x, y = hand.pixel(head(HAND))
+    yield from grab(hand, (x + 60, y + 50))
+    yield from lead(hand, (x - 12, y - 60))
+    hand.screenshot("ways_box")
+    yield from drop(hand)
+    seen |= {"selected": selected(), "end": channels()}
+    yield from hand.click(x + 100, y)
+    return seen
+
+
+def wheel(hand: Any) -> Act:
+    """Three notches in mid-drag: away from the viewer, and still under the mouse."""
+    seen: Seen = {"start": channels()}
+    yield from begin(hand)
+    sight = hand.viewport.spaces.active.region_3d.view_matrix.copy()
+    before = (sight @ armature().pose.bones[HAND].head).z
+    for _ in range(3):
+        yield from key(hand, "WHEELUPMOUSE")
+    yield RESTS
+    seen["deeper"], seen["off"] = before - (sight @ armature().pose.bones[HAND].head).z, under_mouse(hand)
+    yield from cancel(hand, "ESC")
+    return seen | {"end": channels()}
+
+
+def steps(hand: Any) -> Act:
+    """Shift in mid-drag makes a tenth of the way, Ctrl whole steps of the grid."""
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    yield RESTS
+    at = head(HAND)
+    hand.hold("LEFT_SHIFT", shift=True)
+    yield SOON
+    yield from lead(hand, (x - 60, y))
+    yield RESTS
+    seen["precise"], seen["pixels"] = hand.pixel(head(HAND))[0] - hand.pixel(at)[0], -60
+    hand.let_go("LEFT_SHIFT")
+    hand.screenshot("ways_precise")
+    yield from cancel(hand, "ESC")
+    at = head(HAND)
+    yield from begin(hand)
+    hand.hold("LEFT_CTRL", ctrl=True)
+    yield RESTS
+    overlay = hand.viewport.spaces.active.overlay
+    grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
+    seen["whole"] = [(a - b) / grid for a, b in zip(head(HAND), at, strict=True)]
+    hand.let_go("LEFT_CTRL")
+    yield from cancel(hand, "ESC")
+    return seen | {"end": channels()}
+
+
+def pin_on_the_way(hand: Any) -> Act:
+    """P in mid-drag, and 2: drag wins. The pin is where the hand is dropped."""
+    yield from begin(hand)
+    yield from key(hand, "P")
+    yield from key(hand, "TWO")
+    hand.screenshot("ways_pin")
+    yield from drop(hand)
+    seen: Seen = {
+        "pins": [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins],
+        "wins": armature().poise_wins,
+        "hand": head(HAND),
+        "pin": list(armature().poise_pins[0].position),
+    }
+    yield from key(hand, "Z", ctrl=True)
+    return seen | {"pins undone": len(armature().poise_pins), "wins undone": armature().poise_wins}
+
+
+def pixels_afterwards(hand: Any) -> Act:
+    """The whole window before a drag, in mid-drag, and after it is cancelled: how many pixels differ."""
+    start = hand.pixel(head(HAND))
+    hand.rest()
+    yield RESTS
+    before = hand.look("ways_before")
+    yield from grab(hand, start)
+    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    during = hand.look("ways_during")
+    yield from cancel(hand, "ESC")
+    hand.rest()
+    yield RESTS
+    after = hand.look("ways_after")
+    return {"during": int((before != during).any(axis=-1).sum()), "after": int((before != after).any(axis=-1).sum())}
+
+
+def overlays_off(hand: Any) -> Act:
+    """The pictures with and without a pin, with overlays and without: how many pixels of the viewport differ."""
+    overlay, place = hand.viewport.spaces.active.overlay, hand.pixel(head(FEET[0]))
+    region = hand.region()
+    seen: Seen = {}
+    pictures: dict[str, Any] = {}
+    for shown in (True, False):
+        overlay.show_overlays = shown
+        for pinned in (False, True):
+            if pinned:
+                hand.move(*place)
+                yield SOON
+                yield from key(hand, "P")
+            hand.rest()
+            yield RESTS
+            window = hand.look(f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}")
+            pictures["pinned" if pinned else "bare"] = window[
+                region.y + 40 : region.y + region.height - 80, region.x + 60 : region.x + region.width - 60
+            ]
+        seen["with" if shown else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
+        yield from key(hand, "Z", ctrl=True)
+    overlay.show_overlays = True
+    return seen
+
+
+def camera(hand: Any) -> Act:
+    """A drag in the view of a camera that is set off centre."""
+    import bpy
+
+    data = bpy.data.cameras.new("camera")
+    eye = bpy.data.objects.new("camera", data)
+    bpy.context.scene.collection.objects.link(eye)
+    bpy.context.scene.camera = eye
+    data.shift_x, data.lens = 0.1, 40.0
+    space = hand.viewport.spaces.active
+    eye.matrix_world = space.region_3d.view_matrix.inverted()
+    bpy.context.view_layer.update()
+    space.region_3d.view_perspective = "CAMERA"
+    yield RESTS
+    seen: Seen = {"start": channels()}
+    yield from begin(hand)
+    seen["off"] = under_mouse(hand)
+    hand.screenshot("ways_camera")
+    yield from cancel(hand, "ESC")
+    bpy.data.objects.remove(eye)  # the other views show all there is
+    return seen | {"end": channels()}
+
+
+def quad(hand: Any) -> Act:
+    """A drag in each of the four views; from the right, both hands are in one place, and the left one is in front."""
+    import bpy
+
+    seen: Seen = {"start": channels(), "off": []}
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.screen.region_quadview()
+    yield RESTS
+    views = [region for region in hand.viewport.regions if region.type == "WINDOW"]
+    for number, region in enumerate(views):
+        data = region.data
+        x, y = hand.pixel(head(HAND), region, data)
+        yield from grab(hand, (x, y))
+        yield from lead(hand, (x - 16, y + 12))
+        yield RESTS
+        reached = hand.pixel(head(HAND), region, data)
+        seen["off"].append([reached[0] - hand.x, reached[1] - hand.y])
+        hand.screenshot(f"ways_quad_{number}")
+        yield from cancel(hand, "ESC")
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=views[-1]):
+        bpy.ops.screen.region_quadview()
+    yield SOON
+    return seen | {"end": channels()}
+
+
+def two(hand: Any) -> Act:
+    """Two armatures in Pose Mode: dragging a selected hand of one takes the selected hand of the other along."""
+    import bpy
+
+    first = armature()
+    second = first.copy()
+    second.name, second.location.x = "second", 1.8
+    bpy.context.scene.collection.objects.link(second)
+    names = first.name, second.name
+    yield from pose_mode(hand, first, second)
+    yield from look_from(hand, FRONT, False)
+    for rig in (first, second):
+        rig.pose.bones["hand.L" if rig is first else "hand.R"].select = True
+    bpy.context.view_layer.update()
+    seen: Seen = {"start": [channels(rig) for rig in (first, second)], "selected": selected()}
+    hands = [(first, HAND), (second, "hand.R")]
+    before = [head(name, rig) for rig, name in hands]
+    yield from begin(hand)
+    yield RESTS
+    seen["off"] = under_mouse(hand)
+    seen["ways"] = [[b - a for a, b in zip(old, head(name, rig), strict=True)]
+                    for old, (rig, name) in zip(before, hands, strict=True)]  # fmt: skip
+    hand.screenshot("ways_two")
+    yield from drop(hand)
+    yield from key(hand, "Z", ctrl=True)
+    seen["undone"] = [channels(bpy.data.objects[name]) for name in names]
+    yield from hand.click(*hand.pixel(head("head", bpy.data.objects[names[1]])))
+    pixel = hand.pixel(head("hand.R", bpy.data.objects[names[1]]))
+    yield from grab(hand, pixel)
+    yield from lead(hand, (pixel[0] + 30, pixel[1] + 30))
+    yield RESTS
+    x, y = hand.pixel(head("hand.R", bpy.data.objects[names[1]]))
+    seen["off alone"] = [x - hand.x, y - hand.y]
+    seen["first alone"] = channels(bpy.data.objects[names[0]])
+    yield from cancel(hand, "RIGHTMOUSE")
+    seen["end"] = [channels(bpy.data.objects[name]) for name in names]
+    return seen
+
+
+def fault(hand: Any) -> Act:
+    """The solver fails in mid-drag."""
+    session = sys.modules[f"{EXTENSION}.operators.session"].Session
+    lead_well = session.lead
+
+    def lead_badly(*_: Any) -> None:
+        raise ZeroDivisionError("a fault that a test has put there")
+
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    seen["under way"] = channels()
+    session.lead = lead_badly
+    yield from lead(hand, (x - 20, y))
+    session.lead = lead_well
+    seen["end"] = channels()
+    yield from drop(hand)
+    return seen

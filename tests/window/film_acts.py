@@ -1,0 +1,101 @@
+"""The README's film: a body of docs/examples is dragged by a hand, then by the hips. It runs inside Blender."""
+
+import json
+import sys
+from collections.abc import Generator
+from math import cos, pi
+from pathlib import Path
+from typing import Any
+
+from tests.window.drag_acts import SOON, drop, head, key, left_behind, look_from, pose_mode
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+HAND, HIPS, FEET = "RightHand", "Hips", ("LeftFoot", "RightFoot")
+FRAME = 1  # of the walk
+FROM = (1.3, 0.0, -0.6)
+# a joint, and in how many frames it goes where from its start, in pixels of the window
+WAYS = (
+    (HAND, ((9, -60, 210), (8, -150, 60), (10, -60, -130), (9, 0, 0))),
+    (HIPS, ((8, 30, -80), (8, 0, 0))),
+)
+SUBSTEPS = 3  # moves of the mouse in a frame
+STILL = 3  # frames before and after a drag
+
+
+def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
+    """Pin the feet and drag; a picture of every so many frames."""
+    import bpy
+
+    sys.path.insert(0, str(EXAMPLES))
+    import scene
+
+    with bpy.context.temp_override(window=hand.window):
+        bpy.ops.wm.read_homefile(use_empty=True, load_ui=False)
+    yield SOON
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        walker = scene.import_walk()
+        scene.add_body(walker)
+        bpy.context.scene.frame_set(FRAME)
+    if every == "1":
+        bpy.context.preferences.system.viewport_aa = "8"
+    space = hand.viewport.spaces.active
+    space.shading.color_type = "MATERIAL"
+    space.show_gizmo_navigate = space.show_region_toolbar = space.show_region_hud = space.overlay.show_text = False
+    space.overlay.show_cursor = False
+    yield from pose_mode(hand, walker)
+    yield from look_from(hand, FROM, True)
+
+    camera = Camera(hand, int(every))
+    for foot in FEET:
+        camera.go(hand.pixel(head(foot)))
+        yield SOON
+        yield from key(hand, "P")
+        yield from key(hand, "P")
+    seen: dict[str, Any] = {"feet": [head(foot) for foot in FEET], "off": [], "feet off": []}
+    for joint, legs in WAYS:
+        x, y = start = hand.pixel(head(joint))
+        camera.go(start)
+        yield from camera.shoot(STILL)
+        hand.hold("LEFTMOUSE")
+        for frames, right, up in legs:
+            begin, end = (hand.x, hand.y), (x + right, y + up)
+            for step in range(1, SUBSTEPS * frames + 1):
+                share = 0.5 - 0.5 * cos(pi * step / (SUBSTEPS * frames))
+                camera.go(tuple(round(a + share * (b - a)) for a, b in zip(begin, end, strict=True)))
+                if step % (SUBSTEPS * camera.every) == 0 or step == SUBSTEPS * frames:
+                    yield from camera.shoot()
+                    reached = hand.pixel(head(joint))
+                    seen["off"].append([reached[0] - hand.x, reached[1] - hand.y])
+        yield from drop(hand)
+        yield from camera.shoot(STILL)
+        seen["feet off"].append([head(foot) for foot in FEET])
+    camera.end()
+    return seen | {"left": left_behind()}
+
+
+class Camera:
+    """Takes pictures of the viewport, and notes where the mouse is: screenshots do not show it."""
+
+    def __init__(self, hand: Any, every: int) -> None:
+        self.hand, self.every = hand, every
+        self.places: list[tuple[int, int]] = []
+        self.folder = hand.screenshots / "film"
+        self.folder.mkdir(exist_ok=True)
+        for old in self.folder.glob("*.png"):
+            old.unlink()
+
+    def go(self, pixel: tuple[int, int]) -> None:
+        self.hand.move(*pixel)
+
+    def shoot(self, count: int = 1) -> Generator[float, None, None]:
+        yield SOON
+        yield SOON  # drawn, too
+        for _ in range(count):
+            self.hand.screenshot(f"film/{len(self.places):03}")
+            self.places.append((self.hand.x, self.hand.y))
+
+    def end(self) -> None:
+        """Note the part of the pictures that is the viewport: left, lower, width, height."""
+        region = self.hand.region()
+        part = [region.x, region.y, region.width, region.height]
+        (self.folder / "film.json").write_text(json.dumps({"mouse": self.places, "viewport": part}), encoding="utf-8")

@@ -1,0 +1,156 @@
+"""Drags that end as nobody planned, other uses of the mouse, and other views, in a real window."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.window.ends_acts import drags
+
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "odd_random_rolls_apose.blend"
+PIXELS = 3
+NEAR = 1e-3  # metres
+
+
+@pytest.fixture(scope="module")
+def all_seen(person: Any) -> dict[str, Any]:
+    return person(drags, str(RIG), small=True, limit=240)
+
+
+def test_nothing_is_left_behind(all_seen: dict[str, Any]) -> None:
+    assert {name: found for name, seen in all_seen.items() if (found := seen["left"])} == {}
+    assert {name: count for name, seen in all_seen.items() if (count := seen["timers"])} == {}
+
+
+# -- ends -------------------------------------------------------------------------------------------------------------
+
+
+def test_another_tool_in_mid_drag_lets_the_drag_go_on(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["tools_change"]
+    assert seen["tool"] == "builtin.select_box"
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    assert seen["undone"] == seen["start"] != seen["dropped"]
+
+
+def test_a_window_that_loses_the_focus_keeps_what_was_reached(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["focus_is_lost"]
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    assert not seen["dragging"]
+    assert seen["afterwards"] == seen["dropped"] != seen["start"]
+    assert seen["undone"] == seen["start"]
+
+
+def test_a_mouse_that_leaves_the_viewport_is_followed_and_nothing_is_clicked_there(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["mouse_leaves"]
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    np.testing.assert_allclose(seen["reached"], seen["aim"], atol=PIXELS)
+    assert seen["operator"] == "POISE_OT_drag"
+    assert seen["undone"] == seen["start"] != seen["dropped"]
+
+
+def test_an_undo_in_mid_drag_does_no_harm(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["undo_comes"]
+    assert (seen["pins"], seen["pins undone"]) == (1, 0)
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    assert seen["end"] == seen["start"]
+
+
+def test_the_keys_of_undo_undo_nothing_in_mid_drag(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["keys_of_undo"]
+    assert seen["dragging"]
+    assert (seen["pins"], seen["pins undone"]) == (1, 0)
+    assert seen["end"] == seen["start"]
+
+
+def test_a_fault_in_mid_drag_gives_the_start_pose_back(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["fault"]
+    assert seen["end"] == seen["start"] != seen["under way"]
+
+
+def test_an_armature_deleted_in_mid_drag_ends_it_and_its_marks_go_at_once(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["deleted"]
+    assert not seen["dragging"]
+    assert seen["objects"] == 0
+    assert seen["pixels before"] > 50
+    assert seen["pixels"] == 0
+
+
+def test_a_file_loaded_in_mid_drag_stays_as_it_is(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["loaded"]
+    assert not seen["dragging"]
+    assert seen["end"] == seen["start"] != seen["under way"]
+
+
+# -- the mouse and the keys -------------------------------------------------------------------------------------------
+
+
+def test_a_click_selects_shift_adds_and_a_click_beside_lets_go(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["clicks"]
+    assert seen["forearm.L"] == ["forearm.L"]
+    assert seen["Shift shin.R"] == ["forearm.L", "shin.R"]
+    assert seen["thigh.L"] == ["thigh.L"]
+    assert seen["beside"] == []
+    assert seen["end"] == seen["start"]
+
+
+def test_a_drag_beside_the_body_selects_by_a_box(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["box"]
+    assert seen["selected"] == ["forearm.L", "hand.L"]
+    assert seen["end"] == seen["start"]
+
+
+def test_the_wheel_leads_away_from_the_viewer_and_stays_under_the_mouse(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["wheel"]
+    assert seen["deeper"] > 0.05
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    assert seen["end"] == seen["start"]
+
+
+def test_shift_makes_small_steps_and_ctrl_whole_ones(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["steps"]
+    assert abs(seen["precise"] - seen["pixels"] / 10) <= PIXELS
+    whole = np.round(seen["whole"])
+    assert np.any(whole != 0)
+    np.testing.assert_allclose(seen["whole"], whole, atol=1e-2)
+    assert seen["end"] == seen["start"]
+
+
+def test_p_in_mid_drag_pins_it_where_it_is_dropped_and_one_undo_takes_all_of_it_back(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["pin_on_the_way"]
+    assert seen["pins"] == [["hand.L", True, False]]
+    np.testing.assert_allclose(seen["pin"], seen["hand"], atol=1e-5)
+    assert (seen["wins"], seen["wins undone"], seen["pins undone"]) == ("DRAG", "PINS", 0)
+
+
+# -- the views --------------------------------------------------------------------------------------------------------
+
+
+def test_after_a_cancelled_drag_the_window_looks_as_before(all_seen: dict[str, Any]) -> None:
+    assert all_seen["pixels_afterwards"]["during"] > 1000
+    assert all_seen["pixels_afterwards"]["after"] == 0
+
+
+def test_with_overlays_off_pins_are_hidden(all_seen: dict[str, Any]) -> None:
+    assert all_seen["overlays_off"]["with"] > 50
+    assert all_seen["overlays_off"]["without"] == 0
+
+
+def test_in_the_view_of_a_camera_the_bone_is_under_the_mouse(all_seen: dict[str, Any]) -> None:
+    np.testing.assert_allclose(all_seen["camera"]["off"], 0, atol=PIXELS)
+    assert all_seen["camera"]["end"] == all_seen["camera"]["start"]
+
+
+def test_in_quad_view_the_bone_is_under_the_mouse_in_all_four(all_seen: dict[str, Any]) -> None:
+    assert len(all_seen["quad"]["off"]) == 4
+    np.testing.assert_allclose(all_seen["quad"]["off"], 0, atol=PIXELS)
+    assert all_seen["quad"]["end"] == all_seen["quad"]["start"]
+
+
+def test_two_armatures_are_dragged_together_by_what_is_selected_and_alone_otherwise(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["two"]
+    np.testing.assert_allclose([seen["off"], seen["off alone"]], 0, atol=PIXELS)
+    assert np.linalg.norm(seen["ways"][0]) > 0.1
+    np.testing.assert_allclose(seen["ways"][1], seen["ways"][0], atol=NEAR)
+    assert seen["undone"] == seen["end"] == seen["start"]
+    assert seen["first alone"] == seen["start"][0]

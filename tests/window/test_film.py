@@ -1,0 +1,27 @@
+"""A body with a mesh and a walk is dragged by a hand and by the hips. POISE_FILM=1 takes all pictures of the film."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.window.film_acts import film
+
+PIXELS = 3
+NEAR = 1e-3  # metres
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any) -> dict[str, Any]:
+    return person(film, "1" if os.environ.get("POISE_FILM") else "4", small=True, limit=240)
+
+
+def test_the_dragged_joint_is_under_the_mouse_in_all_pictures(seen: dict[str, Any]) -> None:
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+
+
+def test_the_pinned_feet_stay_through_both_drags(seen: dict[str, Any]) -> None:
+    for feet in seen["feet off"]:
+        np.testing.assert_allclose(feet, seen["feet"], atol=NEAR)
+    assert seen["left"] == []

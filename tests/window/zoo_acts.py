@@ -1,0 +1,214 @@
+"""The Poise tool on rig after rig: all that a person does with one. It runs inside Blender, which has no pytest."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.window.drag_acts import (
+    SOON,
+    Pixel,
+    armature,
+    bone,
+    cancel,
+    channels,
+    channels_of,
+    drop,
+    grab,
+    head,
+    key,
+    lead,
+    left_behind,
+    look_from,
+    open_rig,
+    timers,
+)
+
+ASIDE = (1.15, 0.0, 0.45)  # the view from before, aside and above: no axis is seen end on
+QUARTER = 7  # moves of the mouse round a joint
+RADIUS = 70  # pixels from the joint
+RESTS = 0.2  # seconds in which a body comes to rest under a still mouse
+
+
+@dataclass(frozen=True)
+class Rig:
+    """Which bone is dragged, how far towards which other, what is pinned, and the other side's bone if there is one."""
+
+    hand: str
+    towards: str
+    share: float
+    feet: tuple[str, ...]
+    other: str = ""
+    perspective: bool = True
+
+
+RIGS = {
+    "odd_random_rolls_apose.blend": Rig("hand.L", "head", 0.4, ("foot.L", "foot.R"), "hand.R", perspective=False),
+    "odd_object_nonuniform_rotated.blend": Rig("hand.L", "hips", 0.4, ("foot.L", "foot.R"), "hand.R"),
+    "xsens_motive_tpose.bvh": Rig("LeftWrist", "Hips", 0.4, ("LeftAnkle", "RightAnkle"), "RightWrist"),
+    "mesh2motion_quadruped.glb": Rig(
+        "Front_Foot.L", "Head", 0.3, ("Back_Foot.L", "Back_Foot.R", "Front_Foot.R"), "Front_Foot.R", perspective=False
+    ),
+    "cesium_man.gltf": Rig("Node_18", "Node_2", 0.3, ("Node_9", "Node_5")),
+}
+
+
+def tour(hand: Any, *files: str) -> Generator[float, None, dict[str, Any]]:
+    """All of it on each of the rigs; what was seen, by the name of the file."""
+    seen: dict[str, Any] = {}
+    for file in files:
+        name = Path(file).name
+        yield from open_rig(hand, file)
+        seen[name] = yield from visit(hand, Path(file).stem, RIGS[name])
+    return seen
+
+
+def visit(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
+    """Pin, drag with auto-keying, undo, redo, constrain, turn, mirror, cancel."""
+    seen: dict[str, Any] = {}
+    yield from look_from(hand, ASIDE, rig.perspective)
+    seen["size"], seen["sheared"] = max(armature().dimensions), len({*armature().scale}) > 1
+    seen["pins"] = yield from pin(hand, rig)
+    seen["drag"] = yield from drag(hand, name, rig)
+    seen["constrain"] = yield from constrain(hand, name, rig)
+    seen["turn"] = yield from turn(hand, rig)
+    yield from cancel(hand, "RIGHTMOUSE")
+    seen["turn"] |= {"end": channels(), "left": left_behind()}
+    seen["mirror"] = yield from mirror(hand, name, rig)
+    seen["timers"] = yield from timers(hand)
+    return seen
+
+
+def aim(hand: Any, rig: Rig) -> tuple[Pixel, Pixel]:
+    """Where the dragged bone is seen, and where it is led."""
+    start, towards = hand.pixel(head(rig.hand)), hand.pixel(head(rig.towards))
+    return start, tuple(round(a + rig.share * (b - a)) for a, b in zip(start, towards, strict=True))
+
+
+def places(names: tuple[str, ...]) -> list[tuple[float, float, float]]:
+    return [head(name) for name in names]
+
+
+def keys() -> dict[tuple[str, int, float], float]:
+    """All keys of the armature's action."""
+    from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+    data = armature().animation_data
+    if data is None or data.action is None:
+        return {}
+    bag = action_get_channelbag_for_slot(data.action, data.action_slot)
+    return {(c.data_path, c.array_index, k.co.x): k.co.y for c in bag.fcurves for k in c.keyframe_points}
+
+
+def pin(hand: Any, rig: Rig) -> Generator[float, None, list[Any]]:
+    """P three times over the dragged bone, once over each foot; the kinds seen, and the pins in the end."""
+    found: list[Any] = []
+    hand.move(*hand.pixel(head(rig.hand)))
+    yield SOON
+    for _ in range(3):
+        yield from key(hand, "P")
+        found.append([[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins])
+    for foot in rig.feet:
+        hand.move(*hand.pixel(head(foot)))
+        yield SOON
+        yield from key(hand, "P")
+    return [*found, [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins]]
+
+
+def drag(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
+    """Drag and drop with auto-keying on, undo and redo, and undo."""
+    import bpy
+
+    settings = bpy.context.scene.tool_settings
+    before, old, feet = channels_of(), keys(), places(rig.feet)
+    seen: dict[str, Any] = {"start": channels(), "feet": feet, "frame": bpy.context.scene.frame_current}
+    settings.use_keyframe_insert_auto = True
+    bpy.context.preferences.edit.use_keyframe_insert_available = False  # 5.2 keys by default what has keys, and no more
+    start, end = aim(hand, rig)
+    yield from grab(hand, start)
+    yield from lead(hand, end)
+    hand.screenshot(f"{name}_drag")
+    yield from drop(hand)
+    seen["bone"] = bpy.context.window_manager.operators[-1].properties.bone
+    seen["left"] = left_behind()
+    seen["wanted"], seen["reached"] = list(end), list(hand.pixel(head(rig.hand)))
+    seen["dropped"], seen["feet dropped"] = channels(), places(rig.feet)
+    now = channels_of()
+    seen["changed"] = sorted(bone for bone in now if now[bone] != before[bone])
+    seen["chain"] = [bone.name for bone in bone(rig.hand).parent_recursive]
+    new = {place: value for place, value in keys().items() if old.get(place) != value}
+    seen["keyed"] = sorted({path.split('"')[1] for path, _, _ in new})
+    seen["frames"] = sorted({frame for _, _, frame in new})
+    yield from key(hand, "Z", ctrl=True)
+    seen["undone"], seen["keys undone"] = channels(), keys() == old
+    yield from key(hand, "Z", ctrl=True, shift=True)
+    seen["redone"], seen["keys redone"] = channels(), keys() == old | new
+    yield from key(hand, "Z", ctrl=True)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False  # undo has put another scene in its place
+    seen["undone again"] = channels()
+    return seen
+
+
+def constrain(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
+    """X three times in mid-drag and Shift Z, then Esc: where the dragged joint is, in the world and in the window."""
+    start, end = aim(hand, rig)
+    matrix = armature().matrix_world @ bone(rig.hand).matrix
+    seen: dict[str, Any] = {"start": channels(), "from": head(rig.hand), "wanted": list(end)}
+    seen["own X"] = list(matrix.col[0].xyz.normalized())
+    yield from grab(hand, start)
+    yield from lead(hand, end)
+    for way, modifiers in (("along X", {}), ("along its own X", {}), ("free", {}), ("across Z", {"shift": True})):
+        yield from key(hand, way[-1] if way != "free" else "X", **modifiers)
+        yield RESTS
+        seen[way] = {"to": head(rig.hand), "reached": list(hand.pixel(head(rig.hand)))}
+    hand.screenshot(f"{name}_across_z")
+    yield from cancel(hand, "ESC")
+    return seen | {"end": channels(), "left": left_behind()}
+
+
+def turn(hand: Any, rig: Rig) -> Generator[float, None, dict[str, Any]]:
+    """R in mid-drag, and the mouse goes a quarter round the joint, counter-clockwise."""
+    import numpy as np
+
+    middle = hand.pixel(head(rig.hand))
+    seen: dict[str, Any] = {"start": channels()}
+    yield from grab(hand, middle)
+    yield from lead(hand, (middle[0] + 6, middle[1]), 1)
+    yield from lead(hand, middle, 1)
+    yield from key(hand, "R")
+    before, at = stand(rig), head(rig.hand)
+    yield from lead(hand, (middle[0] + RADIUS, middle[1]), 1)
+    for angle in np.linspace(0.0, np.pi / 2.0, QUARTER)[1:]:
+        yield from lead(hand, (round(middle[0] + RADIUS * np.cos(angle)), round(middle[1] + RADIUS * np.sin(angle))), 1)
+    yield RESTS
+    axis, angle = (stand(rig) @ before.inverted()).to_quaternion().to_axis_angle()
+    sight = hand.viewport.spaces.active.region_3d.view_rotation.to_matrix().col[2]
+    seen["off the line of sight"], seen["degrees"] = float(np.degrees(axis.angle(sight))), float(np.degrees(angle))
+    seen["joint moved"] = float(np.linalg.norm(np.subtract(head(rig.hand), at)))
+    return seen
+
+
+def stand(rig: Rig) -> Any:
+    """How the dragged bone stands in the world, (3, 3)."""
+    return (armature().matrix_world @ bone(rig.hand).matrix).to_3x3().normalized()
+
+
+def mirror(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
+    """Drag with X-Axis Mirror on and confirm by Enter, without auto-keying: how far each side went in the armature."""
+    armature().pose.use_mirror_x = True
+    sides, old = [side for side in (rig.hand, rig.other) if side], keys()
+    before = [list(bone(side).head) for side in sides]
+    start, end = aim(hand, rig)
+    yield from grab(hand, start)
+    yield from lead(hand, end)
+    yield RESTS
+    hand.screenshot(f"{name}_mirror")
+    yield from key(hand, "RET")
+    left = left_behind()
+    yield from drop(hand)
+    moved = [
+        [b - a for a, b in zip(old, bone(side).head, strict=True)] for old, side in zip(before, sides, strict=True)
+    ]
+    armature().pose.use_mirror_x = False
+    return {"moved": moved, "left": left, "wanted": list(end), "reached": list(hand.pixel(head(rig.hand))),
+            "no keys": keys() == old}  # fmt: skip
