@@ -1,13 +1,12 @@
 """How natural a pose is that is solved from six points, five, or five places, beside the real motion they are from.
 
-    python -m benchmarks.naturalness            all sets and methods, some minutes
-    python -m benchmarks.naturalness --stride N every N-th frame only
+python -m benchmarks.naturalness            all sets and methods, some minutes
+python -m benchmarks.naturalness --stride N every N-th frame only
 """
 
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 from typing import Final
 
@@ -51,7 +50,9 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--cases", nargs="+", choices=EFFECTORS, default=list(EFFECTORS))
     options = parser.parse_args()
-    print(f"{'set':8}{'case':5}{'method':10}{'frames':>7}{'mm':>8}{'deg':>7}{'elbows':>8}{'knees':>7}{'met':>7}{'wrong':>7}{'ms':>8}")
+    print(
+        f"{'set':8}{'case':5}{'method':10}{'frames':>7}{'mm':>8}{'deg':>7}{'elbows':>8}{'knees':>7}{'met':>7}{'wrong':>7}{'ms':>8}"
+    )
     for name in options.sets:
         pack, stride, subjects = SETS[name]
         parts = load(pack, options.stride or stride, subjects)

@@ -15,7 +15,12 @@ _LIMBS: Final = {
     "elbow": ("shoulder", "wrist"),
     "knee": ("hip", "ankle"),
 }
-_HINGES: Final = {"l_elbow": (0.0, -1.0, 0.0), "r_elbow": (0.0, 1.0, 0.0), "l_knee": (1.0, 0.0, 0.0), "r_knee": (1.0, 0.0, 0.0)}
+_HINGES: Final = {
+    "l_elbow": (0.0, -1.0, 0.0),
+    "r_elbow": (0.0, 1.0, 0.0),
+    "l_knee": (1.0, 0.0, 0.0),
+    "r_knee": (1.0, 0.0, 0.0),
+}
 _PAST: Final = np.radians(-2.0)  # a joint that is bent less is past straight
 
 

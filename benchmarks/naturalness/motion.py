@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 
 DATA: Final = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "motion"
 EFFECTORS: Final = {
-    "A": {joint: (True, True) for joint in ("head", "l_wrist", "r_wrist", "l_ankle", "r_ankle", "pelvis")},
-    "B": {joint: (True, True) for joint in ("head", "l_wrist", "r_wrist", "l_ankle", "r_ankle")},
-    "C": {joint: (True, False) for joint in ("head", "l_wrist", "r_wrist", "l_ankle", "r_ankle")},
+    "A": dict.fromkeys(("head", "l_wrist", "r_wrist", "l_ankle", "r_ankle", "pelvis"), (True, True)),
+    "B": dict.fromkeys(("head", "l_wrist", "r_wrist", "l_ankle", "r_ankle"), (True, True)),
+    "C": dict.fromkeys(("head", "l_wrist", "r_wrist", "l_ankle", "r_ankle"), (True, False)),
 }  # case -> joint -> (position, rotation)
 BENT: Final = ("l_elbow", "r_elbow", "l_knee", "r_knee")
 _SCALE: Final = 32767.0  # of the packs' 16-bit quaternions
@@ -88,7 +88,7 @@ def _skeleton(names: list[str], parents: NDArray[np.int64], offsets: Array) -> t
     top = (parents < 0)[:, None]
     above = np.where(top, rotation.IDENTITY, rest[parents])
     local = np.where(top, heads, rotation.rotate(rotation.inv(above), np.asarray(offsets, float)))
-    return Skeleton(names, parents, local, rotation.mul(rotation.inv(above), rest), lengths), rest
+    return Skeleton(tuple(names), parents, local, rotation.mul(rotation.inv(above), rest), lengths), rest
 
 
 def _root_shift(skeleton: Skeleton, places: Array) -> Array:

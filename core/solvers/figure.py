@@ -140,7 +140,9 @@ class Figure:
         return LimbBones(
             f"{kind}.{side}",
             before if before in ancestors(bones[0]) else -1,
-            *bones,
+            bones[0],
+            bones[1],
+            bones[2],
             (twists[0], twists[1]),
             carrier,
             rotation.to_matrix(axes[carrier]) @ field,
@@ -206,7 +208,7 @@ class Stance(Nodes):
 
     def to_pose(self) -> Pose:
         """The pose in which the nodes stand like that."""
-        figure, pose, skeleton = self.figure, self.pose, self.figure.skeleton
+        figure, pose = self.figure, self.pose
         rotations, translations = np.array(pose.rotations), np.array(pose.translations)
         for place, bone in enumerate(figure.nodes.tolist()):
             rotations[:, bone] = rotation.mul(rotation.inv(self.base_turn(bone)), self.turns[:, place])

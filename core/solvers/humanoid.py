@@ -6,7 +6,7 @@ they are told, their twist shared with the bones before them. Everything is a fu
 targets, continuous where those are.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -37,6 +37,7 @@ _CLAVICLES: Final = 2.0 * np.radians((4.0, 8.0, 10.0))  # how far they go about 
 _SHOULDER_GAIN: Final = 0.5
 _SPINE_GAIN: Final = 0.3
 _TURN_GAIN: Final = 0.3
+_OF: Final = {"spine": "spine", "turn": "hips", "shift": "hips"}
 _ROUNDS: Final = 60
 _RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
 _HALF_TURN: Final = np.radians(30.0)
@@ -134,9 +135,7 @@ class _Body:
         self.stance = Stance(self.figure, self.start)
         self.targets = self._read_goals()
         self.middles = {
-            name: self.targets.pop(limb.lower)
-            for name, limb in self.figure.limbs.items()
-            if limb.lower in self.targets
+            name: self.targets.pop(limb.lower) for name, limb in self.figure.limbs.items() if limb.lower in self.targets
         }
         self._check_names()
         self._measure()
@@ -151,7 +150,9 @@ class _Body:
         self.wanted: list[Goal] = []  # the goals of the flat frames, weights seen to
         for number, goal in enumerate(self.goals):
             if not isinstance(goal, Goal) or goal.relative_to is not None or goal.velocity is not None:
-                raise CoreError(f'The humanoid method takes positions and rotations in space; pin "{goal.bone}" instead.')
+                raise CoreError(
+                    f'The humanoid method takes positions and rotations in space; pin "{goal.bone}" instead.'
+                )
             bone = self.skeleton.index(goal.bone)
             name = self.skeleton.names[bone]
             node = next((b for b in self.skeleton.ancestors(bone) if b in figure.place), -1)
@@ -198,20 +199,24 @@ class _Body:
         return np.clip(flat_array(weight, self.batch_shape, 0), 0.0, 1.0)
 
     def _check_names(self) -> None:
-        known = {
-            "pull": ("chest", "head", *(self._role_of(limb.end) for limb in self.figure.limbs.values())),
-            "resist": PARTS,
-            "swivel": tuple(self.figure.limbs),
-        }
-        for setting, names in known.items():
-            value = getattr(self.method, setting)
-            wrong = sorted(set(value) - set(names)) if isinstance(value, Mapping) else []
-            if wrong:
-                raise CoreError(f'{setting} does not know "{wrong[0]}"; it knows {", ".join(names)}.')
+        method, limbs = self.method, self.figure.limbs
+        ends = ("chest", "head", *(self._role_of(limb.end) for limb in limbs.values()))
+        pulls: Mapping[str, float] = method.pull if isinstance(method.pull, Mapping) else {}
+        named: list[tuple[str, list[str], tuple[str, ...]]] = [
+            ("pull", [*pulls], ends),
+            ("resist", [*method.resist], PARTS),
+            ("swivel", [*method.swivel], tuple(limbs)),
+        ]
+        for setting, given, known in named:
+            for name in given:
+                if name not in known:
+                    raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
 
     def _role_of(self, bone: int) -> str:
         """The name of an end in `pull`."""
-        names = {limb.end: limb.name.replace("arm", "hand").replace("leg", "foot") for limb in self.figure.limbs.values()}
+        names = {
+            limb.end: limb.name.replace("arm", "hand").replace("leg", "foot") for limb in self.figure.limbs.values()
+        }
         return {**names, self.figure.chest: "chest", self.figure.head: "head"}[bone]
 
     def _pull_of(self, role: str) -> float:
@@ -316,7 +321,6 @@ class _Body:
         spans, points, gains = self._spans(), self._points(), self._gains()
         if not spans and not points:
             return x
-        size = self.skeleton.size
         for _ in range(_ROUNDS):
             nodes = self._trunk(x, slice(None))
             pulls = [span.pull(nodes) for span in spans]
@@ -366,13 +370,17 @@ class _Body:
         figure = self.figure
         gives = {part: 1.0 - float(np.clip(self.method.resist.get(part, 0.0), 0.0, 1.0)) for part in PARTS}
         hips, chest = self.targets.get(figure.hips), self.targets.get(figure.chest)
-        placed = hips is not None and hips.position is not None
-        return {
-            "shoulder": gives["shoulder"] * _SHOULDER_GAIN,
-            "spine": gives["spine"] * _SPINE_GAIN * (chest is None or chest is hips or chest.rotation is None),
-            "turn": gives["hips"] * _TURN_GAIN * (hips is None or hips.rotation is None),
-            "shift": gives["hips"] * (figure.shifts and not placed),
+        free = {
+            "spine": bool(figure.spine) and (chest is None or chest is hips or chest.rotation is None),
+            "turn": hips is None or hips.rotation is None,
+            "shift": figure.shifts and (hips is None or hips.position is None),
         }
+        # the last part that may move takes on all that is left
+        shares = {"spine": _SPINE_GAIN, "turn": _TURN_GAIN, "shift": 1.0}
+        last = next((part for part in reversed(free) if free[part]), "")
+        shares |= {last: 1.0} if last else {}
+        gains = {part: gives[_OF[part]] * shares[part] * free[part] for part in free}
+        return {"shoulder": gives["shoulder"] * _SHOULDER_GAIN, **gains}
 
     def _spans(self) -> list[_Span]:
         """Limbs with a target, the end's or else the middle joint's."""
@@ -516,7 +524,7 @@ def _lever(pulls: list[_Pull], pivot: Array) -> Array:
     moment: Array = np.zeros_like(pivot)
     for pull in pulls:
         arm, weight = pull.place - pivot, pull.weight * lengths(pull.short)
-        moment = moment + weight[:, None] * np.cross(arm, pull.short)
+        moment = moment + weight[:, None] * rotation.cross(arm, pull.short)
         size = size + weight * np.sum(arm * arm, axis=-1)
     return moment / np.reshape(size, (-1, 1))
 
@@ -524,7 +532,7 @@ def _lever(pulls: list[_Pull], pivot: Array) -> Array:
 def _turned(pulls: list[_Pull], turn: Array, pivot: Array) -> None:
     """Take from the pulls what a small turn does for them."""
     for pull in pulls:
-        pull.short = pull.short - np.cross(turn, pull.place - pivot)
+        pull.short = pull.short - rotation.cross(turn, pull.place - pivot)
 
 
 def _between(way: Array, normal: Array, way_after: Array, normal_after: Array) -> Array:
@@ -534,7 +542,7 @@ def _between(way: Array, normal: Array, way_after: Array, normal_after: Array) -
 
 def _shortest(way: Array, after: Array) -> Array:
     """(..., 4) the shortest rotation from one direction (..., 3) to another."""
-    axis = np.cross(way, after)
+    axis = rotation.cross(way, after)
     return rotation.from_axis_angle(axis, np.arctan2(lengths(axis), np.sum(way * after, axis=-1)))
 
 
@@ -547,5 +555,8 @@ def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
 
 def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
     parts = pose.rotations, pose.translations, pose.scales, pose.driven_matrices
-    flat = [None if part is None else flat_array(part, batch_shape, tail) for part, tail in zip(parts, (2, 2, 2, 3))]
+    flat = [
+        None if part is None else flat_array(part, batch_shape, tail)
+        for part, tail in zip(parts, (2, 2, 2, 3), strict=True)
+    ]
     return Pose(*flat)  # pyright: ignore

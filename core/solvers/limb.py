@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array, lengths
+from ..rotation import Array, cross, lengths
 
 _SINGULAR: Final = 1e-12  # of 1 + cos: nearer to -x, F is what the source says it is there, y
 # A joint that is bent by the second or more (sine) shows its plane, one by the first or less its hinge only.
@@ -43,7 +43,7 @@ def measure_limb(root: Array, middle: Array, end: Array, hinge: Array) -> Limb:
     A straight limb has no plane but its hinge's, nor has one that is bent the wrong way: it will bend the right way.
     """
     way = _unit(end - root)
-    bend = np.cross(_unit(middle - root), _unit(end - middle))
+    bend = cross(_unit(middle - root), _unit(end - middle))
     across = _unit(hinge - _dot(hinge, way) * way)
     bend = bend - _dot(bend, way) * way
     told = np.clip((_dot(bend, across) - _TOLD[0]) / (_TOLD[1] - _TOLD[0]), 0.0, 1.0)
@@ -55,7 +55,7 @@ def swivel_of(limb: Limb, field: Array) -> Array:
     """(...) radians from F to the limb's plane, about the way to its end; `field` (..., 3, 3): the frame of F."""
     way = _unit(limb.end - limb.root)
     zero = _in_space(field, way)
-    return np.arctan2(_dot(np.cross(zero, limb.normal), way), _dot(zero, limb.normal))[..., 0]
+    return np.arctan2(_dot(cross(zero, limb.normal), way), _dot(zero, limb.normal))[..., 0]
 
 
 def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Array, swivel: Array) -> Limb:
@@ -68,8 +68,8 @@ def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Arr
     cosine = (upper * upper + reach * reach - lower * lower) / np.where(twice > 0.0, twice, 1.0)
     cosine = np.clip(np.where(twice > 0.0, cosine, 0.0), -1.0, 1.0)[..., None]
     zero = _in_space(field, way)
-    normal = np.cos(swivel)[..., None] * zero + np.sin(swivel)[..., None] * np.cross(way, zero)
-    out = np.cross(way, normal)
+    normal = np.cos(swivel)[..., None] * zero + np.sin(swivel)[..., None] * cross(way, zero)
+    out = cross(way, normal)
     middle = root + upper[..., None] * (cosine * way + np.sqrt(1.0 - cosine * cosine) * out)
     return Limb(root, middle, root + reach[..., None] * way, normal)
 
@@ -77,7 +77,7 @@ def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Arr
 def swivel_towards(field: Array, root: Array, end: Array, middle: Array) -> Array:
     """(...) the swivel at which the middle joint is nearest to a place (..., 3)."""
     way = _unit(end - root)
-    normal = _unit(np.cross(middle - root, way))
+    normal = _unit(cross(middle - root, way))
     return swivel_of(Limb(root, middle, end, normal), field)
 
 
@@ -85,7 +85,7 @@ def plane_frame(way: Array, normal: Array) -> Array:
     """(..., 3, 3) a segment's direction, the normal of its plane made square to it, and what is across."""
     first = _unit(way)
     second = _unit(normal - _dot(normal, first) * first)
-    return np.stack([first, second, np.cross(first, second)], axis=-1)
+    return np.stack([first, second, cross(first, second)], axis=-1)
 
 
 def _in_space(field: Array, way: Array) -> Array:

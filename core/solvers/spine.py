@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..rotation import Array, lengths
+from ..rotation import Array, cross, lengths
 
 _STEPS: Final = 24  # of the position; each is a Newton step
 _HALVINGS: Final = 6
@@ -73,10 +73,11 @@ def direct_chain(chain: Chain, target: Array, shares: Array) -> Chain:
         way = chain.end() - chain.base
         moved = np.sum(reach[:, None] * rotation.rotate(chain.turns, chain.links), axis=-2)
         square = np.maximum(np.sum(way * way, axis=-1), np.finfo(float).tiny)
-        gain = np.sum(np.cross(axis, moved) * np.cross(axis, way), axis=-1) / square
+        gain = np.sum(cross(axis, moved) * cross(axis, way), axis=-1) / square
         angle = np.where(gain > _LEAST_GAIN, error / np.maximum(gain, _LEAST_GAIN), 0.0)
         angle = np.minimum(angle, _LONGEST)
-        for _ in range(_HALVINGS + 1):
+        tried, after, axis_after, worse = chain, error, axis, error > _THERE
+        for _ in range(_HALVINGS):
             tried = chain.turned(angle[..., None] * axis, shares)
             after, axis_after = _between(tried.end() - tried.base, wanted)
             worse = after > error
@@ -91,7 +92,7 @@ def direct_chain(chain: Chain, target: Array, shares: Array) -> Chain:
 
 def _between(way: Array, wanted: Array) -> tuple[Array, Array]:
     """The angle (...) from one direction to the other, and the unit axis (..., 3); none where there is no direction."""
-    cross = np.cross(way, wanted)
-    size = lengths(cross)
+    axis = cross(way, wanted)
+    size = lengths(axis)
     angle = np.arctan2(size, np.sum(way * wanted, axis=-1))
-    return np.where(size > 0.0, angle, 0.0), cross / np.where(size > 0.0, size, 1.0)[..., None]
+    return np.where(size > 0.0, angle, 0.0), axis / np.where(size > 0.0, size, 1.0)[..., None]
