@@ -9,6 +9,7 @@ from .pose import Pose, forward, forward_matrices
 from .skeleton import Skeleton
 from .solution import Solution
 from .solvers import Method, PinAndDrag, solve
+from .solvers.humanoid import Humanoid
 
 __all__ = [
     "Balance",
@@ -18,6 +19,7 @@ __all__ = [
     "EulerBox",
     "Framed",
     "Goal",
+    "Humanoid",
     "LookAt",
     "Method",
     "Motion",

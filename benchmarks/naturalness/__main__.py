@@ -1,0 +1,74 @@
+"""How natural a pose is that is solved from six points, five, or five places, beside the real motion they are from.
+
+python -m benchmarks.naturalness            all sets and methods, some minutes
+python -m benchmarks.naturalness --stride N every N-th frame only
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from typing import Final
+
+from core import PinAndDrag, Pose, solve
+from core.humanoid.anatomy import with_anatomy
+from core.solvers.humanoid import Humanoid
+
+from .measure import compare, figures, goals_of
+from .motion import EFFECTORS, Frames, load, start_poses
+
+SETS: Final = {
+    "walks": ("cmu_mb_val", 20, ()),
+    "dance": ("cmu_mb_train", 40, ("5",)),
+    "salsa": ("cmu_daz_train", 200, ("60", "94")),
+}
+
+
+def pins(frames: Frames, case: str) -> Pose:
+    """Poise's pins with the anatomy, as the drag tool has it."""
+    start = start_poses(frames, case)
+    skeleton, method = with_anatomy(frames.skeleton, PinAndDrag(), frames.roles, start)
+    return solve(skeleton, start, goals_of(frames, case), method).pose
+
+
+def plain(frames: Frames, case: str) -> Pose:
+    """Damped least squares that know nothing of a body."""
+    return solve(frames.skeleton, start_poses(frames, case), goals_of(frames, case), PinAndDrag()).pose
+
+
+def humanoid(frames: Frames, case: str) -> Pose:
+    return solve(frames.skeleton, start_poses(frames, case), goals_of(frames, case), Humanoid(roles=frames.roles)).pose
+
+
+METHODS: Final[dict[str, Callable[[Frames, str], Pose]]] = {"plain": plain, "pins": pins, "humanoid": humanoid}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stride", type=int)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--cases", nargs="+", choices=EFFECTORS, default=list(EFFECTORS))
+    options = parser.parse_args()
+    print(
+        f"{'set':8}{'case':5}{'method':10}{'frames':>7}{'mm':>8}{'deg':>7}{'elbows':>8}{'knees':>7}{'met':>7}{'wrong':>7}{'ms':>8}"
+    )
+    for name in options.sets:
+        pack, stride, subjects = SETS[name]
+        parts = load(pack, options.stride or stride, subjects)
+        for case in options.cases:
+            for method in options.methods:
+                begin = perf_counter()
+                found = figures([(part, compare(part, case, METHODS[method](part, case))) for part in parts])
+                seconds = perf_counter() - begin
+                print(
+                    f"{name:8}{case:5}{method:10}{found.frames:7}{found.position:8.1f}{found.angle:7.1f}"
+                    f"{found.elbows:8.1f}{found.knees:7.1f}{found.met:7.1%}{found.wrong_bends:7.1%}"
+                    f"{1e3 * seconds / found.frames:8.2f}",
+                    flush=True,
+                )
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Curves through samples: a weighted least-squares support vector machine with an RBF kernel (CN101246601).
+
+    [ 0   1^T              ] [b]   [0]
+    [ 1   K + diag(1/(g v))] [a] = [y],    y(t) = b + sum_i a_i K(t, t_i),    K = exp(-(t - t_i)^2 / (2 s^2))
+
+The curve and all its derivatives are continuous. A larger weight v_i brings it nearer to sample i, a larger g nearer to
+all of them, a larger width s makes it smoother. (Suykens et al., "Weighted least squares support vector machines",
+Neurocomputing 48, 2002.)
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import CoreError
+from ..rotation import Array
+from ..skeleton import frozen
+
+EXACT: Final = 0.1  # the weight of a sample that is one of the two key poses, and of others: the source's numbers
+LOOSE: Final = 0.02
+GAMMA: Final = 1e4
+WIDTHS: Final = 1.2  # the kernel's width, in mean distances between samples
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCurve:
+    """y(t) for one or more values at once: times (n,), coefficients (n, C), constants (C,)."""
+
+    times: Array
+    coefficients: Array
+    constants: Array
+    width: float
+
+    def __call__(self, times: ArrayLike) -> Array:
+        """(..., C) values at times (...)."""
+        return _kernel(np.asarray(times, float), self.times, self.width) @ self.coefficients + self.constants
+
+    def slope(self, times: ArrayLike) -> Array:
+        """(..., C) first derivatives at times (...)."""
+        t = np.asarray(times, float)
+        off = (t[..., None] - self.times) / self.width**2
+        return -(off * _kernel(t, self.times, self.width)) @ self.coefficients
+
+
+def fit(
+    times: ArrayLike, values: ArrayLike, weights: ArrayLike | None = None, width: float | None = None,
+    gamma: float = GAMMA,
+) -> FittedCurve:  # fmt: skip
+    """The curve of samples: times (n,), values (n,) or (n, C), weights (n,).
+
+    By default samples of value 0 and 1, the key poses, have the weight EXACT and the others LOOSE where there is one
+    value a sample, and all EXACT where there are more. Raises CoreError for samples that are no samples.
+    """
+    t, y = np.asarray(times, float), np.asarray(values, float)
+    columns = y[:, None] if y.ndim == 1 else y
+    if t.ndim != 1 or not len(t) or columns.ndim != 2 or len(columns) != len(t):
+        raise CoreError(f"A curve needs as many values as times, not {y.shape} for {t.shape}.")
+    if not (np.isfinite(t).all() and np.isfinite(columns).all()):
+        raise CoreError("The samples of a curve must be finite numbers.")
+    if np.any(np.diff(t) <= 0.0):
+        raise CoreError("The times of the samples must increase.")
+    if weights is None:
+        loose = (columns != 0.0) & (columns != 1.0)
+        v = np.where(loose.any(axis=1) & (columns.shape[1] == 1), LOOSE, EXACT)
+    else:
+        v = np.asarray(weights, float)
+    if v.shape != t.shape or not np.all((v > 0.0) & np.isfinite(v)):
+        raise CoreError("Every sample needs a positive weight.")
+    if width is None:
+        width = WIDTHS * float(np.mean(np.diff(t))) if len(t) > 1 else 1.0
+    for name, value in (("width", width), ("gamma", gamma)):
+        if not (value > 0.0 and np.isfinite(value)):
+            raise CoreError(f"The {name} of a curve must be a positive number, not {value}.")
+    count = len(t)
+    system = np.zeros((count + 1, count + 1))
+    system[0, 1:] = system[1:, 0] = 1.0
+    system[1:, 1:] = _kernel(t, t, width) + np.diag(1.0 / (gamma * v))
+    found = np.linalg.solve(system, np.concatenate([np.zeros((1, columns.shape[1])), columns]))
+    return FittedCurve(frozen(t), frozen(found[1:]), frozen(found[0]), float(width))
+
+
+def _kernel(a: Array, b: Array, width: float) -> Array:
+    return np.exp(-0.5 * np.square((a[..., None] - b) / width))

@@ -1,0 +1,175 @@
+"""A motion made of two key poses and of how far between them each group of joints is over time (CN101246601)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..errors import CoreError
+from ..motion import Motion
+from ..pose import Pose
+from ..rotation import Array
+from ..skeleton import Skeleton, frozen
+from .curves import GAMMA, FittedCurve, fit
+
+ALL: Final = "all"
+GRAVITY: Final = 9.81  # metres per second squared, by the skeleton's size
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Offsets of some bones over time: 0 is the min pose, 1 the max pose; beyond them it swings over.
+
+    bones    their names, or `ALL`: those that no other track has
+    times    (n,) seconds, increasing
+    offsets  (n,)
+    weights  (n,) of the samples; by default the key poses weigh more
+    width    of the kernel, in seconds; by default from the distance of the samples
+    """
+
+    bones: str | tuple[str | int, ...]
+    times: Array
+    offsets: Array
+    weights: Array | None = None
+    width: float | None = None
+    gamma: float = GAMMA
+
+    def __post_init__(self) -> None:
+        for name in ("times", "offsets"):
+            object.__setattr__(self, name, frozen(getattr(self, name), float))
+        if isinstance(self.bones, str) and self.bones != ALL:
+            raise CoreError(f'The bones of a track are a list, or "{ALL}", not "{self.bones}".')
+        if np.ndim(self.offsets) != 1:
+            raise CoreError("The offsets of a track are one number a sample.")
+        self.curve()  # its samples are checked
+
+    def curve(self) -> FittedCurve:
+        return fit(self.times, self.offsets, self.weights, self.width, self.gamma)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Where the root goes: shifts (n, 3) in armature space from the place of the poses, at times (n,)."""
+
+    times: Array
+    shifts: Array
+    weights: Array | None = None
+    width: float | None = None
+    gamma: float = GAMMA
+
+    def __post_init__(self) -> None:
+        for name in ("times", "shifts"):
+            object.__setattr__(self, name, frozen(getattr(self, name), float))
+        if self.shifts.ndim != 2 or self.shifts.shape[1] != 3:
+            raise CoreError("The samples of the root's path are places of three numbers.")
+        self.curve()
+
+    def curve(self) -> FittedCurve:
+        return fit(self.times, self.shifts, self.weights, self.width, self.gamma)
+
+
+@dataclass(frozen=True)
+class Flight:
+    """Seconds between which nothing bears the body: the root follows the arc of a throw from one to the other."""
+
+    start: float
+    end: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.start) and np.isfinite(self.end) and self.start < self.end):
+            raise CoreError(f"A flight ends after it starts, not from {self.start} to {self.end}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """Two poses and what happens between them.
+
+    tracks   the bones of no track stay in the min pose
+    path     of the root; without, the root stays where the poses have it, between them like any other bone
+    flights  in which the root's height is that of a body thrown with `gravity`, armature units per second squared
+    """
+
+    tracks: Sequence[Track]
+    path: Path | None = None
+    flights: Sequence[Flight] = ()
+    up: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    gravity: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.tracks and self.path is None:
+            raise CoreError("A recipe needs at least one track of offsets, or a path.")
+        for before, after in zip(self.flights, self.flights[1:], strict=False):
+            if after.start < before.end:
+                raise CoreError("Flights must follow each other.")
+
+    def motion(self, skeleton: Skeleton, low: Pose, high: Pose, frames: NDArray[np.float64], fps: float) -> Motion:
+        """The motion at these frame numbers (F,), the first of which is second 0, from the poses `low` and `high`.
+
+        Rotations go along the shortest arc from the one pose to the other (slerp), also beyond them.
+        """
+        for name, pose in (("min", low), ("max", high)):
+            if pose.rotations.shape != (len(skeleton), 4):
+                raise CoreError(f"The {name} pose must be one pose of the {len(skeleton)} bones.")
+        frames = np.asarray(frames, float)
+        if frames.ndim != 1 or not len(frames):
+            raise CoreError("A motion needs at least one frame.")
+        seconds = (frames - frames[0]) / fps
+        offsets = self.offsets(skeleton, seconds)
+        rotations = rotation.slerp(low.rotations, high.rotations, offsets)
+        translations = low.translations + offsets[..., None] * (high.translations - low.translations)
+        pose = Pose(rotations, translations, *_kept(low, len(frames)))
+        if self.path is not None or self.flights:
+            pose = self._moved(skeleton, pose, seconds)
+        return Motion(pose, frames, fps)
+
+    def offsets(self, skeleton: Skeleton, seconds: Array) -> Array:
+        """(F, J) how far each bone is from the min to the max pose."""
+        result = np.zeros((len(seconds), len(skeleton)))
+        named = [track for track in self.tracks if track.bones != ALL]
+        taken: dict[int, None] = {}
+        for track in named:
+            bones = [skeleton.index(bone) for bone in track.bones]
+            twice = next((bone for bone in bones if bone in taken), None)
+            if twice is not None:
+                raise CoreError(f'Two tracks have the bone "{skeleton.names[twice]}".')
+            taken |= dict.fromkeys(bones)
+            result[:, bones] = track.curve()(seconds)
+        rest = [bone for bone in range(len(skeleton)) if bone not in taken]
+        whole = [track for track in self.tracks if track.bones == ALL]
+        if len(whole) > 1:
+            raise CoreError(f'Two tracks are for "{ALL}" the bones.')
+        for track in whole:
+            result[:, rest] = track.curve()(seconds)
+        return result
+
+    # -- the root ---------------------------------------------------------------------------------------------------
+
+    def _moved(self, skeleton: Skeleton, pose: Pose, seconds: Array) -> Pose:
+        """The pose with its roots on the path, in flight on their arc."""
+        shifts = np.zeros((len(seconds), 3)) if self.path is None else self.path.curve()(seconds)
+        up = np.array(self.up) / np.linalg.norm(self.up)
+        gravity = GRAVITY * skeleton.size if self.gravity is None else self.gravity
+        for flight in self.flights:
+            ends = np.zeros((2, 3)) if self.path is None else self.path.curve()(np.array([flight.start, flight.end]))
+            span = flight.end - flight.start
+            within = (seconds >= flight.start) & (seconds <= flight.end)
+            t = (seconds[within] - flight.start)[:, None]
+            # through both ends, and between them nothing but gravity
+            rise = 0.5 * gravity * t * (span - t) * up
+            shifts[within] = ends[0] + (ends[1] - ends[0]) * t / span + rise
+        translations = np.array(pose.translations)
+        for root in np.flatnonzero(skeleton.parents < 0).tolist():
+            local = shifts
+            if skeleton.local_location[root]:
+                local = rotation.rotate(rotation.inv(skeleton.rest_rotations[root]), shifts)
+            translations[:, root] += local * skeleton.translatable[root]
+        return replace(pose, translations=translations)
+
+
+def _kept(pose: Pose, count: int) -> tuple[Array | None, Array | None]:
+    """Scales and driven matrices of a pose, for every frame."""
+    parts = pose.scales, pose.driven_matrices
+    return tuple(None if part is None else np.broadcast_to(part, (count, *part.shape)) for part in parts)  # pyright: ignore

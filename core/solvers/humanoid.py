@@ -1,0 +1,562 @@
+"""Humanoid: six points or one, and the whole body takes a natural, stable pose (CN106502395).
+
+Hips stand where they are told or where the pull puts them; spine and neck turn about one common axis each; limbs are
+bent in closed form at the swivel that they had, and what they cannot reach is left to the pull; hands and feet stand as
+they are told, their twist shared with the bones before them. Everything is a function of the start pose and of the
+targets, continuous where those are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..errors import CoreError
+from ..goals import AnyGoal, Goal
+from ..humanoid.roles import Roles
+from ..limits import clamp_rotations
+from ..pose import Pose, forward
+from ..rotation import Array, lengths
+from ..skeleton import Skeleton
+from ..solution import Solution
+from . import numbers
+from .figure import Figure, LimbBones, Nodes, Stance
+from .goal_rows import flat_array
+from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
+from .pins import PinAndDrag
+from .reasons import reasons
+from .spine import Chain, direct_chain, orient_chain, straight_chain
+
+# Unknowns of the pull: shift and turn of the hips, turns of spine and neck, turns of the clavicles.
+_SHIFT, _TURN, _SPINE, _NECK, _LEFT, _RIGHT = (slice(3 * part, 3 * part + 3) for part in range(6))
+_UNKNOWNS: Final = 18
+_CLAVICLES: Final = 2.0 * np.radians((4.0, 8.0, 10.0))  # how far they go about the anatomical axes: 2 deviations
+_SHOULDER_GAIN: Final = 0.5
+_SPINE_GAIN: Final = 0.3
+_TURN_GAIN: Final = 0.3
+_OF: Final = {"spine": "spine", "turn": "hips", "shift": "hips"}
+_ROUNDS: Final = 60
+_RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
+_HALF_TURN: Final = np.radians(30.0)
+PARTS: Final = ("hips", "spine", "neck", "shoulder")
+
+
+@dataclass(frozen=True, eq=False)
+class Humanoid:
+    """The method for `solve` that knows the body: targets of hips, chest, head, hands and feet, elbows and knees.
+
+    Goals are positions and rotations in armature space; their weights, at most 1, say how far the way from the start
+    pose to the target is gone. Bones that ride on such a part (toes, fingers, jaw) may be named in its place.
+
+    roles       the parts, found in the skeleton if not given
+    pull        how hard an end that is out of reach pulls the body along, 0 to 1; for all, or by role ("hand.L",
+                "foot.R", "head", "chest"), 1 for those not named
+    resist      how much a part of the trunk withstands, 0 to 1, by "hips", "spine", "neck", "shoulder"
+    reach       the share of its length to which a limb stretches before it pulls
+    swivel      the wanted swivel of a limb by name ("arm.L", "leg.R"), radians (...); without, it is kept
+    limits      keep the skeleton's limits; anatomical ones of elbows and knees are always kept
+    finish      goals that are still missed, since limits hold or a part is stiff, are finished by `PinAndDrag`
+    """
+
+    roles: Roles | None = None
+    pull: float | Mapping[str, float] = 1.0
+    resist: Mapping[str, float] = field(default_factory=dict[str, float])
+    reach: float = 0.95
+    swivel: Mapping[str, Array | float] = field(default_factory=dict[str, "Array | float"])
+    limits: bool = True
+    finish: bool = True
+    position_tolerance: float | None = None
+    rotation_tolerance: float = float(numbers.ROTATION_TOLERANCE)
+
+    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
+        return _Body(self, skeleton, pose, goals).solve()
+
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        return reasons(PinAndDrag(limits=self.limits).prepare(skeleton, pose, goals), index)
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """What is wanted of a node: `position` (B, 3) of a `point` (3,) of its frame, `rotation` (B, 4) of its frame."""
+
+    goal: int
+    point: Array
+    position: Array | None
+    rotation: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Span:
+    """A limb that pulls where it is too short: from the head of the bone `root` to a place (B, 3), lengths (B,)."""
+
+    root: int
+    wanted: Array
+    reach: Array
+    weight: float
+    one_way: bool
+
+    def pull(self, nodes: Nodes) -> "_Pull":
+        here = nodes.head(self.root)
+        way = self.wanted - here
+        far = lengths(way)
+        over = far - self.reach
+        over = np.maximum(over, 0.0) if self.one_way else over
+        return _Pull(self.root, here, (over / np.maximum(far, np.finfo(float).tiny))[:, None] * way, self.weight)
+
+
+@dataclass(eq=False)
+class _Pull:
+    """A place (B, 3) on a node that should move by `short` (B, 3)."""
+
+    bone: int
+    place: Array
+    short: Array
+    weight: float
+
+
+class _Body:
+    """One solve: B frames, flat."""
+
+    def __init__(self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
+        if not goals:
+            raise CoreError("There is no goal to solve for.")
+        self.method, self.skeleton, self.goals = method, skeleton, tuple(goals)
+        self.figure = Figure(skeleton, method.roles)
+        tolerance = method.position_tolerance
+        self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else tolerance
+        self.bent: set[str] = set()
+        above = {bone: set(skeleton.ancestors(bone)) for bone in self.figure.place}
+        self.over = {bone: {node for node in above if bone in above[node]} for bone in self.figure.spine}
+        self.batch_shape = _common_shape([pose.batch_shape, *(s for goal in goals for s in goal.batch_shapes())])
+        self.start = _flat(pose, self.batch_shape)
+        self.stance = Stance(self.figure, self.start)
+        self.targets = self._read_goals()
+        self.middles = {
+            name: self.targets.pop(limb.lower) for name, limb in self.figure.limbs.items() if limb.lower in self.targets
+        }
+        self._check_names()
+        self._measure()
+
+    # -- what is asked ----------------------------------------------------------------------------------------------
+
+    def _read_goals(self) -> dict[int, _Target]:
+        figure = self.figure
+        middles = {limb.lower for limb in figure.limbs.values()}
+        ends = {figure.hips, figure.chest, figure.head, *(limb.end for limb in figure.limbs.values())} - {-1}
+        found: dict[int, _Target] = {}
+        self.wanted: list[Goal] = []  # the goals of the flat frames, weights seen to
+        for number, goal in enumerate(self.goals):
+            if not isinstance(goal, Goal) or goal.relative_to is not None or goal.velocity is not None:
+                raise CoreError(
+                    f'The humanoid method takes positions and rotations in space; pin "{goal.bone}" instead.'
+                )
+            bone = self.skeleton.index(goal.bone)
+            name = self.skeleton.names[bone]
+            node = next((b for b in self.skeleton.ancestors(bone) if b in figure.place), -1)
+            elbow = node in middles and node == bone and goal.rotation is None and not np.any(goal.point)
+            if node not in ends and not elbow:
+                raise CoreError(
+                    f'The humanoid method has no target for "{name}": name hips, chest, head, hands, feet, elbows or '
+                    "knees, or what hangs on them, or use pins."
+                )
+            target = self._carried(number, goal, bone, node)
+            before = found.get(node)
+            if before is not None:
+                twice = [a is not None and b is not None for a, b in (
+                    (before.position, target.position), (before.rotation, target.rotation))]  # fmt: skip
+                if any(twice):
+                    raise CoreError(f'Two goals want the same of "{self.skeleton.names[node]}".')
+                first, second = (before, target) if before.position is not None else (target, before)
+                target = replace(first, rotation=second.rotation)
+            found[node] = target
+        return found
+
+    def _carried(self, number: int, goal: Goal, bone: int, node: int) -> _Target:
+        """The goal of a bone as one of the node that it rides on."""
+        stance = self.stance
+        heads, turns = stance.start_heads, stance.start_turns
+        back = rotation.inv(turns[:, node])
+        ride = rotation.mul(back, turns[:, bone])  # (B, 4) the bone in the node's frame
+        away = rotation.rotate(back, heads[:, bone] - heads[:, node])
+        point = away + rotation.rotate(ride, goal.point)
+        position = turned = None
+        if goal.position is not None:
+            wanted = flat_array(goal.position, self.batch_shape)
+            here = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
+            position = here + self._share(goal.position_weight)[:, None] * (wanted - here)
+            goal = replace(goal, position=position)
+        if goal.rotation is not None:
+            wanted = flat_array(goal.rotation, self.batch_shape)
+            wanted = rotation.slerp(turns[:, bone], wanted, self._share(goal.rotation_weight))
+            goal, turned = replace(goal, rotation=wanted), rotation.mul(wanted, rotation.inv(ride))
+        self.wanted.append(replace(goal, position_weight=1.0, rotation_weight=1.0))
+        return _Target(number, point, position, turned)
+
+    def _share(self, weight: Array | float) -> Array:
+        return np.clip(flat_array(weight, self.batch_shape, 0), 0.0, 1.0)
+
+    def _check_names(self) -> None:
+        method, limbs = self.method, self.figure.limbs
+        ends = ("chest", "head", *(self._role_of(limb.end) for limb in limbs.values()))
+        pulls: Mapping[str, float] = method.pull if isinstance(method.pull, Mapping) else {}
+        named: list[tuple[str, list[str], tuple[str, ...]]] = [
+            ("pull", [*pulls], ends),
+            ("resist", [*method.resist], PARTS),
+            ("swivel", [*method.swivel], tuple(limbs)),
+        ]
+        for setting, given, known in named:
+            for name in given:
+                if name not in known:
+                    raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
+
+    def _role_of(self, bone: int) -> str:
+        """The name of an end in `pull`."""
+        names = {
+            limb.end: limb.name.replace("arm", "hand").replace("leg", "foot") for limb in self.figure.limbs.values()
+        }
+        return {**names, self.figure.chest: "chest", self.figure.head: "head"}[bone]
+
+    def _pull_of(self, role: str) -> float:
+        given = self.method.pull
+        return float(given if not isinstance(given, Mapping) else given.get(role, 1.0))
+
+    # -- how it stands ----------------------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """Swivels, lengths and reaches at the start."""
+        self.ends = {name: self._end_of(limb) for name, limb in self.figure.limbs.items()}
+        self.swivels: dict[str, Array] = {}
+        self.lengths: dict[str, tuple[Array, Array]] = {}
+        for name, limb in self.figure.limbs.items():
+            now = self._stands(self.stance, limb)
+            wanted = self.method.swivel.get(name)
+            measured = swivel_of(now, self._field(limb))
+            self.swivels[name] = measured if wanted is None else flat_array(wanted, self.batch_shape, 0)
+            self.lengths[name] = lengths(now.middle - now.root), lengths(now.end - now.middle)
+
+    def _end_of(self, limb: LimbBones) -> tuple[Array, Array | None]:
+        """The point (B, 3) of the limb's last bone that is its end, and where it is wanted (B, 3), if anywhere."""
+        target = self.targets.get(limb.end)
+        if target is None or target.position is None:
+            return np.zeros((len(self.stance.heads), 3)), None
+        if target.rotation is None:
+            return target.point, target.position
+        return np.zeros_like(target.point), target.position - rotation.rotate(target.rotation, target.point)
+
+    def _stands(self, stance: Stance, limb: LimbBones) -> Limb:
+        point, _ = self.ends[limb.name]
+        hinge = rotation.rotate(stance.turn(limb.elbow), limb.hinge)
+        return measure_limb(stance.head(limb.upper), stance.head(limb.lower), stance.point(limb.end, point), hinge)
+
+    def _field(self, limb: LimbBones) -> Array:
+        return rotation.to_matrix(self.stance.carried_turn(limb.carrier)) @ limb.field
+
+    # -- the trunk --------------------------------------------------------------------------------------------------
+
+    def _trunk(self, x: Array, frames: NDArray[np.int64] | slice) -> Nodes:
+        """The nodes for unknowns (..., b, D), limbs carried along as they are."""
+        figure, start, size = self.figure, self.stance, self.skeleton.size
+        shape = (*x.shape[:-1], len(figure.nodes))
+        nodes = Nodes(
+            figure,
+            np.broadcast_to(start.heads[frames], (*shape, 3)),
+            np.broadcast_to(start.turns[frames], (*shape, 4)),
+        )
+        turn = rotation.exp(x[..., _TURN])
+        pivot = nodes.head(figure.hips)
+        to = pivot + size * x[..., _SHIFT]
+        wanted = self.targets.get(figure.hips)
+        if wanted is not None and wanted.rotation is not None:
+            turn = rotation.mul(wanted.rotation[frames], rotation.inv(nodes.turn(figure.hips)))
+        if wanted is not None and wanted.position is not None:
+            pivot, to = nodes.point(figure.hips, wanted.point[frames]), wanted.position[frames]
+        nodes.move(figure.below(figure.root), turn, pivot, np.broadcast_to(to, pivot.shape))
+        if figure.spine:
+            self._turn_chain(nodes, figure.spine, rotation.rotate(turn, x[..., _SPINE]), frames)
+        for side, part in (("L", _LEFT), ("R", _RIGHT)):
+            limb = figure.limbs.get(f"arm.{side}")
+            if limb is not None and limb.before >= 0:
+                axes = rotation.mul(nodes.turn(limb.before), figure.anatomy.axes[limb.before])
+                nodes.turn_about(limb.before, rotation.exp(rotation.rotate(axes, x[..., part])))
+        if figure.neck:
+            change = rotation.mul(nodes.turn(figure.chest), rotation.inv(start.turn(figure.chest)[frames]))
+            self._turn_chain(nodes, figure.neck, rotation.rotate(change, x[..., _NECK]), frames)
+        return nodes
+
+    def _turn_chain(
+        self, nodes: Nodes, bones: tuple[int, ...], vector: Array, frames: NDArray[np.int64] | slice
+    ) -> None:
+        """Spine or neck: its end as it is told to look, its shape by the unknown."""
+        count, end = len(bones), bones[-1]
+        upward = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1))  # shares of the orientation
+        target = self.targets.get(end)
+        tip = nodes.head(end) if target is None else nodes.point(end, target.point[frames])
+        chain = straight_chain(np.stack([*(nodes.head(bone) for bone in bones), tip], axis=-2))
+        chain = chain.turned(vector, np.full(count, 1.0 / count))
+        shares = upward[::-1]
+        if target is not None and target.rotation is not None:
+            chain = orient_chain(chain, rotation.mul(target.rotation[frames], rotation.inv(nodes.turn(end))), upward)
+            shares = shares - upward
+        if target is not None and target.position is not None:
+            chain = direct_chain(chain, target.position[frames], shares)
+        self._apply(nodes, bones, chain)
+
+    def _apply(self, nodes: Nodes, bones: tuple[int, ...], chain: Chain) -> None:
+        before = [nodes.head(bone).copy() for bone in bones]
+        after = chain.joints()
+        for number, bone in enumerate(bones):
+            places = nodes.figure.below(bone)
+            if number + 1 < len(bones):
+                places = np.setdiff1d(places, nodes.figure.below(bones[number + 1]))
+            nodes.move(places, chain.turns[..., number, :], before[number], after[..., number, :])
+
+    # -- the pull ---------------------------------------------------------------------------------------------------
+
+    def _pulled(self) -> Array:
+        """The unknowns (B, D) of the trunk: remainders carried inwards, part by part, until nothing is left to do."""
+        x = np.zeros((len(self.stance.heads), _UNKNOWNS))
+        spans, points, gains = self._spans(), self._points(), self._gains()
+        if not spans and not points:
+            return x
+        for _ in range(_ROUNDS):
+            nodes = self._trunk(x, slice(None))
+            pulls = [span.pull(nodes) for span in spans]
+            for target, bone in points:
+                assert target.position is not None
+                here = nodes.point(bone, target.point)
+                pulls.append(_Pull(bone, here, target.position - here, self._pull_of(self._role_of(bone))))
+            step = self._carry(nodes, x, pulls, gains)
+            x = x + step
+            if np.abs(step).max() < _RESTS:
+                break
+        return x
+
+    def _carry(self, nodes: Nodes, x: Array, pulls: list[_Pull], gains: Mapping[str, float]) -> Array:
+        """What each part of the trunk does about what is left, from the clavicles inwards."""
+        figure, step = self.figure, np.zeros_like(x)
+        for name, unknown in (("arm.L", _LEFT), ("arm.R", _RIGHT)):
+            limb = figure.limbs.get(name)
+            if limb is None or limb.before < 0 or not gains["shoulder"]:
+                continue
+            mine = [pull for pull in pulls if pull.bone == limb.upper]
+            axes = rotation.mul(nodes.turn(limb.before), figure.anatomy.axes[limb.before])
+            turn = rotation.rotate(rotation.inv(axes), gains["shoulder"] * _lever(mine, nodes.head(limb.before)))
+            # no further than a clavicle goes
+            turn = np.clip(x[:, unknown] + turn, -_CLAVICLES, _CLAVICLES) - x[:, unknown]
+            step[:, unknown] = turn
+            _turned(mine, rotation.rotate(axes, turn), nodes.head(limb.before))
+        above = [pull for pull in pulls if figure.spine and pull.bone in self.over[figure.spine[0]]]
+        if figure.spine and gains["spine"]:
+            middle = np.mean([nodes.head(bone) for bone in figure.spine], axis=0)
+            turn = gains["spine"] * _lever(above, middle)
+            step[:, _SPINE] = turn
+            _turned(above, turn, middle)
+        hips = nodes.head(figure.hips)
+        if gains["turn"]:
+            step[:, _TURN] = gains["turn"] * _lever(above, hips)
+            _turned(pulls, step[:, _TURN], hips)
+        if gains["shift"]:
+            weights = [pull.weight * lengths(pull.short) for pull in pulls]
+            total = np.maximum(np.sum(weights, axis=0), np.finfo(float).tiny)
+            shift = sum(weight[:, None] * pull.short for weight, pull in zip(weights, pulls, strict=True))
+            step[:, _SHIFT] = gains["shift"] * shift / total[:, None] / self.skeleton.size
+        return step
+
+    def _gains(self) -> dict[str, float]:
+        """The share of what is left that each part takes on."""
+        figure = self.figure
+        gives = {part: 1.0 - float(np.clip(self.method.resist.get(part, 0.0), 0.0, 1.0)) for part in PARTS}
+        hips, chest = self.targets.get(figure.hips), self.targets.get(figure.chest)
+        free = {
+            "spine": bool(figure.spine) and (chest is None or chest is hips or chest.rotation is None),
+            "turn": hips is None or hips.rotation is None,
+            "shift": figure.shifts and (hips is None or hips.position is None),
+        }
+        # the last part that may move takes on all that is left
+        shares = {"spine": _SPINE_GAIN, "turn": _TURN_GAIN, "shift": 1.0}
+        last = next((part for part in reversed(free) if free[part]), "")
+        shares |= {last: 1.0} if last else {}
+        gains = {part: gives[_OF[part]] * shares[part] * free[part] for part in free}
+        return {"shoulder": gives["shoulder"] * _SHOULDER_GAIN, **gains}
+
+    def _spans(self) -> list[_Span]:
+        """Limbs with a target, the end's or else the middle joint's."""
+        found: list[_Span] = []
+        for name, limb in self.figure.limbs.items():
+            (point, wanted), middle, role = self.ends[name], self.middles.get(name), self._role_of(limb.end)
+            upper, lower = self.lengths[name]
+            if self._pull_of(role) <= 0.0:
+                continue
+            if wanted is not None:
+                now = lengths(self.stance.point(limb.end, point) - self.stance.head(limb.upper))
+                soft = np.maximum(self.method.reach * (upper + lower), np.minimum(now, upper + lower))
+                found.append(_Span(limb.upper, wanted, soft, self._pull_of(role), True))
+            elif middle is not None and middle.position is not None:
+                found.append(_Span(limb.upper, middle.position, upper, self._pull_of(role), False))
+        return found
+
+    def _points(self) -> list[tuple[_Target, int]]:
+        """Targets of positions that the trunk itself has to reach."""
+        bones = {self.figure.chest, self.figure.head} - {-1, self.figure.hips}
+        pulling = [(self.targets[bone], bone) for bone in sorted(bones) if bone in self.targets]
+        return [
+            (target, bone) for target, bone in pulling
+            if target.position is not None and self._pull_of(self._role_of(bone)) > 0.0
+        ]  # fmt: skip
+
+    # -- limbs ------------------------------------------------------------------------------------------------------
+
+    def _bend(self, limb: LimbBones) -> None:
+        """The limb to its target, or its middle joint, if that alone is wanted."""
+        stance, (_, wanted), middle = self.stance, self.ends[limb.name], self.middles.get(limb.name)
+        now = self._stands(stance, limb)
+        if wanted is None:
+            if middle is not None and middle.position is not None:
+                stance.turn_about(limb.upper, _shortest(now.middle - now.root, middle.position - now.root))
+            return
+        self.bent.add(limb.name)
+        field, swivel = self._field(limb), self.swivels[limb.name]
+        if middle is not None and middle.position is not None:
+            swivel = swivel_towards(field, now.root, wanted, middle.position)
+        then = bend_limb(field, now.root, wanted, *self.lengths[limb.name], swivel)
+        upper = _between(now.middle - now.root, now.normal, then.middle - then.root, then.normal)
+        stance.turn_about(limb.upper, upper)
+        lower = _between(
+            rotation.rotate(upper, now.end - now.middle), rotation.rotate(upper, now.normal),
+            then.end - then.middle, then.normal,
+        )  # fmt: skip
+        stance.turn_about(limb.lower, lower)
+
+    def _stand(self, limb: LimbBones) -> None:
+        """The limb's last bone as it is told, and the twist of both segments shared among their bones."""
+        target, stance = self.targets.get(limb.end), self.stance
+        if target is not None and target.rotation is not None:
+            stance.turn_about(limb.end, rotation.mul(target.rotation, rotation.inv(stance.turn(limb.end))))
+            bones = limb.twists[1] if limb.name.startswith("leg") else (limb.lower, *limb.twists[1])
+            self._share_twist(bones, limb.end, with_tip=True)
+        if limb.twists[0] and limb.name in self.bent:
+            self._share_twist((limb.upper, *limb.twists[0]), limb.lower, with_tip=False)
+
+    def _share_twist(self, bones: tuple[int, ...], tip: int, with_tip: bool) -> None:
+        """The twist of a segment, in equal parts at its bones and, with it, at its tip; the tip stands as it stood."""
+        if not bones:
+            return
+        stance, frame = self.stance, self.stance.turn(tip).copy()
+        own = [self._twist(bone, stance.turn(bone), stance.head(tip) - stance.head(bone)) for bone in bones]
+        total = np.sum(own, axis=0)
+        if with_tip:
+            total = total + self._twist(tip, stance.base_turn(tip), stance.head(tip) - stance.head(bones[-1]))
+        # towards a half turn, which goes either way, it stays at the joint
+        total = total * np.clip((np.pi - np.abs(total)) / _HALF_TURN, 0.0, 1.0)
+        share = total / (len(bones) + int(with_tip))
+        for bone, now in zip(bones, own, strict=True):
+            stance.turn_about(bone, rotation.from_axis_angle(stance.head(tip) - stance.head(bone), share - now))
+        stance.turn_about(tip, rotation.mul(frame, rotation.inv(stance.turn(tip))))
+
+    def _twist(self, bone: int, frame: Array, way: Array) -> Array:
+        """(B,) radians of a bone's own rotation about a direction (B, 3) that `frame` (B, 4) carries."""
+        own = rotation.mul(rotation.inv(self.stance.base_turn(bone)), self.stance.turn(bone))
+        axis = rotation.rotate(rotation.inv(frame), way)
+        axis = axis / np.maximum(lengths(axis), np.finfo(float).tiny)[:, None]
+        return rotation.wrap(2.0 * np.arctan2(np.sum(own[:, 1:] * axis, axis=-1), own[:, 0]))
+
+    # -- the answer -------------------------------------------------------------------------------------------------
+
+    def solve(self) -> Solution:
+        trunk = self._trunk(self._pulled(), slice(None))
+        self.stance.heads, self.stance.turns = trunk.heads, trunk.turns
+        for limb in self.figure.limbs.values():
+            self._bend(limb)
+            self._stand(limb)
+        pose = self.stance.to_pose()
+        limits = (*(self.skeleton.limits if self.method.limits else ()), *self.figure.anatomy.limits)
+        inside, _ = clamp_rotations(limits, pose.rotations)
+        pose = replace(pose, rotations=inside)
+        used = np.ones(len(inside), int)
+        missed = np.flatnonzero(~self._met(*self._errors(pose)))
+        if self.method.finish and len(missed):
+            pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits))
+        return self._solution(pose, used)
+
+    def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
+        """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""
+        known = self.figure.anatomy
+        method = PinAndDrag(
+            reference=pose[missed], deviations=known.deviations, axes=known.axes, bends=known.bends, restarts=0,
+            position_tolerance=self.method.position_tolerance, rotation_tolerance=self.method.rotation_tolerance,
+        )  # fmt: skip
+        goals = [goal.at((missed,), (len(pose.rotations),)) for goal in self.wanted]
+        solution = method.solve(skeleton, pose[missed], goals)
+        rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+        rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
+        return replace(pose, rotations=rotations, translations=translations), solution.iterations
+
+    def _errors(self, pose: Pose) -> tuple[Array, Array]:
+        """Distances and angles (B, G) by which the goals are missed, as far as their weights want them."""
+        heads, turns = forward(self.skeleton, pose)
+        far, off = np.zeros((2, len(heads), len(self.goals)))
+        for number, goal in enumerate(self.wanted):
+            bone = self.skeleton.index(goal.bone)
+            if goal.position is not None:
+                here = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
+                far[:, number] = lengths(here - goal.position)
+            if goal.rotation is not None:
+                off[:, number] = rotation.angle_between(turns[:, bone], goal.rotation)
+        return far, off
+
+    def _met(self, far: Array, off: Array) -> NDArray[np.bool_]:
+        return np.all((far <= self.tolerance) & (off <= self.method.rotation_tolerance), axis=-1)
+
+    def _solution(self, pose: Pose, used: NDArray[np.int64]) -> Solution:
+        far, off = self._errors(pose)
+        return Solution(
+            self.skeleton, self.goals, pose, far, off, used, self._met(far, off), self.tolerance,
+            self.method.rotation_tolerance, self.start, np.zeros(pose.rotations.shape[:-1], bool), self.method,
+        ).reshape(self.batch_shape)  # fmt: skip
+
+
+def _lever(pulls: list[_Pull], pivot: Array) -> Array:
+    """(B, 3) the small turn about a pivot that serves the pulls best, by weight and by what they are short of."""
+    size = np.finfo(float).tiny
+    moment: Array = np.zeros_like(pivot)
+    for pull in pulls:
+        arm, weight = pull.place - pivot, pull.weight * lengths(pull.short)
+        moment = moment + weight[:, None] * rotation.cross(arm, pull.short)
+        size = size + weight * np.sum(arm * arm, axis=-1)
+    return moment / np.reshape(size, (-1, 1))
+
+
+def _turned(pulls: list[_Pull], turn: Array, pivot: Array) -> None:
+    """Take from the pulls what a small turn does for them."""
+    for pull in pulls:
+        pull.short = pull.short - rotation.cross(turn, pull.place - pivot)
+
+
+def _between(way: Array, normal: Array, way_after: Array, normal_after: Array) -> Array:
+    """(..., 4) the rotation of a segment with its plane."""
+    return rotation.from_matrix(plane_frame(way_after, normal_after) @ np.swapaxes(plane_frame(way, normal), -1, -2))
+
+
+def _shortest(way: Array, after: Array) -> Array:
+    """(..., 4) the shortest rotation from one direction (..., 3) to another."""
+    axis = rotation.cross(way, after)
+    return rotation.from_axis_angle(axis, np.arctan2(lengths(axis), np.sum(way * after, axis=-1)))
+
+
+def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
+
+
+def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
+    parts = pose.rotations, pose.translations, pose.scales, pose.driven_matrices
+    flat = [
+        None if part is None else flat_array(part, batch_shape, tail)
+        for part, tail in zip(parts, (2, 2, 2, 3), strict=True)
+    ]
+    return Pose(*flat)  # pyright: ignore

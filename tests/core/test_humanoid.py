@@ -1,0 +1,209 @@
+"""The humanoid method: six points or one, a stable pose, pull, weights, and what it refuses."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core import CoreError, Goal, Humanoid, Pose, Skeleton, forward, rotation, solve
+from core.humanoid.anatomy import anatomy
+from core.limits import EulerBox
+from tests.core.figures import FIGURE, random_pose, skeleton_of
+
+MILLIMETRE = 1e-3
+ENDS = ("foot.L", "foot.R", "hand.L", "hand.R", "head", "hips")
+ALONE = Humanoid(finish=False)
+
+
+def place(skeleton: Skeleton, pose: Pose, bone: str) -> np.ndarray:
+    return forward(skeleton, pose)[0][..., skeleton.index(bone), :]
+
+
+def six_points(skeleton: Skeleton, pose: Pose, ends: tuple[str, ...] = ENDS) -> list[Goal]:
+    heads, turns = forward(skeleton, pose)
+    return [Goal(bone, heads[..., i, :], turns[..., i, :]) for bone in ends for i in [skeleton.index(bone)]]
+
+
+def turned(pose: Pose, other: Pose) -> np.ndarray:
+    """(..., J) degrees."""
+    return np.degrees(rotation.angle_between(pose.rotations, other.rotations))
+
+
+def test_six_points_of_a_pose_are_reached_exactly(figure: Skeleton) -> None:
+    truth = random_pose(figure, np.random.default_rng(0), (60,), 0.15)
+    goals = six_points(figure, truth)
+    alone = solve(figure, Pose.rest(figure), goals, ALONE)
+    limbs = alone.position_error[:, : ENDS.index("head")]
+    assert (limbs < 1e-6).mean() > 0.9
+    assert alone.position_error.max() < 10.0 * MILLIMETRE  # a spine that stands straight shortens slowly
+    assert alone.rotation_error.max() < 1e-6
+    assert solve(figure, Pose.rest(figure), goals, Humanoid()).converged.mean() > 0.99
+
+
+def test_where_it_stands_already_nothing_moves(figure: Skeleton) -> None:
+    pose = random_pose(figure, np.random.default_rng(1), (50,), 0.05)
+    ways, bent = anatomy(figure).bends, pose.rotations.copy()
+    for bone in ("forearm.L", "forearm.R", "shin.L", "shin.R"):
+        bent[:, figure.index(bone)] = rotation.exp(6.0 * ways[figure.index(bone)])
+    pose = Pose(bent, pose.translations)
+    goals = six_points(figure, pose, ("foot.L", "foot.R", "head", "hips"))
+    hand = Goal("hand.L", place(figure, pose, "hand.L"))
+    solution = solve(figure, pose, [*goals, hand], ALONE)
+    assert solution.converged.all()
+    assert turned(solution.pose, pose).max() < 1e-3
+
+
+def test_a_hand_out_of_reach_pulls_the_body_and_the_feet_stay(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    goals = six_points(figure, rest, ("foot.L", "foot.R"))
+    target = place(figure, rest, "hand.L") + np.array([0.1, -0.25, -0.35])
+    solution = solve(figure, rest, [*goals, Goal("hand.L", target)], ALONE)
+    assert solution.position_error.max() < 0.1 * MILLIMETRE
+    assert np.linalg.norm(place(figure, solution.pose, "hips") - place(figure, rest, "hips")) > 0.01
+    assert turned(solution.pose, rest)[figure.index("clavicle.L")] > 1.0
+
+
+def test_without_pull_the_arm_is_stretched_and_nothing_else_moves(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    target = place(figure, rest, "hand.L") + np.array([0.5, 0.0, 0.3])
+    solution = solve(figure, rest, [Goal("hand.L", target)], Humanoid(pull=0.0, finish=False))
+    moved = {figure.names[bone] for bone in np.flatnonzero(turned(solution.pose, rest) > 1e-6)}
+    assert moved <= {"upper_arm.L", "forearm.L", "hand.L"}
+    shoulder, elbow, hand = (place(figure, solution.pose, f"{bone}.L") for bone in ("upper_arm", "forearm", "hand"))
+    np.testing.assert_allclose(np.cross(elbow - shoulder, hand - elbow), 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.cross(hand - shoulder, target - shoulder), 0.0, atol=1e-9)
+
+
+def test_what_resists_stays(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    goal = Goal("hand.L", place(figure, rest, "hand.L") + np.array([0.3, -0.2, 0.1]))
+    held = solve(figure, rest, [goal], Humanoid(resist={"spine": 1.0, "shoulder": 1.0}, finish=False)).pose
+    still = [figure.index(bone) for bone in ("spine", "chest", "clavicle.L", "clavicle.R")]
+    assert turned(held, rest)[still].max() < 1e-6
+    assert np.linalg.norm(held.translations[0]) > 0.05
+
+
+def test_the_elbow_goes_where_it_is_wanted(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    hand = Goal("hand.L", np.array([0.4, -0.3, 1.3]))
+    for elbow in ([0.4, 0.0, 0.9], [0.7, -0.1, 1.5]):
+        wanted = np.array(elbow)
+        pose = solve(figure, rest, [hand, Goal("forearm.L", wanted)], Humanoid(finish=False)).pose
+        shoulder, middle, end = (place(figure, pose, f"{bone}.L") for bone in ("upper_arm", "forearm", "hand"))
+        np.testing.assert_allclose(end, hand.position, atol=1e-9)
+        # shoulder, elbow, hand and the wanted place lie in one plane, on one side of the way to the hand
+        way = end - shoulder
+        across, told = np.cross(way, middle - shoulder), np.cross(way, wanted - shoulder)
+        np.testing.assert_allclose(np.cross(across, told), 0.0, atol=1e-9)
+        assert across @ told > 0.0
+
+
+def test_a_swivel_that_is_set_turns_the_elbow_about_the_arm(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    hand = Goal("hand.L", np.array([0.45, -0.25, 1.4]))
+    elbows = [
+        place(figure, solve(figure, rest, [hand], Humanoid(swivel={"arm.L": s})).pose, "forearm.L")
+        for s in (0.0, 0.5, 1.0)
+    ]
+    shoulder = place(figure, rest, "upper_arm.L")
+    axis = (hand.position - shoulder) / np.linalg.norm(hand.position - shoulder)
+    for before, after in pairwise(elbows):
+        one, two = (e - shoulder - (e - shoulder) @ axis * axis for e in (before, after))
+        angle = np.arctan2(np.cross(one, two) @ axis, one @ two)
+        assert angle == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_creeping_hand_never_makes_a_joint_jump(figure: Skeleton, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rest = Pose.rest(figure)
+    t = np.linspace(0.0, 1.0, 800)[:, None]
+    way = np.sin(2.0 * np.pi * t) * rng.uniform(-0.5, 0.5, 3) + t * rng.uniform(-0.5, 0.3, 3)
+    path = place(figure, rest, "hand.R") + way
+    goals = [*six_points(figure, rest, ("foot.L", "foot.R")), Goal("hand.R", path)]
+    solution = solve(figure, rest, goals, ALONE)
+    step = np.linalg.norm(np.diff(path, axis=0), axis=1).max()
+    turns = np.degrees(rotation.angle_between(solution.pose.rotations[1:], solution.pose.rotations[:-1]))
+    assert turns.max() < 2000.0 * step  # 2 degrees for a millimetre
+
+
+def test_a_batch_is_its_frames_one_by_one(figure: Skeleton) -> None:
+    truth = random_pose(figure, np.random.default_rng(5), (6,), 0.2)
+    goals = six_points(figure, truth)
+    whole = solve(figure, Pose.rest(figure), goals, ALONE).pose
+    for frame in range(6):
+        alone = solve(figure, Pose.rest(figure), [goal.at((frame,), (6,)) for goal in goals], ALONE).pose
+        assert turned(alone, whole[frame]).max() < 0.01
+
+
+def test_a_figure_that_lies_elsewhere_takes_the_same_pose(figure: Skeleton) -> None:
+    rest, turn, shift = Pose.rest(figure), rotation.exp([0.3, -1.1, 0.7]), np.array([2.0, -1.0, 0.5])
+    target = place(figure, rest, "hand.L") + np.array([0.1, -0.3, -0.3])
+    here = solve(figure, rest, [*six_points(figure, rest, ("foot.L", "foot.R")), Goal("hand.L", target)], ALONE).pose
+    heads, frames = forward(figure, rest)
+    own = rotation.mul(rotation.inv(frames[0]), rotation.mul(turn, frames[0]))
+    rotations, translations = rest.rotations.copy(), rest.translations.copy()
+    rotations[0] = own
+    moved = rotation.rotate(turn, heads[0]) + shift
+    translations[0] = rotation.rotate(rotation.inv(figure.rest_rotations[0]), moved - figure.offsets[0])
+    start = Pose(rotations, translations)
+    goals = [*six_points(figure, start, ("foot.L", "foot.R")), Goal("hand.L", rotation.rotate(turn, target) + shift)]
+    there = solve(figure, start, goals, ALONE).pose
+    assert turned(here, there)[1:].max() < 0.01
+
+
+def test_half_a_weight_goes_half_the_way(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    start = place(figure, rest, "hand.L")
+    target = start + np.array([-0.3, -0.2, 0.1])
+    pose = solve(figure, rest, [Goal("hand.L", target, position_weight=0.5)], ALONE).pose
+    np.testing.assert_allclose(place(figure, pose, "hand.L"), 0.5 * (start + target), atol=1e-6)
+
+
+def test_twist_of_the_hand_is_shared_with_the_forearm(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    hand = figure.index("hand.L")
+    heads, turns = forward(figure, rest)
+    for degrees in (40.0, 80.0):
+        twist = rotation.mul(turns[hand], rotation.exp([0.0, np.radians(degrees), 0.0]))
+        pose = solve(figure, rest, [Goal("hand.L", heads[hand], twist)], ALONE).pose
+        assert turned(pose, rest)[figure.index("forearm.L")] == pytest.approx(0.5 * degrees, abs=1.0)
+
+
+def test_limits_of_the_user_hold_and_the_rest_is_finished_by_pins() -> None:
+    bone = [row[0] for row in FIGURE].index("upper_arm.L")
+    box = EulerBox(np.array([bone]), ["XYZ"], np.full((1, 3), -0.5), np.full((1, 3), 0.5))
+    figure = skeleton_of(FIGURE, limits=(box,))
+    target = place(figure, Pose.rest(figure), "hand.L") + np.array([-0.3, -0.3, -0.3])
+    solution = solve(figure, Pose.rest(figure), [Goal("hand.L", target)], Humanoid())
+    assert solution.converged
+    angles = rotation.to_euler(solution.pose.rotations[bone], "XYZ")
+    assert np.abs(angles).max() < 0.5 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("goals", "why"),
+    [
+        ([], "no goal"),
+        ([Goal("upper_arm.L", np.zeros(3))], 'no target for "upper_arm.L"'),
+        ([Goal("hand.L", np.zeros(3)), Goal("hand.L", np.ones(3))], "Two goals"),
+        ([Goal("hand.L", np.zeros(3), relative_to="head")], "in space"),
+        ([Goal("hnad.L", np.zeros(3))], "did you mean"),
+    ],
+)
+def test_what_it_has_no_use_for_is_refused(figure: Skeleton, goals: list[Goal], why: str) -> None:
+    with pytest.raises(CoreError, match=why):
+        solve(figure, Pose.rest(figure), goals, Humanoid())
+
+
+@pytest.mark.parametrize("setting", ["pull", "resist", "swivel"])
+def test_a_wrong_name_in_a_setting_is_refused(figure: Skeleton, setting: str) -> None:
+    method = Humanoid(**{setting: {"tail": 1.0}})
+    with pytest.raises(CoreError, match=f'{setting} does not know "tail"'):
+        solve(figure, Pose.rest(figure), [Goal("hand.L", np.zeros(3))], method)
+
+
+def test_a_body_that_is_none_is_refused() -> None:
+    snake = skeleton_of([(str(i), None if i == 0 else str(i - 1), (0, i, 0), (0, i + 1, 0)) for i in range(8)])
+    with pytest.raises(CoreError, match="No humanoid body"):
+        solve(snake, Pose.rest(snake), [Goal("7", np.zeros(3))], Humanoid())

@@ -1,0 +1,159 @@
+"""Limbs in closed form: exact, at their swivel, without pops; chains that turn about one axis."""
+
+import numpy as np
+import pytest
+
+from core import rotation
+from core.solvers.limb import bend_limb, measure_limb, reference_field, swivel_of, swivel_towards
+from core.solvers.spine import direct_chain, orient_chain, straight_chain
+
+UPPER, LOWER = 0.3, 0.26
+STEP = 1e-3  # metres between targets of a curve
+
+
+def units(rng: np.random.Generator, count: int) -> np.ndarray:
+    vectors = rng.normal(size=(count, 3))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def bent(targets: np.ndarray, swivel: float | np.ndarray = 0.4, field: np.ndarray | None = None):
+    shape = targets.shape[:-1]
+    frame = np.broadcast_to(np.eye(3) if field is None else field, (*shape, 3, 3))
+    lengths = (np.full(shape, UPPER), np.full(shape, LOWER))
+    return bend_limb(frame, np.zeros_like(targets), targets, *lengths, np.broadcast_to(swivel, shape))
+
+
+def test_the_field_is_y_turned_the_shortest_way_from_x() -> None:
+    ways = units(np.random.default_rng(0), 500)
+    axes = np.cross([1.0, 0.0, 0.0], ways)
+    turns = rotation.from_axis_angle(axes, np.arctan2(np.linalg.norm(axes, axis=1), ways[:, 0]))
+    np.testing.assert_allclose(reference_field(ways), rotation.rotate(turns, [0.0, 1.0, 0.0]), atol=1e-12)
+    np.testing.assert_array_equal(reference_field(np.array([-1.0, 0.0, 0.0])), [0.0, 1.0, 0.0])
+
+
+def test_a_limb_reaches_what_it_can_and_keeps_its_lengths() -> None:
+    rng = np.random.default_rng(1)
+    targets = units(rng, 2000) * rng.uniform(UPPER - LOWER, UPPER + LOWER, (2000, 1))
+    limb = bent(targets, rng.uniform(-3.0, 3.0, 2000))
+    np.testing.assert_allclose(limb.end, targets, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(limb.middle, axis=1), UPPER, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(limb.end - limb.middle, axis=1), LOWER, atol=1e-9)
+
+
+@pytest.mark.parametrize("far", [0.0, 0.01, 0.6, 50.0])
+def test_out_of_reach_it_comes_as_near_as_its_lengths_let_it(far: float) -> None:
+    way = np.array([0.6, -0.8, 0.0])
+    limb = bent(far * way)
+    assert np.linalg.norm(limb.end - far * way) == pytest.approx(max(far - UPPER - LOWER, UPPER - LOWER - far))
+    if far:
+        np.testing.assert_allclose(np.cross(limb.end, way), 0.0, atol=1e-12)
+
+
+def test_the_swivel_that_is_set_is_the_one_that_is_measured() -> None:
+    rng = np.random.default_rng(2)
+    targets = units(rng, 500) * rng.uniform(0.1, 0.5, (500, 1))
+    field = rotation.to_matrix(rotation.normalize(rng.normal(size=(500, 4))))
+    swivels = rng.uniform(-np.pi, np.pi, 500)
+    limb = bent(targets, swivels, field)
+    seen = measure_limb(limb.root, limb.middle, limb.end, limb.normal)
+    np.testing.assert_allclose(rotation.wrap(swivel_of(seen, field) - swivels), 0.0, atol=1e-9)
+    # its joint bends about the normal, the positive way
+    bend = np.sum(np.cross(seen.middle, seen.end - seen.middle) * seen.normal, axis=1)
+    assert (bend > 0.0).all()
+    np.testing.assert_allclose(
+        rotation.wrap(swivel_towards(field, limb.root, limb.end, limb.middle) - swivels), 0.0, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("bend", [0.0, -0.02, -0.5], ids=["straight", "a hair backwards", "backwards"])
+def test_a_limb_that_does_not_show_its_plane_bends_about_its_hinge(bend: float) -> None:
+    hinge = np.array([0.0, 0.0, 1.0])
+    middle = np.array([UPPER, 0.0, 0.0])
+    end = middle + LOWER * np.array([np.cos(bend), np.sin(bend), 0.0])
+    np.testing.assert_allclose(measure_limb(np.zeros(3), middle, end, hinge).normal, hinge, atol=1e-12)
+
+
+def closed_curve(seed: int, nearest: float) -> np.ndarray:
+    """Targets 1 mm apart along a closed curve through the whole reach, no nearer than that to the field's -x."""
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0.0, 2.0 * np.pi, 40_000)[:, None]
+    wave = sum(rng.normal(size=3) * np.sin(k * t + rng.uniform(0.0, 6.0, 3)) / k for k in (1, 2, 3))
+    radius = np.clip(np.linalg.norm(wave, axis=1, keepdims=True), 0.1, 0.58)
+    ways = wave / np.linalg.norm(wave, axis=1, keepdims=True)
+    off = np.arccos(np.clip(-ways[:, 0], -1.0, 1.0))
+    across = np.hypot(ways[:, 1], ways[:, 2])
+    pushed = np.maximum(off, nearest)  # the angle from -x
+    ways = np.stack([-np.cos(pushed), *(ways[:, 1:] * (np.sin(pushed) / across)[:, None]).T], axis=1)
+    path = radius * ways
+    far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    places = np.arange(0.0, far[-1], STEP)
+    return np.stack([np.interp(places, far, path[:, axis]) for axis in range(3)], axis=1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_along_a_closed_curve_the_elbow_never_pops(seed: int) -> None:
+    middles = bent(closed_curve(seed, np.radians(20.0))).middle
+    # within 20 degrees of -x the field turns 1 / tan(10) as fast as the end; near the root a step is a large angle
+    assert np.linalg.norm(np.diff(middles, axis=0), axis=1).max() < 25.0 * STEP
+
+
+def test_the_only_place_where_the_elbow_hurries_is_the_singular_direction() -> None:
+    angles = np.arange(-0.5, 0.5, STEP) + 0.5 * STEP
+    aside = 2e-3  # radians by which the way misses -x
+    ways = np.stack([-np.cos(angles), np.sin(angles), np.full_like(angles, aside)], axis=1)
+    steps = np.linalg.norm(np.diff(bent(0.4 * ways).middle, axis=0), axis=1)
+    fastest = angles[np.argmax(steps)]
+    assert abs(fastest) < 2.0 * STEP
+    assert steps.max() > 50.0 * STEP
+    assert steps[np.abs(angles[1:]) > 0.2].max() < STEP
+
+
+# -- chains --------------------------------------------------------------------------------------------------------
+
+
+def spines(count: int) -> np.ndarray:
+    """Joints (count, 6, 3) of crooked chains along Z."""
+    rng = np.random.default_rng(3)
+    return np.cumsum(rng.uniform(-0.05, 0.05, (count, 6, 3)) + np.array([0.0, 0.0, 0.12]), axis=1)
+
+
+def test_the_end_gets_its_orientation_by_turns_about_one_axis_shared_as_asked() -> None:
+    chain = straight_chain(spines(200))
+    wanted = rotation.exp(0.6 * np.random.default_rng(4).normal(size=(200, 3)))
+    shares = np.array([0.1, 0.1, 0.2, 0.3, 0.3])
+    turned = orient_chain(chain, wanted, shares)
+    np.testing.assert_allclose(rotation.angle_between(turned.turns[:, -1], wanted), 0.0, atol=1e-9)
+    whole = rotation.log(wanted)
+    for joint, share in enumerate(np.cumsum(shares)):
+        np.testing.assert_allclose(rotation.log(turned.turns[:, joint]), share * whole, atol=1e-9)
+
+
+def test_the_end_comes_into_the_wanted_direction_and_looks_where_it_looked() -> None:
+    joints = spines(200)
+    rng = np.random.default_rng(5)
+    shares = np.arange(1.0, 6.0) / 15.0
+    chain = orient_chain(straight_chain(joints), rotation.exp(0.3 * rng.normal(size=(200, 3))), shares)
+    target = chain.base + rotation.rotate(rotation.exp(0.3 * rng.normal(size=(200, 3))), chain.end() - chain.base)
+    found = direct_chain(chain, target, shares[::-1] - shares)
+    way, wanted = found.end() - found.base, target - found.base
+    np.testing.assert_allclose(np.cross(way, wanted), 0.0, atol=1e-9)
+    assert (np.sum(way * wanted, axis=1) > 0.0).all()
+    np.testing.assert_allclose(rotation.angle_between(found.turns[:, -1], chain.turns[:, -1]), 0.0, atol=1e-9)
+    np.testing.assert_array_equal(found.base, joints[:, 0])
+    steps = np.linalg.norm(np.diff(found.joints(), axis=1), axis=-1)
+    np.testing.assert_allclose(steps, np.linalg.norm(np.diff(joints, axis=1), axis=-1), atol=1e-12)
+
+
+def test_a_direction_that_a_chain_cannot_take_never_makes_it_worse() -> None:
+    joints = spines(100)
+    chain = straight_chain(joints)
+    shares = np.arange(1.0, 6.0) / 15.0
+    target = chain.base - 2.0 * (chain.end() - chain.base)  # behind: the orientation must stay
+    found = direct_chain(chain, target, shares[::-1] - shares)
+
+    def off(ends: np.ndarray) -> np.ndarray:
+        way, wanted = ends - chain.base, target - chain.base
+        return np.arctan2(np.linalg.norm(np.cross(way, wanted), axis=1), np.sum(way * wanted, axis=1))
+
+    assert np.isfinite(found.turns).all()
+    assert (off(found.end()) <= off(chain.end()) + 1e-12).all()
