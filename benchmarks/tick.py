@@ -166,7 +166,8 @@ class Still(Contender):
 
 def build(work: Work) -> Any:
     """The rig of the work as an armature object in pose mode, in the scene of the context."""
-    rig, context = work.rig, bpy.context
+    rig = work.rig
+    context: Any = bpy.context
     armature = bpy.data.armatures.new("rig")
     object: Any = bpy.data.objects.new("rig", armature)
     context.scene.collection.objects.link(object)
