@@ -109,10 +109,8 @@ class POISE_OT_drag(bpy.types.Operator):
         view = bridge.read_view(region, data)
         grab = bridge.pick(context, view, mouse, ui_scale(context))
         if grab is None:
-            if event.value == "CLICK_DRAG":  # beside the body: a box, as Blender's own tools do
-                mode = "ADD" if event.shift else "SUB" if event.ctrl else "SET"
-                bpy.ops.view3d.select_box("INVOKE_DEFAULT", mode=mode, wait_for_input=False)
-                return {"CANCELLED"}
+            if event.value == "CLICK_DRAG":  # beside the body: the tool's next key is Blender's box
+                return {"CANCELLED", "PASS_THROUGH"}
             grab = _active(context)  # as G takes what is selected, wherever the mouse is
         if grab is None:
             self.report({"WARNING"}, "No bone is under the mouse, and none is active")

@@ -1,9 +1,15 @@
 """The tool in the toolbar of Pose Mode."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import bpy
+
+_DRAG: Final = {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}
+
+
+def _box(mode: str) -> dict[str, Any]:
+    return {"properties": [("mode", mode), ("wait_for_input", False)]}
 
 
 class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
@@ -17,11 +23,14 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
     bl_icon = str(Path(__file__).with_name("icons") / "poise.drag")
     bl_cursor = "DEFAULT"
     bl_widget = "POISE_GGT_hover"
-    # in any order: Blender turns the order of these around
+    # the last comes first: Blender turns the order of these around; a drag beside the body is passed on to the box
     bl_keymap = (
-        ("poise.drag", {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}, None),
-        ("poise.drag", {"type": "LEFTMOUSE", "value": "CLICK_DRAG", "shift": True}, None),
-        ("poise.drag", {"type": "LEFTMOUSE", "value": "CLICK_DRAG", "ctrl": True}, None),
+        ("view3d.select_box", _DRAG, _box("SET")),
+        ("view3d.select_box", {**_DRAG, "shift": True}, _box("ADD")),
+        ("view3d.select_box", {**_DRAG, "ctrl": True}, _box("SUB")),
+        ("poise.drag", _DRAG, None),
+        ("poise.drag", {**_DRAG, "shift": True}, None),
+        ("poise.drag", {**_DRAG, "ctrl": True}, None),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
         ("poise.cycle_pin", {"type": "P", "value": "PRESS"}, None),

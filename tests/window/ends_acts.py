@@ -28,7 +28,7 @@ HAND, FEET = "hand.L", ("foot.L", "foot.R")
 ASIDE = (1.15, 0.0, 0.45)
 FRONT = (1.5707963, 0.0, 0.0)
 WAY = (-40, 30)  # pixels, of a drag within reach
-RESTS = 0.2
+RESTS = 0.1  # seconds in which a body comes to rest under a still mouse
 
 Seen = dict[str, Any]
 Act = Generator[float, None, Seen]
@@ -246,7 +246,7 @@ def box(hand: Any) -> Act:
     seen: Seen = {"start": channels()}
     x, y = hand.pixel(head(HAND))
     yield from grab(hand, (x + 60, y + 50))
-    yield from lead(hand, (x - 12, y - 60))
+    yield from lead(hand, (x - 30, y - 60))
     hand.screenshot("ways_box")
     yield from drop(hand)
     seen |= {"selected": selected(), "end": channels()}

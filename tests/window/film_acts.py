@@ -36,14 +36,14 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
         walker = scene.import_walk()
         scene.add_body(walker)
         bpy.context.scene.frame_set(FRAME)
-    if every == "1":
-        bpy.context.preferences.system.viewport_aa = "8"
     space = hand.viewport.spaces.active
     space.shading.color_type = "MATERIAL"
     space.show_gizmo_navigate = space.show_region_toolbar = space.show_region_hud = space.overlay.show_text = False
     space.overlay.show_cursor = False
     yield from pose_mode(hand, walker)
     yield from look_from(hand, FROM, True)
+    if every == "1":
+        bpy.context.preferences.system.viewport_aa, space.overlay.show_floor = "8", True
 
     camera = Camera(hand, int(every))
     for foot in FEET:

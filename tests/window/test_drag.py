@@ -14,7 +14,7 @@ NEAR = 1e-3  # metres
 
 @pytest.fixture(scope="module")
 def seen(person: Any) -> dict[str, Any]:
-    return person(first_drag, blend=RIG, limit=120)
+    return person(first_drag, blend=RIG, small=True, limit=120)
 
 
 def test_p_pins_what_is_under_the_mouse(seen: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from tests.window.drag_acts import (
 ASIDE = (1.15, 0.0, 0.45)  # the view from before, aside and above: no axis is seen end on
 QUARTER = 7  # moves of the mouse round a joint
 RADIUS = 70  # pixels from the joint
-RESTS = 0.2  # seconds in which a body comes to rest under a still mouse
+RESTS = 0.1  # seconds in which a body comes to rest under a still mouse
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,8 @@ def mirror(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, A
     yield from key(hand, "RET")
     left = left_behind()
     yield from drop(hand)
-    moved = [
-        [b - a for a, b in zip(old, bone(side).head, strict=True)] for old, side in zip(before, sides, strict=True)
-    ]
+    after = [list(bone(side).head) for side in sides]
+    moved = [[b - a for a, b in zip(*way, strict=True)] for way in zip(before, after, strict=True)]
     armature().pose.use_mirror_x = False
     return {"moved": moved, "left": left, "wanted": list(end), "reached": list(hand.pixel(head(rig.hand))),
             "no keys": keys() == old}  # fmt: skip
