@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..actuations import Actuation
+from ..actuations import AXES, Actuation
 from ..errors import CoreError
 from ..goals import Bone, Goal
 from ..limits import LimitGroup
@@ -59,22 +59,18 @@ class Path:
 
 def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | None, effector: Bone) -> Path:
     """The path for a list; raises CoreError for joints that are not on it and for bases that cannot be held."""
-    tip = skeleton.index(effector)
-    up = skeleton.ancestors(tip)
-    first = up[-1] if base is None else skeleton.index(base)
-    against: list[int] = []
-    if first in up:
-        along = up[: up.index(first) + 1][::-1]
-    else:
-        against, along = _turned_round(skeleton, first, up)
+    against, along = bones_between(skeleton, base, effector)
     axes: dict[int, list[int]] = {}
     for one in actuations:
         bone = skeleton.index(one.bone)
         if bone not in against and bone not in along:
-            ends = f'"{skeleton.names[first]}" and "{skeleton.names[tip]}"'
+            ends = " and ".join(f'"{skeleton.names[end]}"' for end in ((*against, *along)[0], skeleton.index(effector)))
             raise CoreError(f'The list turns "{skeleton.names[bone]}", which is not between {ends}.')
+        axis = AXES.index(one.axis)
+        if axis in axes.get(bone, ()):  # once by its name and once by its number
+            raise CoreError(f'The list has "{skeleton.names[bone]}" about {one.axis} twice.')
         if skeleton.movable[bone] and not skeleton.driven[bone]:
-            axes.setdefault(bone, []).append("XYZ".index(one.axis))
+            axes.setdefault(bone, []).append(axis)
     # nothing carries on beyond a bone that something else decides
     decided = max((place for place, bone in enumerate(along) if skeleton.driven[bone]), default=-1)
     along = along[decided + 1 :]
@@ -88,7 +84,18 @@ def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | 
             bones.append(bone)
     inverted = tuple(bone in against for bone in bones)
     by_node = tuple(tuple(axes.get(bone, ())) for bone in bones)
-    return Path(tuple(bones), inverted, tuple(stretches), by_node, first if against else -1)
+    return Path(tuple(bones), inverted, tuple(stretches), by_node, against[0] if against else -1)
+
+
+def bones_between(skeleton: Skeleton, base: Bone | None, effector: Bone) -> tuple[list[int], list[int]]:
+    """The bones from a base that is held against the tree, and those from there along it to the effector.
+
+    The first list is empty where the effector hangs on the base (by default its root). Raises CoreError where it does
+    not and the base cannot be held.
+    """
+    up = skeleton.ancestors(skeleton.index(effector))
+    first = up[-1] if base is None else skeleton.index(base)
+    return ([], up[: up.index(first) + 1][::-1]) if first in up else _turned_round(skeleton, first, up)
 
 
 def _turned_round(skeleton: Skeleton, base: int, up: list[int]) -> tuple[list[int], list[int]]:

@@ -472,11 +472,10 @@ def test_a_held_hand_stays_put_while_the_shoulder_goes_to_the_target(figure: Ske
 
 
 def test_a_held_tip_by_hand() -> None:
-    """Two bones, B held, the root's head led to (-1, 1): seen from B's head it is turned by -90 degrees. B turns against
-    the root by 90, and the root's own turn is -90."""
-    solution = solve(
-        straight(1, 1), Pose.rest(straight(1, 1)), [Goal("A", [-1.0, 1.0, 0.0])], only(("B", 100, 0), base="B")
-    )
+    """Two bones, B held, the root's head led to (-1, 1): seen from B's head it turns by -90 degrees. So B turns by 90
+    against the root, and the root itself by -90."""
+    skeleton, goal = straight(1, 1), Goal("A", [-1.0, 1.0, 0.0])
+    solution = solve(skeleton, Pose.rest(skeleton), [goal], only(("B", 100, 0), base="B"))
     np.testing.assert_allclose(turned(solution.pose), [-90.0, 90.0], atol=1e-9)
     np.testing.assert_allclose(solution.pose.translations[0], [-1.0, 1.0, 0.0], atol=1e-9)
 
