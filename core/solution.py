@@ -91,14 +91,18 @@ class Solution:
         sentences = [f"{names[bone]} started outside its limits and was brought in" for bone in outside]
         met = self.met().reshape(-1, len(self.goals))
         sentences += [self._sentence(index) for index in range(len(self.goals)) if not met[:, index].all()]
-        if self.finished is not None and self.finished.any():
-            where = f" in {int(self.finished.sum())} of {self.finished.size} steps" if self.finished.size > 1 else ""
-            sentences.append(
-                f"least squares had to go the rest of the way{where}, where turning joint by joint stalled"
-            )
+        sentences += self.explain_finish()
         turned = self.turned().reshape(-1, len(names)).max(axis=0)
         most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]
         return sentences + [f"{names[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
+
+    def explain_finish(self) -> list[str]:
+        """A sentence if `ContributionCCD` stalled and had to be finished by least squares."""
+        if self.finished is None or not self.finished.any():
+            return []
+        count, size = int(self.finished.sum()), self.finished.size
+        where = f" in {count} of {size} steps" if size > 1 else ""
+        return [f"turning joint by joint stalled{where}: least squares had to go the rest of the way"]
 
     def _sentence(self, index: int) -> str:
         errors = self.position_error.reshape(-1, len(self.goals))[:, index]

@@ -7,7 +7,7 @@ import pytest
 
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
 from core.contribution import PRESETS, learn, preset, preset_for
-from core.contribution.learn import Lesson, uniform_list
+from core.contribution.lessons import Lesson, uniform_list
 from tests.core.figures import skeleton_of
 
 CHAINS = {  # preset -> base and effector in the figure
@@ -117,7 +117,7 @@ def test_a_list_is_learnt_from_the_motion_that_it_made() -> None:
     # the path is that of the motion, up to the tolerance off the one that the motion was made for
     assert np.degrees(Lesson(skeleton, motion, "end", "upper").errors(entries).max()) < 0.05
     learned = learn(skeleton, motion, "end", "upper")
-    assert np.degrees(learned.error) < 0.3
+    assert np.degrees(learned.error) < 1.0
     assert learned.error < 0.1 * learned.uniform_error
     assert set(learned.joint_errors) == {"upper", "lower"}
     assert {one.bone for one in learned.actuations} == {"upper", "lower"}
