@@ -1,5 +1,7 @@
 """One chain in many frames at once: what `ChainFrame` does, with arrays (B,) for numbers."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,9 +9,23 @@ from .. import rotation
 from ..rotation import Array
 from .chain import Chain
 from .chain_limits import allowed
-from .chain_plan import BALL, DAMPING, FINISHER_STEPS, GIVEN_UP, GROWTH, OPPOSITE, RESTS, RIDGE, STALLED, Plan, Step
-from .chain_walk import ChainWalk, Quaternion, Triple, full_rotation, mul, rotate
+from .chain_plan import (
+    BALL,
+    DAMPING,
+    FINISHER_STEPS,
+    FIRST_DAMPING,
+    GIVEN_UP,
+    GROWTH,
+    OPPOSITE,
+    RESTS,
+    RIDGE,
+    STALLED,
+    Plan,
+    Step,
+)
+from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, mul, rotate
 
+_CROWDED = 0.7  # share of them still on their way down to which those that are done are taken along
 _CHUNK = 2048
 
 
@@ -109,71 +125,84 @@ class _Walk(ChainWalk):
 
 
 class _Finisher:
-    """`ChainFrame._finish` for some of the frames; arrays (n, B) for the joints' numbers."""
+    """`ChainFrame._finish` for some of the frames; each number of a joint is a row (B,) of an array (n, B)."""
 
     def __init__(self, batch: ChainBatch, frames: NDArray[np.int64], targets: Array) -> None:
         self.batch, self.frames = batch, frames
-        self.tolerance = batch.plan.tolerance
         links = _by_part(batch.chain.links, frames)
         self.goal = targets[frames].T - links[0]
         turned: list[Quaternion] = []
         ways: list[Triple] = []
-        carried: Quaternion = (1.0, 0.0, 0.0, 0.0)
+        carried = STILL
         for turn, link in zip(_by_part(batch.turns, frames), links[1:], strict=True):
             carried = mul(carried, _quaternion(turn))
             turned.append(carried)
             ways.append(rotate(carried, _triple(link)))
-        self.turned, self.ways = np.array(turned).swapaxes(0, 1), np.array(ways).swapaxes(0, 1)  # (4 or 3, n, B)
+        self.turned = _quaternion(np.array(turned).swapaxes(0, 1))
+        self.ways = _triple(np.array(ways).swapaxes(0, 1))
 
     def run(self) -> NDArray[np.int64]:
-        count, least = len(self.frames), self.tolerance * self.tolerance
-        used = np.zeros(count, int)
-        damping = np.full(count, DAMPING)
-        gap = self.goal - self.ways.sum(axis=1)
-        left = np.arange(count)
+        """Steps (B,)."""
+        tolerance = self.batch.plan.tolerance
+        least = tolerance * tolerance
+        count = len(self.frames)
+        left, used, damping = np.arange(count), np.zeros(count, int), np.full(count, FIRST_DAMPING)
         goal, turned, ways = self.goal, self.turned, self.ways
-        square = np.sum(gap * gap, axis=0)
+        gap = _gap(goal, ways)
+        square = _square(gap)
         for _ in range(FINISHER_STEPS):
             going = (square > least) & (damping <= GIVEN_UP)
-            if not going.all():
-                self._keep(left, turned, square)
-                left, goal, turned, ways = left[going], goal[:, going], turned[..., going], ways[..., going]
-                gap, square, damping = gap[:, going], square[going], damping[going]
-            if not len(left):
+            alive = np.count_nonzero(going)
+            if not alive:
                 break
-            used[left] += 1
+            if alive < _CROWDED * len(left):
+                self._keep(left, turned, square)
+                left, goal, gap, square, damping = (a[..., going] for a in (left, goal, gap, square, damping))
+                turned, ways = (tuple(part[:, going] for part in parts) for parts in (turned, ways))  # pyright: ignore
+                going = np.ones(alive, bool)
+            used[left] += going
             new_turned, new_ways = _stepped(turned, ways, gap, damping, least)
-            new_gap = goal - new_ways.sum(axis=1)
-            new_square = np.sum(new_gap * new_gap, axis=0)
-            better = new_square < square
-            rests = better & (np.sqrt(square) - np.sqrt(new_square) < RESTS * self.tolerance)
+            new_gap = _gap(goal, new_ways)
+            new_square = _square(new_gap)
+            better = going & (new_square < square)
+            rests = better & (np.sqrt(square) - np.sqrt(new_square) < RESTS * tolerance)
             lowered = np.where(damping > DAMPING, damping / GROWTH, 0.0)
             damping = np.where(better, lowered, np.maximum(DAMPING, damping * GROWTH))
             damping[rests] = np.inf
-            if better.all():
-                turned, ways, gap, square = new_turned, new_ways, new_gap, new_square
-            else:
-                turned, ways = np.where(better, new_turned, turned), np.where(better, new_ways, ways)
-                gap, square = np.where(better, new_gap, gap), np.where(better, new_square, square)
+            kept = np.flatnonzero(~better)
+            for new, old in zip((*new_turned, *new_ways, new_gap), (*turned, *ways, gap), strict=True):
+                new[:, kept] = old[:, kept]
+            new_square[kept] = square[kept]
+            turned, ways, gap, square = new_turned, new_ways, new_gap, new_square
         self._keep(left, turned, square)
+        before = STILL
+        scale = 1.0 / np.sqrt(sum(part * part for part in self.turned))
+        unit = [part * scale for part in self.turned]
+        for node, (w, x, y, z) in enumerate(zip(*unit, strict=True)):  # against the joint before it
+            self.batch.turns[self.frames, node] = np.stack(mul(before, (w, x, y, z)), axis=-1)
+            before = (w, -x, -y, -z)
         return used
 
-    def _keep(self, left: NDArray[np.int64], turned: Array, square: Array) -> None:
-        frames = self.frames[left]
-        self.batch.error[frames] = np.sqrt(square)
-        before: Quaternion = (1.0, 0.0, 0.0, 0.0)
-        for node in range(turned.shape[1]):
-            w, x, y, z = here = _quaternion(turned[:, node])
-            self.batch.turns[frames, node] = np.stack(mul(before, here), axis=-1)
-            before = (w, -x, -y, -z)
+    def _keep(self, left: NDArray[np.int64], turned: Quaternion, square: Array) -> None:
+        self.batch.error[self.frames[left]] = np.sqrt(square)
+        for kept, part in zip(self.turned, turned, strict=True):
+            kept[:, left] = part
 
 
-def _stepped(turned: Array, ways: Array, gap: Array, damping: Array, least: float) -> tuple[Array, Array]:
-    """How links have turned (4, n, B) and where they lead (3, n, B) after a step of least squares."""
-    rx, ry, rz = np.cumsum(ways[:, ::-1], axis=1)[:, ::-1]
+def _gap(goal: Array, ways: Triple) -> Array:
+    return goal - np.array([np.add.reduce(way) for way in ways])
+
+
+def _square(gap: Array) -> Array:
+    return np.add.reduce(gap * gap)
+
+
+def _stepped(turned: Quaternion, ways: Triple, gap: Array, damping: Array, least: float) -> tuple[Quaternion, Triple]:
+    """How links have turned and where they lead after a step of least squares."""
+    rx, ry, rz = _running(ways, backwards=True)
     gx, gy, gz = gap
     xx, yy, zz, xy, xz, yz = (
-        np.sum(p * q, axis=0) for p, q in ((rx, rx), (ry, ry), (rz, rz), (rx, ry), (rx, rz), (ry, rz))
+        np.add.reduce(p * q) for p, q in ((rx, rx), (ry, ry), (rz, rz), (rx, ry), (rx, rz), (ry, rz))
     )
     more = (RIDGE + damping) * (xx + yy + zz + least)
     a, b, c = yy + zz + more, xx + zz + more, xx + yy + more
@@ -183,10 +212,33 @@ def _stepped(turned: Array, ways: Array, gap: Array, damping: Array, least: floa
     yx = half * (p * gx + q * gy + r * gz)
     y_y = half * (q * gx + (a * c - xz * xz) * gy + s * gz)
     y_z = half * (r * gx + s * gy + (a * b - xy * xy) * gz)
-    ox, oy, oz = (np.cumsum(arm, axis=0) for arm in (ry * y_z - rz * y_y, rz * yx - rx * y_z, rx * y_y - ry * yx))
-    w = 1.0 / np.sqrt(1.0 + ox * ox + oy * oy + oz * oz)
-    turn = (w, ox * w, oy * w, oz * w)
-    return np.array(mul(turn, _quaternion(turned))), np.array(rotate(turn, _triple(ways)))
+    ox, oy, oz = _running((ry * y_z - rz * y_y, rz * yx - rx * y_z, rx * y_y - ry * yx))
+    (w, x, y, z), (dx, dy, dz) = turned, ways
+    ux, uy, uz = oy * dz - oz * dy, oz * dx - ox * dz, ox * dy - oy * dx
+    twice = 2.0 / (1.0 + ox * ox + oy * oy + oz * oz)
+    return (
+        (
+            w - ox * x - oy * y - oz * z,
+            x + ox * w + oy * z - oz * y,
+            y + oy * w + oz * x - ox * z,
+            z + oz * w + ox * y - oy * x,
+        ),
+        (
+            dx + twice * (ux + oy * uz - oz * uy),
+            dy + twice * (uy + oz * ux - ox * uz),
+            dz + twice * (uz + ox * uy - oy * ux),
+        ),
+    )
+
+
+def _running(parts: Sequence[Array], backwards: bool = False) -> Array:
+    """Sums (3, n, B) of the rows (n, B) up to each one, or from it on: `cumsum` is slow along such an axis."""
+    sums = np.array(parts)
+    rows = range(1, sums.shape[1])
+    for row in reversed(rows) if backwards else rows:
+        here, before = (row - 1, row) if backwards else (row, row - 1)
+        sums[:, here] += sums[:, before]
+    return sums
 
 
 def _shortest(e: Triple, t: Triple, nothing: float) -> Quaternion:

@@ -11,7 +11,20 @@ from .. import rotation
 from ..rotation import Array
 from .chain import Chain
 from .chain_limits import allowed
-from .chain_plan import BALL, DAMPING, FINISHER_STEPS, GIVEN_UP, GROWTH, OPPOSITE, RESTS, RIDGE, STALLED, Plan, Step
+from .chain_plan import (
+    BALL,
+    DAMPING,
+    FINISHER_STEPS,
+    FIRST_DAMPING,
+    GIVEN_UP,
+    GROWTH,
+    OPPOSITE,
+    RESTS,
+    RIDGE,
+    STALLED,
+    Plan,
+    Step,
+)
 from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, mul, rotate
 
 
@@ -62,7 +75,7 @@ class ChainFrame(ChainWalk):
             else:
                 for step in plan.sweep:
                     self._actuate(step, True)
-            self.error = hypot(*self.gap())
+                self.error = hypot(*self.gap())
             used += 1
             if self.error > STALLED * before:
                 break
@@ -138,13 +151,16 @@ class ChainFrame(ChainWalk):
             ex, ey, ez = tx * scale, ty * scale, tz * scale
         self.effectors[0] = (ex, ey, ez)
         self._down = self._up = 0
+        self.error = hypot(tx - ex, ty - ey, tz - ez)
 
     def _finish(self) -> int:
         """Damped least squares over all joints; returns the steps.
 
         With r_k from pivot k to the effector the rotation vectors of least squares that close a gap g are
         w_k = r_k x y, where (sum_k |r_k|^2 I - r_k r_k^T + damping) y = g is 3 by 3. What lies beyond pivot k turns by
-        the sum of them up to k. Here every link is kept in armature space, with how it has turned.
+        the sum of them up to k: by the rotation whose tangent of half the angle is half of that sum (Cayley's), which
+        takes no trigonometry. Every link is kept in armature space here, with how it has turned: quaternions of any
+        length, until the end.
         """
         tolerance = self.plan.tolerance
         least = tolerance * tolerance
@@ -155,12 +171,12 @@ class ChainFrame(ChainWalk):
         turned: list[Quaternion] = []
         ways: list[Triple] = []
         for turn, link in zip(self.rotations, self.links[1:], strict=True):
-            carried = mul(carried, turn)
+            carried = carried if turn is STILL else mul(carried, turn)
             turned.append(carried)
-            ways.append(rotate(carried, link))
+            ways.append(link if carried is STILL else rotate(carried, link))
         x, y, z = (sum(column) for column in zip(*ways, strict=True))
         gx, gy, gz = tx - x, ty - y, tz - z
-        square, damping = gx * gx + gy * gy + gz * gz, DAMPING
+        square, damping = gx * gx + gy * gy + gz * gz, FIRST_DAMPING
         used = 0
         while square > least and used < FINISHER_STEPS:
             used += 1
@@ -192,23 +208,19 @@ class ChainFrame(ChainWalk):
                 ox += ry * y_z - rz * y_y
                 oy += rz * yx - rx * y_z
                 oz += rx * y_y - ry * yx
-                qw = 1.0 / sqrt(1.0 + ox * ox + oy * oy + oz * oz)
-                qx, qy, qz = ox * qw, oy * qw, oz * qw
                 new_turned.append(
                     (
-                        qw * w - qx * x - qy * y - qz * z,
-                        qw * x + qx * w + qy * z - qz * y,
-                        qw * y + qy * w + qz * x - qx * z,
-                        qw * z + qz * w + qx * y - qy * x,
+                        w - ox * x - oy * y - oz * z,
+                        x + ox * w + oy * z - oz * y,
+                        y + oy * w + oz * x - ox * z,
+                        z + oz * w + ox * y - oy * x,
                     )
                 )
-                ux, uy, uz = qy * dz - qz * dy, qz * dx - qx * dz, qx * dy - qy * dx
-                ux, uy, uz = ux + ux, uy + uy, uz + uz
-                dx, dy, dz = (
-                    dx + qw * ux + qy * uz - qz * uy,
-                    dy + qw * uy + qz * ux - qx * uz,
-                    dz + qw * uz + qx * uy - qy * ux,
-                )
+                ux, uy, uz = oy * dz - oz * dy, oz * dx - ox * dz, ox * dy - oy * dx
+                twice = 2.0 / (1.0 + ox * ox + oy * oy + oz * oz)
+                dx += twice * (ux + oy * uz - oz * uy)
+                dy += twice * (uy + oz * ux - ox * uz)
+                dz += twice * (uz + ox * uy - oy * ux)
                 new_ways.append((dx, dy, dz))
                 sx, sy, sz = sx + dx, sy + dy, sz + dz
             hx, hy, hz = tx - sx, ty - sy, tz - sz
@@ -225,6 +237,8 @@ class ChainFrame(ChainWalk):
                     break
         before = STILL
         for node, (w, x, y, z) in enumerate(turned):
+            scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+            w, x, y, z = w * scale, x * scale, y * scale, z * scale
             self.rotations[node] = mul(before, (w, x, y, z))
             before = (w, -x, -y, -z)
         self.error = sqrt(square)

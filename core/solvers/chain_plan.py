@@ -11,10 +11,11 @@ BALL: Final = -1  # in place of an axis: all three at once, the shortest way
 STALLED: Final = 0.99  # share of the error that is left after a sweep of plain CCD that brought too little to go on
 VANISHES: Final = 1e-9  # of the chain's length: what is nearer to an axis has no direction from it
 OPPOSITE: Final = 1e-12  # 1 + the cosine of the angle between two directions that are opposite: no shortest way
-# The finisher: damped least squares with Levenberg and Marquardt's damping, as shares of the trace of J J^T
+# The finisher: least squares with Levenberg and Marquardt's damping, in shares of the trace of J J^T
 FINISHER_STEPS: Final = 60
 RIDGE: Final = 1e-12
-DAMPING: Final = 1e-3  # at first
+FIRST_DAMPING: Final = 3e-3
+DAMPING: Final = 1e-3  # what is less is none
 GROWTH: Final = 8.0
 GIVEN_UP: Final = 1e4
 RESTS: Final = 1e-3  # share of the tolerance by which a step must come nearer, or it was the last one

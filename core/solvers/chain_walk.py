@@ -14,7 +14,7 @@ Number = Any  # float, or array (B,)
 Triple = tuple[Number, Number, Number]
 Quaternion = tuple[Number, Number, Number, Number]
 
-STILL: Quaternion = (1.0, 0.0, 0.0, 0.0)
+STILL: Quaternion = (1.0, 0.0, 0.0, 0.0)  # this very tuple: a joint that was not turned yet
 NOWHERE: Triple = (0.0, 0.0, 0.0)
 
 
@@ -46,8 +46,10 @@ class ChainWalk:
         if not self._first <= node < self._end:
             self._enter(next(i for i, (_, end) in enumerate(self.stretches) if node < end))
         while self._down < node:
-            w, x, y, z = self.rotations[self._down]
-            tx, ty, tz = rotate((w, -x, -y, -z), self.targets[self._down])
+            w, x, y, z = turn = self.rotations[self._down]
+            tx, ty, tz = here = self.targets[self._down]
+            if turn is not STILL:
+                tx, ty, tz = rotate((w, -x, -y, -z), here)
             self._down += 1
             lx, ly, lz = self.links[self._down]
             self.targets[self._down] = (tx - lx, ty - ly, tz - lz)
@@ -55,7 +57,8 @@ class ChainWalk:
             lx, ly, lz = self.links[self._up]
             ex, ey, ez = self.effectors[self._up] if self._up < self._end else NOWHERE
             self._up -= 1
-            self.effectors[self._up] = rotate(self.rotations[self._up], (lx + ex, ly + ey, lz + ez))
+            turn, way = self.rotations[self._up], (lx + ex, ly + ey, lz + ez)
+            self.effectors[self._up] = way if turn is STILL else rotate(turn, way)
         self._down = self._up = node
         return self.targets[node], self.effectors[node]
 
