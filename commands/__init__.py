@@ -9,13 +9,14 @@ import traceback
 from typing import Final, NoReturn
 
 from ..core import CoreError
+from .contribute import add_contribute
 from .verbs import add_info, add_solve, tell
 
 __all__ = ["run"]
 
 _BAD_INPUT: Final = 2
 _FAULT: Final = 3
-_VERBS: Final = (add_info, add_solve)
+_VERBS: Final = (add_info, add_solve, add_contribute)
 
 
 class _Help(Exception):

@@ -3,13 +3,16 @@
 import difflib
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from ..core import CoreError
 
 FRAME_LIMIT: Final = 1048574  # Blender's MAXFRAME
 LARGEST: Final = 1e9  # metres; beyond it single precision, and so Blender, has no millimetres to speak of
+
+Parsed = TypeVar("Parsed")
 
 _SHOWN: Final = 40  # characters of a wrong value in a message
 
@@ -22,6 +25,24 @@ def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for number, name in enumerate(names) if name in names[:number])
         raise CoreError(f"{twice[:_SHOWN]}: given twice.")
     return fields
+
+
+def read_json(path: Path, kind: str, parse: Callable[[object], Parsed]) -> Parsed:
+    """What `parse` makes of a file; raises CoreError, beginning with what file it is, if it is no good."""
+    try:
+        return parse(json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=without_twins))
+    except OSError as error:
+        raise CoreError(f'The {kind} file "{path}" cannot be read: {error.strerror or error}.') from error
+    except UnicodeDecodeError as error:
+        raise CoreError(f'The {kind} file "{path}" is not UTF-8 text.') from error
+    except json.JSONDecodeError as error:
+        raise CoreError(f'The {kind} file "{path}" is not JSON: {error.msg} in line {error.lineno}.') from error
+    except RecursionError as error:  # Python's JSON reader calls itself
+        raise CoreError(f'The {kind} file "{path}" is nested too deeply.') from error
+    except CoreError as error:
+        raise CoreError(f'The {kind} file "{path}": {error}') from error
+    except ValueError as error:  # e.g. an integer of thousands of digits
+        raise CoreError(f'The {kind} file "{path}" is not JSON that Poise can read: {error}.') from error
 
 
 def read_fields(
@@ -115,12 +136,12 @@ def read_between(data: object, where: str, least: float = 0.0, most: float = mat
     return value
 
 
-def read_whole(data: object, where: str, least: int) -> int:
+def read_whole(data: object, where: str, least: int, most: int = FRAME_LIMIT) -> int:
     value = read_number(data, where)
     if not value.is_integer():
         raise CoreError(f"{where}: needs a whole number, not {shown(data)}.")
-    if not least <= value <= FRAME_LIMIT:
-        raise CoreError(f"{where}: must be between {least} and {FRAME_LIMIT}, not {shown(data)}.")
+    if not least <= value <= most:
+        raise CoreError(f"{where}: must be between {least} and {most}, not {shown(data)}.")
     return int(value)
 
 

@@ -20,27 +20,27 @@ What JOB.json leaves open, as decided here:
 - numbers are JSON numbers: no strings, no true or false, no NaN or Infinity.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Final, Literal
 
 from ..core import CoreError
+from .ccd import Ccd, read_ccd
 from .fields import (
     FRAME_LIMIT,
     check_range,
     read_choice,
     read_fields,
     read_flag,
+    read_json,
     read_list,
     read_name,
     read_positive,
     read_range,
     shown,
-    without_twins,
 )
-from .goals import JobBalance, Wish, read_balance, read_by_bone, read_goal, read_stiffness
+from .goals import JobBalance, JobGoal, Wish, read_balance, read_by_bone, read_goal, read_stiffness
 
 __all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "parse", "read"]
 
@@ -89,6 +89,7 @@ class Job:
     stiffness      (3,) about the bone's own axes, 0 free to 1 stiff, in place of what the bones have themselves
     joint_targets  what joints stay near, as far as the goals let them
     stretch        bones may grow by their own IK Stretch
+    ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
     """
 
     goals: tuple[Wish, ...]
@@ -103,6 +104,7 @@ class Job:
     stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     joint_targets: JointTargets = "present"
     stretch: bool = False
+    ccd: Ccd | None = None
 
     def __post_init__(self) -> None:
         if not self.goals:
@@ -113,6 +115,25 @@ class Job:
                 raise CoreError('write.key: a job with "frames" is keyed; without "frames" the current frame is posed.')
         for number, goal in enumerate(self.goals):
             self._check_times(goal, f"goals[{number}]")
+        if self.ccd is not None:
+            self._check_chain()
+
+    def _check_chain(self) -> None:
+        """Raises CoreError for what contribution CCD cannot do."""
+        goal = self.goals[0]
+        plain = isinstance(goal, JobGoal) and goal.position is not None and goal.rotation is None
+        if len(self.goals) != 1 or not plain:
+            raise CoreError(
+                'goals: "ccd" leads one bone of one chain: give it one goal with a "position" or a pin of it.'
+            )
+        for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
+            if wanted is not None:
+                raise CoreError(f'goals[0].{name}: only with the method "pins".')
+        for name in ("root", "balance", "stiffness", "joint_targets", "stretch"):
+            if getattr(self, name) != getattr(Job, name, {}):
+                raise CoreError(f'{name}: only with the method "pins".')
+        if self.limits == "soft":
+            raise CoreError('limits: "soft" only with the method "pins".')
 
     def _check_times(self, goal: Wish, where: str) -> None:
         if self.frames is None:
@@ -133,20 +154,7 @@ class Job:
 
 def read(path: FilePath) -> Job:
     """The job in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no job."""
-    try:
-        return parse(json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=without_twins))
-    except OSError as error:
-        raise CoreError(f'The job file "{path}" cannot be read: {error.strerror or error}.') from error
-    except UnicodeDecodeError as error:
-        raise CoreError(f'The job file "{path}" is not UTF-8 text.') from error
-    except json.JSONDecodeError as error:
-        raise CoreError(f'The job file "{path}" is not JSON: {error.msg} in line {error.lineno}.') from error
-    except RecursionError as error:  # Python's JSON reader calls itself
-        raise CoreError(f'The job file "{path}" is nested too deeply.') from error
-    except CoreError as error:
-        raise CoreError(f'The job file "{path}": {error}') from error
-    except ValueError as error:  # e.g. an integer of thousands of digits
-        raise CoreError(f'The job file "{path}" is not JSON that Poise can read: {error}.') from error
+    return read_json(path, "job", parse)
 
 
 def parse(data: object) -> Job:
@@ -163,7 +171,7 @@ def parse(data: object) -> Job:
         goals=tuple(read_goal(goal, f"goals[{number}]", space) for number, goal in enumerate(goals)),
         armature=read_name(fields["armature"], "armature") if "armature" in fields else None,
         frames=read_range(fields["frames"], "frames") if "frames" in fields else None,
-        wins=_method(fields.get("method", {})),
+        **_method(fields.get("method", {})),
         tolerance=_tolerance(fields.get("tolerance", {})),
         write=_write(fields.get("write", {}), "frames" in fields),
         limits=_limits(fields.get("limits", True)),
@@ -181,12 +189,16 @@ def _limits(data: object) -> Limits:
     raise CoreError(f'limits: needs true, false or "soft", not {shown(data)}.')
 
 
-def _method(data: object) -> Any:
+def _method(data: object) -> dict[str, Any]:
+    """`wins`, or `ccd`."""
+    name = data.get("name") if isinstance(data, dict) else None
+    if name == "ccd":
+        return {"ccd": read_ccd(data, "method")}
     fields = read_fields(data, "method", ("name", "wins"))
     name = read_choice(fields.get("name", "pins"), "method.name", _METHODS)
     if name != "pins":
-        raise CoreError(f'method.name: "{name}" comes with a later version of Poise; there is "pins".')
-    return read_choice(fields.get("wins", "pins"), "method.wins", ("pins", "drag"))
+        raise CoreError(f'method.name: "{name}" comes with a later version of Poise; there are "pins" and "ccd".')
+    return {"wins": read_choice(fields.get("wins", "pins"), "method.wins", ("pins", "drag"))}
 
 
 def _tolerance(data: object) -> Tolerance:

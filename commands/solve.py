@@ -43,21 +43,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     progress(0.2)
 
     clock.append(perf_counter())
-    method = PinAndDrag(
-        limits=job.limits,
-        root="fixed" if job.root == "hold" else job.root,
-        stretch=job.stretch,
-        reference=_relaxed(rig.skeleton, motion.pose) if job.joint_targets == "rest" else None,
-        # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
-        coherent=job.frames is not None,
-        settle=job.frames is None,
-        position_tolerance=SHARPER * job.tolerance.position / _largest_scale(job, before.worlds),
-        rotation_tolerance=SHARPER * float(np.radians(job.tolerance.rotation)),
+    solution = _solution(
+        job, rig.skeleton, motion.pose, [goal for _, goal in goals], _largest_scale(job, before.worlds)
     )
-    writable, wishes = _writable(rig.skeleton, job), [goal for _, goal in goals]
-    solution = solve(writable, motion.pose, wishes, method)
-    if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
-        solution = solve(writable, motion.pose, wishes, replace(method, root="free"))
     progress(0.6)
 
     clock.append(perf_counter())
@@ -79,11 +67,12 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     return Report(
         armature=object.name,
         frames=before.frames,
-        method="pins",
+        method="pins" if job.ccd is None else "ccd",
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
         goals=reports,
         explanations=(
             *(_explain(place, reports, goals, solution, before.frames, rig) for place in _unmet(reports)),
+            *solution.explain_finish(),
             *(
                 f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
                 for name in repeating
@@ -126,6 +115,7 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
     }
     named |= {f"write.bones[{number}]": bone for number, bone in enumerate(job.write.bones or ())}
     named |= {f"stiffness.{bone}": bone for bone in job.stiffness}
+    named |= {} if job.ccd is None else job.ccd.bones
     if job.balance is not None:
         named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
         named |= {f"balance.masses.{bone}": bone for bone in job.balance.masses or ()}
@@ -183,6 +173,29 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
         translatable=skeleton.translatable & named[:, None],
         stretch=skeleton.stretch * named,
     )
+
+
+def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], largest_scale: float) -> Solution:
+    """What the job's method makes of the goals."""
+    position_tolerance = SHARPER * job.tolerance.position / largest_scale
+    writable = _writable(skeleton, job)
+    if job.ccd is not None:
+        return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
+    method = PinAndDrag(
+        limits=job.limits,
+        root="fixed" if job.root == "hold" else job.root,
+        stretch=job.stretch,
+        reference=_relaxed(skeleton, pose) if job.joint_targets == "rest" else None,
+        # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
+        coherent=job.frames is not None,
+        settle=job.frames is None,
+        position_tolerance=position_tolerance,
+        rotation_tolerance=SHARPER * float(np.radians(job.tolerance.rotation)),
+    )
+    solution = solve(writable, pose, goals, method)
+    if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
+        return solve(writable, pose, goals, replace(method, root="free"))
+    return solution
 
 
 def _relaxed(skeleton: Skeleton, pose: Pose) -> Pose:

@@ -20,21 +20,26 @@ DONE, UNMET = 0, 1
 def add_info(verbs: Any) -> None:
     parser = verbs.add_parser("info", help="print what the file's armatures are made of", allow_abbrev=False)
     parser.add_argument("--armature", metavar="A", help="this armature only")
-    _add_common(parser)
+    add_common(parser)
     parser.set_defaults(verb=info)
 
 
 def add_solve(verbs: Any) -> None:
     parser = verbs.add_parser("solve", help="do a job and key it", allow_abbrev=False)
     parser.add_argument("--job", metavar="JOB.json", type=Path, required=True, help="what to do")
-    parser.add_argument("--output", metavar="O.blend", type=Path, help="save the result there")
-    parser.add_argument("--overwrite", action="store_true", help="let --output be the file that was opened")
-    parser.add_argument("--report", metavar="R.json", type=Path, help="write the report there")
-    _add_common(parser)
+    add_results(parser)
+    add_common(parser)
     parser.set_defaults(verb=solve)
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Where the result of a job goes."""
+    parser.add_argument("--output", metavar="O.blend", type=Path, help="save the result there")
+    parser.add_argument("--overwrite", action="store_true", help="let --output be the file that was opened")
+    parser.add_argument("--report", metavar="R.json", type=Path, help="write the report there")
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--blend", metavar="FILE", type=Path, help="the .blend file, where none was opened")
     parser.add_argument(
         "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
@@ -43,25 +48,29 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 def info(arguments: argparse.Namespace) -> int:
     """List the armatures."""
-    texts = _outputs(arguments)
+    texts = outputs(arguments)
     entries = [describe(armature) for armature in find_armatures(arguments.armature)]
     for entry in entries:
         tell(sentence(entry))
     data = {"armatures": entries}
-    write_whole(None, {path: _json(data) for path in texts})
-    _print(arguments, data)
+    write_whole(None, {path: one_line(data) for path in texts})
+    show(arguments, data)
     return DONE
 
 
 def solve(arguments: argparse.Namespace) -> int:
     """Do a job; returns 1 if a goal is not met."""
-    texts = _outputs(arguments)
-    job = read(arguments.job)
-    armature = _armature(job)
+    texts = outputs(arguments)
+    return carry_out(arguments, read(arguments.job), texts)
+
+
+def carry_out(arguments: argparse.Namespace, job: Job, texts: list[Path]) -> int:
+    """Do a job and write what was asked for; the report goes to `texts`."""
+    armature = armature_of(job.armature)
     _check_lasting(armature, job)
     report = perform(bpy.context, armature, job)
     data = report.data()
-    write_whole(arguments.output, {path: _json(data) for path in texts})
+    write_whole(arguments.output, {path: one_line(data) for path in texts})
     for explanation in report.explanations:
         tell(explanation)
     frames = len(report.frames)
@@ -72,18 +81,22 @@ def solve(arguments: argparse.Namespace) -> int:
         + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )
     tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
-    _print(arguments, data)
+    show(arguments, data)
     return DONE if report.met else UNMET
 
 
-def _outputs(arguments: argparse.Namespace) -> list[Path]:
-    """Open the file and check all that is to be written; returns where JSON goes."""
+def outputs(arguments: argparse.Namespace) -> list[Path]:
+    """Open the file and check all that is to be written; returns where texts go."""
     blend: Path | None = arguments.blend
     if blend is not None:
         open_blend(blend)
     opened = blend or present_blend()
     output: Path | None = getattr(arguments, "output", None)
-    texts = [getattr(arguments, "report", None), Path(arguments.json) if isinstance(arguments.json, str) else None]
+    texts = [
+        getattr(arguments, "report", None),
+        getattr(arguments, "learn", None),
+        Path(arguments.json) if isinstance(arguments.json, str) else None,
+    ]
     texts = [path for path in texts if path is not None]
     if output is not None and output.suffix != ".blend":
         raise CoreError(f'"{output}" does not end in ".blend".')
@@ -92,8 +105,10 @@ def _outputs(arguments: argparse.Namespace) -> list[Path]:
         check_place(path)
         if any(same_file(path, other) for other in places[:number]):
             raise CoreError(f'"{path}" is named twice as a file to write.')
-        if any(source is not None and same_file(path, source) for source in (getattr(arguments, "job", None),)):
-            raise CoreError(f'"{path}" is the job file; it is not written over.')
+        for kind in ("job", "list"):
+            source: Path | None = getattr(arguments, kind, None)
+            if source is not None and same_file(path, source):
+                raise CoreError(f'"{path}" is the {kind} file; it is not written over.')
         for library in bpy.data.libraries:
             if same_file(path, Path(bpy.path.abspath(library.filepath))):
                 raise CoreError(f'"{path}" is linked by the file that was opened; it is not written over.')
@@ -105,8 +120,9 @@ def _outputs(arguments: argparse.Namespace) -> list[Path]:
     return texts
 
 
-def _armature(job: Job) -> bpy.types.Object:
-    found = find_armatures(job.armature)
+def armature_of(name: str | None) -> bpy.types.Object:
+    """The armature of that name, or the only one of the file; raises CoreError where there is none, or several."""
+    found = find_armatures(name)
     if len(found) > 1:
         names = ", ".join(f'"{armature.name}"' for armature in found)
         raise CoreError(f"armature: missing; the file has {names}.")
@@ -131,13 +147,14 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _print(arguments: argparse.Namespace, data: object) -> None:
+def show(arguments: argparse.Namespace, data: object) -> None:
+    """Print the JSON object that was asked for."""
     if arguments.json is True:
         # the empty line ends whatever Blender may have begun to print
-        sys.stdout.write(f"\n{_json(data)}")
+        sys.stdout.write(f"\n{one_line(data)}")
         sys.stdout.flush()
 
 
-def _json(data: object) -> str:
+def one_line(data: object) -> str:
     """One line of ASCII, whatever the terminal; NaN would not be JSON."""
     return json.dumps(data, allow_nan=False) + "\n"

@@ -1,6 +1,7 @@
 """Poise's solvers and motion tools: numpy in, numpy out, no Blender."""
 
 from . import rotation
+from .actuations import Actuation
 from .errors import CoreError
 from .goals import Balance, Distance, Goal, LookAt
 from .limits import EllipticSwing, EulerBox, Framed, OrderFreeBox, Polygon, SwingPolygon
@@ -8,11 +9,13 @@ from .motion import Motion
 from .pose import Pose, forward, forward_matrices
 from .skeleton import Skeleton
 from .solution import Solution
-from .solvers import Method, PinAndDrag, solve
+from .solvers import ContributionCCD, Method, PinAndDrag, solve
 from .solvers.humanoid import Humanoid
 
 __all__ = [
+    "Actuation",
     "Balance",
+    "ContributionCCD",
     "CoreError",
     "Distance",
     "EllipticSwing",

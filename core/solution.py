@@ -31,7 +31,8 @@ class Solution:
     position_error (..., G) in armature units, rotation_error (..., G) in radians, 0 where the goal does not ask;
     iterations (...), converged (...): every goal within tolerance;
     limit_names: every limit as (bone, axis), and limits_active (..., K) which of them held the pose back;
-    start: the pose that was given, brought_in (..., J): bones that it had outside their limits.
+    start: the pose that was given, brought_in (..., J): bones that it had outside their limits;
+    finished (...): where `ContributionCCD` needed least squares to get there.
     """
 
     skeleton: Skeleton
@@ -48,6 +49,7 @@ class Solution:
     method: Explains
     limit_names: tuple[tuple[int, str], ...] = ()
     limits_active: NDArray[np.bool_] | None = None
+    finished: NDArray[np.bool_] | None = None
 
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """The same with other leading axes."""
@@ -56,7 +58,7 @@ class Solution:
         def shaped(array: NDArray[Any]) -> NDArray[Any]:
             return array.reshape(batch_shape + array.shape[drop:])
 
-        active = self.limits_active
+        active, finished = self.limits_active, self.finished
         return replace(
             self,
             pose=self.pose.reshape(batch_shape),
@@ -67,6 +69,7 @@ class Solution:
             start=self.start.reshape(batch_shape),
             brought_in=shaped(self.brought_in),
             limits_active=None if active is None else shaped(active),
+            finished=None if finished is None else shaped(finished),
         )
 
     def met(self) -> NDArray[np.bool_]:
@@ -88,9 +91,18 @@ class Solution:
         sentences = [f"{names[bone]} started outside its limits and was brought in" for bone in outside]
         met = self.met().reshape(-1, len(self.goals))
         sentences += [self._sentence(index) for index in range(len(self.goals)) if not met[:, index].all()]
+        sentences += self.explain_finish()
         turned = self.turned().reshape(-1, len(names)).max(axis=0)
         most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]
         return sentences + [f"{names[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
+
+    def explain_finish(self) -> list[str]:
+        """A sentence if `ContributionCCD` stalled and had to be finished by least squares."""
+        if self.finished is None or not self.finished.any():
+            return []
+        count, size = int(self.finished.sum()), self.finished.size
+        where = f" in {count} of {size} steps" if size > 1 else ""
+        return [f"turning joint by joint stalled{where}: least squares had to go the rest of the way"]
 
     def _sentence(self, index: int) -> str:
         errors = self.position_error.reshape(-1, len(self.goals))[:, index]

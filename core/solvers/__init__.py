@@ -10,6 +10,7 @@ from ..goals import AnyGoal
 from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solution import Solution
+from .contribution_ccd import ContributionCCD
 from .pins import PinAndDrag
 
 
@@ -34,4 +35,4 @@ def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], method: Meth
         ) from error
 
 
-__all__ = ["Method", "PinAndDrag", "solve"]
+__all__ = ["ContributionCCD", "Method", "PinAndDrag", "solve"]

@@ -218,7 +218,6 @@ def test_every_field_that_the_readme_shows_is_read() -> None:
         (job(frames=[1, 10**400]), r"frames\[1\]: a huge number is not"),
         (job(frames=[1, 2000000]), r"frames\[1\]: must be between"),
         (job(method="pins"), 'method: needs an object in braces, not "pins"'),
-        (job(method={"name": "ccd"}), 'method.name: "ccd" comes with a later version'),
         (job(method={"name": "humanoid"}), 'method.name: "humanoid" comes with a later version'),
         (job(method={"name": "magic"}), 'method.name: needs "pins" or "ccd" or "humanoid", not "magic"'),
         (job(method={"win": "drag"}), 'method.win: unknown field; did you mean "wins"?'),

@@ -1,0 +1,38 @@
+"""How a chain's rotation is spread over its joints: the share of each, the largest, and the variance of the shares."""
+
+from typing import Any
+
+import numpy as np
+
+from .triangulation import triangulation
+from .with_poise import AllAtOnce, arm_or_tail
+from .work import SWEEPS, TOLERANCE, Array, Solver, Work, errors, turned
+
+
+def spread(work: Work, peers: list[Solver]) -> list[dict[str, Any]]:
+    """A row for each method: our preset, plain CCD, Triangulation, and those of the peers that are here."""
+    ours: list[Solver] = [
+        AllAtOnce(work, "contribution CCD, preset arm", arm_or_tail(work)),
+        AllAtOnce(work, "plain CCD", passes=0, sweeps=SWEEPS, finish=False),
+    ]
+    rows: list[dict[str, Any]] = []
+    for solver in (*ours, *peers):
+        solver.run()
+        rotations = solver.answers()
+        rows.append(_row(solver.name, turned(work.start, rotations), errors(work, rotations)))
+    rows.insert(2, _row("Triangulation", *triangulation(work)))
+    return rows
+
+
+def _row(name: str, angles: Array, missing: Array) -> dict[str, Any]:
+    shares = angles / np.maximum(angles.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    largest = shares.max(axis=1)
+    return {
+        "method": name,
+        "mean_shares": shares.mean(axis=0).tolist(),
+        "largest_share": {"median": float(np.median(largest)), "p90": float(np.quantile(largest, 0.9))},
+        "variance": float(shares.var(axis=1).mean()),
+        "degrees_in_all": float(np.degrees(angles.sum(axis=1)).mean()),
+        "solved": float((missing <= TOLERANCE).mean()),
+        "largest_shares": np.sort(largest).tolist(),
+    }

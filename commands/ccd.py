@@ -1,0 +1,116 @@
+"""Contribution CCD in JOB.json and in files of its own: the list of joints, and the numbers of the method.
+
+A list is `[{"bone", "axis": "X|Y|Z", "fraction", "angle" in degrees}]` in the order in which the joints are turned.
+The method is `{"name": "ccd", "list": [...], "base", "mode", "share", "passes", "sweeps", "finish", "successive"}`;
+all but the name have defaults, those of `ContributionCCD`.
+
+What JOB.json leaves open, as decided here:
+- the job has one goal: a "position", or a pin of it, of the chain's effector. Where it is off, frames stay as they are;
+- "fraction" and "angle" of an entry may be left out: 1 and 0, the full rotation;
+- the list may be left out where `contribute` brings one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ..core import Actuation, ContributionCCD, CoreError
+from ..core.actuations import AXES, checked_list
+from ..core.solvers.contribution_ccd import MODES
+from .fields import read_between, read_choice, read_fields, read_flag, read_json, read_list, read_name, read_whole
+
+_ENTRY: Final = ("bone", "axis", "fraction", "angle")
+_METHOD: Final = ("name", "list", "base", "mode", "share", "passes", "sweeps", "finish", "successive")
+_DEFAULTS: Final = ContributionCCD((Actuation("any", "X"),))
+_MOST: Final = 1000  # passes or sweeps
+
+
+@dataclass(frozen=True)
+class Ccd:
+    """The method of a job; see `ContributionCCD`."""
+
+    actuations: tuple[Actuation, ...] = ()
+    base: str | None = None
+    mode: Any = _DEFAULTS.mode
+    share: float = _DEFAULTS.share
+    passes: int = _DEFAULTS.passes
+    sweeps: int = _DEFAULTS.sweeps
+    finish: bool = _DEFAULTS.finish
+    successive: bool = _DEFAULTS.successive
+
+    def method(self, limits: bool, position_tolerance: float) -> ContributionCCD:
+        """For core; raises CoreError if there is no list."""
+        if not self.actuations:
+            raise CoreError("method.list: missing; name the joints that turn.")
+        return ContributionCCD(**vars(self), limits=limits, position_tolerance=position_tolerance)
+
+    @property
+    def bones(self) -> dict[str, str]:
+        """Bones that it names, by field."""
+        named = {f"method.list[{number}].bone": str(one.bone) for number, one in enumerate(self.actuations)}
+        return named if self.base is None else named | {"method.base": self.base}
+
+
+def read_ccd(data: object, where: str) -> Ccd:
+    """The method of a job; raises CoreError naming the field that is wrong."""
+    fields = read_fields(data, where, _METHOD)
+    changes: dict[str, Any] = {}
+    if "list" in fields:
+        changes["actuations"] = read_actuations(fields["list"], f"{where}.list")
+    if "base" in fields:
+        changes["base"] = read_name(fields["base"], f"{where}.base")
+    if "mode" in fields:
+        changes["mode"] = read_choice(fields["mode"], f"{where}.mode", MODES)
+    if "share" in fields:
+        changes["share"] = read_between(fields["share"], f"{where}.share", 0.0, 1.0)
+    for name in ("passes", "sweeps"):
+        if name in fields:
+            changes[name] = read_whole(fields[name], f"{where}.{name}", 0, _MOST)
+    for name in ("finish", "successive"):
+        if name in fields:
+            changes[name] = read_flag(fields[name], f"{where}.{name}")
+    return Ccd(**changes)
+
+
+def read_actuations(data: object, where: str) -> tuple[Actuation, ...]:
+    """A list from JSON data."""
+    entries = [_entry(entry, f"{where}[{number}]") for number, entry in enumerate(read_list(data, where))]
+    try:
+        return checked_list(entries)
+    except CoreError as error:
+        raise CoreError(f"{where}: {error}") from error
+
+
+def _entry(data: object, where: str) -> Actuation:
+    fields = read_fields(data, where, _ENTRY)
+    for name in ("bone", "axis"):
+        if name not in fields:
+            raise CoreError(f"{where}.{name}: missing.")
+    angle = read_between(fields.get("angle", 0.0), f"{where}.angle", 0.0)
+    return Actuation(
+        read_name(fields["bone"], f"{where}.bone"),
+        read_choice(fields["axis"], f"{where}.axis", AXES),
+        read_between(fields.get("fraction", 1.0), f"{where}.fraction", 0.0, 1.0),
+        float(np.radians(angle)),
+    )
+
+
+def actuations_data(actuations: Sequence[Actuation]) -> list[dict[str, Any]]:
+    """A list as JSON data: the inverse of `read_actuations`, angles to a thousandth of a degree."""
+    return [
+        {
+            "bone": one.bone,
+            "axis": one.axis,
+            "fraction": round(one.fraction, 4),
+            "angle": round(float(np.degrees(one.angle)), 3),
+        }
+        for one in actuations
+    ]
+
+
+def read_list_file(path: Path) -> tuple[Actuation, ...]:
+    """The list in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no list."""
+    return read_json(path, "list", lambda data: read_actuations(data, "list"))

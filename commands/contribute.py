@@ -1,0 +1,117 @@
+"""`contribute`: a job by contribution CCD with a list of its own, or a list learnt from the armature's motion."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import Actuation, CoreError, Skeleton
+from ..core.contribution import PRESETS, learn, preset
+from .ccd import Ccd, actuations_data, read_list_file
+from .files import write_whole
+from .job import read
+from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
+
+
+def add_contribute(verbs: Any) -> None:
+    parser = verbs.add_parser("contribute", help="pose one chain by a list of its joints' shares", allow_abbrev=False)
+    parser.add_argument("--chain", metavar="BASE:EFFECTOR", required=True, help="the chain's first and last bone")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--list", metavar="LIST.json", type=Path, help="the joints in order, with their shares")
+    source.add_argument("--preset", choices=PRESETS, help="a list that comes with Poise")
+    source.add_argument("--learn", metavar="LIST.json", type=Path, help="write the list that fits the motion best")
+    parser.add_argument("--job", metavar="JOB.json", type=Path, help="what to do; not with --learn")
+    parser.add_argument("--armature", metavar="A", help="with --learn: the armature, if there are several")
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="with --learn: a part of it")
+    add_results(parser)
+    add_common(parser)
+    parser.set_defaults(verb=contribute)
+
+
+def contribute(arguments: argparse.Namespace) -> int:
+    """Do a job by contribution CCD, returns 1 if its goal is not met; or learn a list."""
+    texts = outputs(arguments)
+    if arguments.learn is not None:
+        return _learn(arguments, texts)
+    if arguments.job is None:
+        raise CoreError("--job is missing; say what to do.")
+    _refuse(arguments, ("armature", "frames"), "only with --learn; the job has its own")
+    job = read(arguments.job)
+    skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
+    base, effector = _ends(arguments.chain, skeleton)
+    wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
+    if wrong is not None:
+        raise CoreError(f'--chain ends at "{effector}", but the job leads "{wrong}".')
+    if arguments.list is not None:
+        actuations = read_list_file(arguments.list)
+    else:
+        actuations = preset(arguments.preset, skeleton, base, effector)
+    ccd = replace(job.ccd or Ccd(), actuations=actuations, base=base)
+    return carry_out(arguments, replace(job, ccd=ccd), texts)
+
+
+def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
+    _refuse(arguments, ("job", "output", "report"), "not with --learn; it changes nothing")
+    object = armature_of(arguments.armature)
+    bridge.check(object)
+    rig = bridge.read_rig(object)
+    base, effector = _ends(arguments.chain, rig.skeleton)
+    first, last = arguments.frames or _range(object)
+    motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
+    found = learn(rig.skeleton, motion.pose, effector, base)
+    data = {
+        "armature": object.name,
+        "frames": [first, last],
+        "list": actuations_data(found.actuations),
+        "error": float(np.degrees(found.error)),
+        "error_by_bone": {bone: float(np.degrees(error)) for bone, error in found.joint_errors.items()},
+        "uniform_error": float(np.degrees(found.uniform_error)),
+    }
+    lists = {arguments.learn: _lines(found.actuations)}
+    write_whole(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
+    tell(
+        f"{object.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees a "
+        f"joint; one that all joints share alike to {data['uniform_error']:.2f}."
+    )
+    show(arguments, data)
+    return DONE
+
+
+def _refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Raises CoreError if one of these options was given."""
+    given = next((name for name in names if getattr(arguments, name) is not None), None)
+    if given is not None:
+        raise CoreError(f"--{given}: {why}.")
+
+
+def _ends(text: str, skeleton: Skeleton) -> tuple[str, str]:
+    """Base and effector; bones' own names may have colons."""
+    parts = text.split(":")
+    splits = [(":".join(parts[:i]), ":".join(parts[i:])) for i in range(1, len(parts))]
+    found = [ends for ends in splits if ends[0] in skeleton.names and ends[1] in skeleton.names]
+    if len(found) == 1:
+        return found[0]
+    if not splits:
+        raise CoreError(f'--chain needs BASE:EFFECTOR, not "{text}".')
+    for end in splits[0] if not found and len(splits) == 1 else ():
+        skeleton.index(end)
+    raise CoreError(f'--chain: "{text}" names {"several chains" if found else "no two bones"} of the armature.')
+
+
+def _range(object: bpy.types.Object) -> tuple[int, int]:
+    """The frames of the armature's action."""
+    data = object.animation_data
+    if data is None or data.action is None:
+        raise CoreError(f'"{object.name}" has no action to learn from.')
+    first, last = data.action.frame_range
+    return round(first), round(last)
+
+
+def _lines(actuations: Sequence[Actuation]) -> str:
+    """A list as JSON text, an entry a line."""
+    return "[\n" + ",\n".join(" " + one_line(entry).strip() for entry in actuations_data(actuations)) + "\n]\n"

@@ -1,0 +1,211 @@
+"""Presets: how the joints of an arm, a leg, a spine ... share the way, by their role or by their place in the chain.
+
+The fraction of a joint is what it takes of the rotation that would bring the effector as near as it alone can bring it;
+joints that come first in the list have the first go. Its angle is what it turns in any case, so that a small move is
+made by the joints that have one and no others: a wrist goes after a mosquito, not the spine.
+
+The numbers of arms and legs follow how far the joints stray in motion capture (standard deviations in degrees, pooled
+over three families of motion: elbow 60, shoulder 50, wrist 30, clavicle 10, spine 8 for each joint; knee 60, hip 45,
+ankle 25), those of chains without such names follow from the number of joints.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..actuations import AXES, Actuation, Axis
+from ..errors import CoreError
+from ..goals import Bone
+from ..humanoid.anatomy import anatomy
+from ..humanoid.roles import Roles, find_roles
+from ..limits import LimitGroup
+from ..pose import Pose
+from ..skeleton import Skeleton
+from ..solvers.chain import bones_between
+from ..solvers.chain_limits import allowed, limit_groups
+
+_FREE: Final = float(np.radians(5.0))  # an axis that turns less far is none
+_TWIST: Final = 0.3  # share of a joint's numbers for its twist: it moves the effector little, and skin a lot
+_ASIDE: Final = 0.15  # share for axes of a hinge that it hardly turns about, where nothing forbids it to
+_TENTACLE: Final = 9  # joints from which on a chain is a tentacle
+_TAIL: Final = 5
+
+
+@dataclass(frozen=True)
+class _Share:
+    """Of one joint, for its main axes: the fraction, and the angle in degrees."""
+
+    fraction: float
+    angle: float
+
+
+# The hinge in the middle sets the distance, so it comes first; the joint at the root then aims, and takes nearly all of
+# what is left; the end trims. Clavicle and trunk would move everything, and help only a little: they come last.
+_LIMBS: Final = {
+    "arm": {
+        "hinge": _Share(0.4, 10.0),
+        "root": _Share(0.7, 8.0),
+        "end": _Share(0.2, 3.0),
+        "girdle": _Share(0.15, 0.0),
+        "trunk": _Share(0.05, 0.0),
+    },
+    # a leg stands on its foot: the ankle yields little, the knee more than an elbow does, the pelvis hardly at all
+    "leg": {
+        "hinge": _Share(0.5, 10.0),
+        "root": _Share(0.7, 5.0),
+        "end": _Share(0.1, 0.0),
+        "girdle": _Share(0.05, 0.0),
+        "trunk": _Share(0.03, 0.0),
+    },
+}
+
+
+def _spine(count: int) -> list[_Share]:
+    """From the pelvis up, all alike: with fractions 1 / n, 1 / (n - 1) ... each takes the same part of the whole."""
+    return [_Share(1.0 / (count - place), 0.0) for place in range(count)]
+
+
+def _neck(count: int) -> list[_Share]:
+    """Half of the head's rotation is made in the two topmost joints of a real neck: more towards the head."""
+    return [_Share(0.5 / (count - place), 1.0 if place == count - 1 else 0.0) for place in range(count)]
+
+
+def _tail(count: int) -> list[_Share]:
+    """A tail is thick at its root and thin at its tip: what a joint takes grows along it, up to three times."""
+    return [_Share(min(1.0, (0.5 + place / max(count - 1, 1)) * 2.0 / count), 1.0) for place in range(count)]
+
+
+def _tentacle(count: int) -> list[_Share]:
+    """As much for each joint, the tip first: it curls in from its end."""
+    return [_Share(min(1.0, 3.0 / count), 2.0) for _ in range(count)][::-1]
+
+
+def _finger(count: int) -> list[_Share]:
+    """The knuckle aims; the last joint goes two thirds as far as the one before: one tendon bends both."""
+    middle = 0.6
+    return ([_Share(0.5, 5.0), _Share(middle, 8.0)] + [_Share(2.0 / 3.0 * middle, 5.0)] * count)[:count]
+
+
+_ROWS: Final[dict[str, Callable[[int], list[_Share]]]] = {
+    "spine": _spine, "neck": _neck, "tail": _tail, "finger": _finger, "tentacle": _tentacle
+}  # fmt: skip
+_FROM_THE_TIP: Final = ("tentacle",)
+PRESETS: Final = (*_LIMBS, *_ROWS)
+
+# role -> preset and the joint's part in it
+_ROLES: Final = {
+    "forearm": ("arm", "hinge"), "upper_arm": ("arm", "root"), "hand": ("arm", "end"), "shoulder": ("arm", "girdle"),
+    "shin": ("leg", "hinge"), "thigh": ("leg", "root"), "foot": ("leg", "end"), "toe": ("leg", "end"),
+    "neck": ("neck", ""), "head": ("neck", ""), "spine": ("spine", ""), "hips": ("spine", ""), "tail": ("tail", ""),
+} | dict.fromkeys(("thumb", "index", "middle", "ring", "pinky"), ("finger", ""))  # fmt: skip
+
+
+def preset(
+    name: str, skeleton: Skeleton, base: Bone | None, effector: Bone, roles: Roles | None = None
+) -> tuple[Actuation, ...]:
+    """The list of a preset for the chain from a base to an effector's head; see `ContributionCCD.base`.
+
+    Joints of an arm or a leg are told by their roles (`find_roles` if not given), else by which of them is a hinge, or
+    the middle one. Raises CoreError for a name that is none, and for a chain without a joint that may turn.
+    """
+    if name not in PRESETS:
+        raise CoreError(f'There is no preset "{name}"; there are {", ".join(PRESETS)}.')
+    roles = find_roles(skeleton) if roles is None else roles
+    joints = _joints(skeleton, base, effector)
+    if name in _LIMBS:
+        shares = _limb(name, joints, _parts(roles))
+    else:
+        order = joints[::-1] if name in _FROM_THE_TIP else joints
+        shares = list(zip(order, _ROWS[name](len(order)), strict=True))
+    hinges = _hinges(skeleton, roles, joints)
+    return tuple(
+        Actuation(skeleton.names[bone], axis, min(1.0, part * share.fraction), float(np.radians(part * share.angle)))
+        for bone, share in shares
+        for axis, part in hinges[bone]
+    )
+
+
+def preset_for(skeleton: Skeleton, base: Bone | None, effector: Bone, roles: Roles | None = None) -> str:
+    """The name of the preset that suits a chain: by the roles of its joints, else by its shape."""
+    roles = find_roles(skeleton) if roles is None else roles
+    joints = _joints(skeleton, base, effector)
+    parts = _parts(roles)
+    found = [parts[bone][0] for bone in joints if bone in parts]
+    for name in ("arm", "leg"):  # a chain from the spine to the hand is an arm
+        if name in found:
+            return name
+    if found:
+        return max(dict.fromkeys(found), key=found.count)
+    count = len(joints)
+    if count >= _TAIL:
+        return "tentacle" if count >= _TENTACLE else "tail"
+    hinges = [len(axes) == 1 for axes in _hinges(skeleton, roles, joints).values()]
+    if count == len(_finger(3)) and all(hinges[1:]):
+        return "finger"
+    heads = skeleton.rest_matrices[:, :, 3]
+    down = heads[skeleton.index(effector)] - heads[joints[0]]
+    return "leg" if down[2] < -0.5 * np.linalg.norm(down) else "arm"
+
+
+def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone) -> list[int]:
+    """The bones of a chain that turn its effector's head, from the base; raises CoreError if there is none."""
+    against, along = bones_between(skeleton, base, effector)
+    tip = skeleton.index(effector)
+    joints = [b for b in (*against, *along) if b != tip and skeleton.movable[b] and not skeleton.driven[b]]
+    if not joints:
+        raise CoreError(f'No bone between the base and "{skeleton.names[tip]}" may turn.')
+    return joints
+
+
+def _parts(roles: Roles) -> dict[int, tuple[str, str]]:
+    """Bone -> preset and part."""
+    found: dict[int, tuple[str, str]] = {}
+    for role, bones in (*roles.bones.items(), *roles.limbs.items()):
+        known = _ROLES.get(role.partition(".")[0])
+        if known is not None:
+            found |= dict.fromkeys((bones,) if isinstance(bones, int) else bones, known)
+    return found
+
+
+def _limb(name: str, joints: list[int], parts: dict[int, tuple[str, str]]) -> list[tuple[int, _Share]]:
+    """The joints of an arm or a leg in the order of their parts."""
+    order = list(_LIMBS[name])
+    own = {bone: parts[bone][1] for bone in joints if parts.get(bone, ("", ""))[0] == name}
+    if "hinge" in own.values():
+        part_of = {bone: own.get(bone, "trunk") for bone in joints}
+    else:  # trunk ... girdle, root, hinge, end: the last three that there are, and what comes before
+        row = ["root", "hinge", "end"] if len(joints) > 2 else ["root", "hinge"]
+        row = ["trunk"] * max(0, len(joints) - len(row) - 1) + ["girdle"] * (len(joints) > len(row)) + row
+        part_of = dict(zip(joints, row[-len(joints) :], strict=True))
+    return sorted(
+        ((bone, _LIMBS[name][part_of[bone]]) for bone in joints), key=lambda pair: order.index(part_of[pair[0]])
+    )
+
+
+def _hinges(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, list[tuple[Axis, float]]]:
+    """Joint -> the axes that it turns about, with the share of its numbers for each, the main ones first.
+
+    Axes that limits and locks leave free; of elbows, knees and bent creatures' limbs, the one that they bend about.
+    """
+    groups = limit_groups(skeleton, list(joints), Pose.rest(skeleton, (1,)), True)
+    bends = anatomy(skeleton, roles).bends
+    found: dict[int, list[tuple[Axis, float]]] = {}
+    for bone in joints:
+        free = [axis for axis in range(3) if bone not in groups or _range(groups[bone], axis) > _FREE]
+        main = int(np.argmax(np.abs(bends[bone]))) if bends[bone].any() else -1
+        shares: list[tuple[Axis, float]] = []
+        for axis in sorted(free, key=lambda axis: (axis != main, axis == 1)):
+            part = 1.0 if len(free) == 1 or axis == main else _TWIST if axis == 1 else 1.0 if main < 0 else _ASIDE
+            shares.append((AXES[axis], part))
+        found[bone] = shares
+    return found
+
+
+def _range(groups: tuple[LimitGroup, ...], axis: int) -> float:
+    """How far a bone turns about an axis from rest, both ways, radians."""
+    ways = np.array([np.pi, -np.pi])
+    rest = np.tile(rotation.IDENTITY, (2, 1))
+    return float(np.abs(allowed(groups, rest, axis, ways, np.zeros(2, int))).sum())

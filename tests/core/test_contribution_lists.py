@@ -1,0 +1,143 @@
+"""Presets for contribution CCD, and lists learnt from motions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
+from core.contribution import PRESETS, learn, preset, preset_for
+from core.contribution.lessons import Lesson, uniform_list
+from tests.core.figures import skeleton_of
+
+CHAINS = {  # preset -> base and effector in the figure
+    "arm": ("clavicle.R", "hand.R"),
+    "leg": ("thigh.L", "foot.L"),
+    "spine": ("hips", "neck"),
+    "neck": ("neck", "head"),
+}
+
+
+def row(count: int, **more: object) -> Skeleton:
+    """Bones of 0.1 m in a row along Y, a little bent."""
+    offsets = [(0.0, 0.1, 0.0)] * count
+    turns = rotation.exp([[0.05, 0.0, 0.1]] * count)
+    return Skeleton([f"b{i}" for i in range(count)], range(-1, count - 1), offsets, turns, [0.1] * count, **more)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_gives_a_list_for_every_chain(name: str, figure: Skeleton) -> None:
+    for skeleton, base, effector in (
+        *((figure, *ends) for ends in CHAINS.values()),
+        (figure, "hand.R", "hips"),
+        *((row(count), None, f"b{count - 1}") for count in (2, 3, 4, 6, 12)),
+    ):
+        entries = preset(name, skeleton, base, effector)
+        assert all(0.0 <= one.fraction <= 1.0 for one in entries)
+        heads, _ = forward(skeleton, Pose.rest(skeleton))
+        place = heads[skeleton.index(effector)]
+        goal = Goal(effector, place + np.array([0.02, -0.03, 0.02]))
+        solution = solve(skeleton, Pose.rest(skeleton), [goal], ContributionCCD(entries, base=base))
+        assert np.isfinite(solution.position_error).all()
+        assert solution.position_error[0] <= np.linalg.norm(place - goal.position) + 1e-9
+
+
+@pytest.mark.parametrize(("name", "ends"), CHAINS.items())
+def test_roles_tell_which_preset_suits_a_chain(name: str, ends: tuple[str, str], figure: Skeleton) -> None:
+    assert preset_for(figure, *ends) == name
+
+
+def test_the_shape_tells_where_there_are_no_roles() -> None:
+    assert preset_for(row(7), None, "b6") == "tail"
+    assert preset_for(row(12), None, "b11") == "tentacle"
+    reach = np.radians([[0.1, 0.1, 80.0]])
+    hinges = EulerBox([1, 2], ["XYZ"] * 2, -np.repeat(reach, 2, axis=0), np.repeat(reach, 2, axis=0))
+    assert preset_for(row(4, limits=(hinges,)), None, "b3") == "finger"
+    assert {one.axis for one in preset("finger", row(4, limits=(hinges,)), None, "b3") if one.bone != "b0"} == {"Z"}
+
+
+def test_an_elbow_comes_first_and_turns_about_its_hinge(figure: Skeleton) -> None:
+    entries = preset("arm", figure, "clavicle.R", "hand.R")
+    first = entries[0]
+    assert first.bone == "forearm.R"
+    # arms of the figure lie along X and bend forwards: about the world's Z
+    bone = figure.index("forearm.R")
+    axes = rotation.to_matrix(forward(figure, Pose.rest(figure))[1][bone])
+    assert abs(axes[2, "XYZ".index(first.axis)]) > 0.9
+    assert list(dict.fromkeys(one.bone for one in entries)) == ["forearm.R", "upper_arm.R", "clavicle.R"]
+
+
+def test_locked_axes_are_left_out() -> None:
+    locks = np.zeros((4, 3), bool)
+    locks[1] = True, True, False
+    assert [one.axis for one in preset("tail", row(4, rotation_locks=locks), None, "b3") if one.bone == "b1"] == ["Z"]
+
+
+def test_what_has_no_preset_is_refused(figure: Skeleton) -> None:
+    with pytest.raises(CoreError, match='no preset "wing"; there are arm, leg'):
+        preset("wing", figure, "clavicle.R", "hand.R")
+    with pytest.raises(CoreError, match="No bone between the base and"):
+        preset("arm", replace(figure, movable=np.zeros(len(figure), bool)), "clavicle.R", "hand.R")
+
+
+# -- learning -------------------------------------------------------------------------------------------------------
+
+
+def swing(count: int = 24) -> tuple[Skeleton, Pose, tuple[Actuation, ...]]:
+    """An arm that was led along a path by a list of its own, on a body that turns."""
+    skeleton = skeleton_of(
+        [
+            ("body", None, (0, 0, 0), (0, 0, 1)),
+            ("upper", "body", (0, 0, 1), (0.3, 0.05, 1)),
+            ("lower", "upper", (0.3, 0.05, 1), (0.6, 0, 1)),
+            ("end", "lower", (0.6, 0, 1), (0.7, 0, 1)),
+        ]
+    )
+    time = np.linspace(0.0, 1.0, count)[:, None]
+    turns = np.zeros((count, 4, 3))
+    turns[:, 0, 2] = 0.5 * time[:, 0]
+    shifts = np.zeros((count, 4, 3))
+    shifts[:, 0, 0] = time[:, 0]
+    body = Pose(rotation.exp(turns), shifts)
+    path = np.array([0.58, 0.02, 1.0]) + np.sin(2.0 * time) * [-0.15, 0.2, 0.1]
+    heads, frames = forward(skeleton, body)
+    path = heads[:, 0] + rotation.rotate(frames[:, 0], rotation.rotate(rotation.inv(skeleton.rest_rotations[0]), path))
+    entries = (
+        Actuation("lower", "X", 0.2),
+        Actuation("upper", "Z", 0.9),
+        Actuation("upper", "X", 0.4),
+        Actuation("lower", "Z", 0.1),
+    )
+    method = ContributionCCD(entries, base="upper", successive=True)
+    return skeleton, solve(skeleton, body, [Goal("end", path)], method).pose, entries
+
+
+def test_a_list_is_learnt_from_the_motion_that_it_made() -> None:
+    skeleton, motion, entries = swing()
+    # the path is that of the motion, up to the tolerance off the one that the motion was made for
+    assert np.degrees(Lesson(skeleton, motion, "end", "upper").errors(entries).max()) < 0.05
+    learned = learn(skeleton, motion, "end", "upper")
+    assert np.degrees(learned.error) < 1.0
+    assert learned.error < 0.1 * learned.uniform_error
+    assert set(learned.joint_errors) == {"upper", "lower"}
+    assert {one.bone for one in learned.actuations} == {"upper", "lower"}
+
+
+def test_a_list_is_learnt_from_a_chain_that_is_held_at_its_end() -> None:
+    skeleton, motion, _ = swing(12)
+    learned = learn(skeleton, motion, "body", "end")
+    lesson = Lesson(skeleton, motion, "body", "end")
+    assert learned.error < lesson.errors(uniform_list(skeleton, lesson.joints)).mean()
+    held = solve(
+        skeleton, lesson.given, [lesson.goal], ContributionCCD(learned.actuations, base="end", successive=True)
+    )
+    heads, _ = forward(skeleton, motion)
+    np.testing.assert_allclose(forward(skeleton, held.pose)[0][:, 3], heads[:, 3], atol=1e-9)
+
+
+def test_motions_that_teach_nothing_are_refused() -> None:
+    skeleton, motion, _ = swing(4)
+    with pytest.raises(CoreError, match="at least 3 frames"):
+        learn(skeleton, motion[:2], "end", "upper")
+    with pytest.raises(CoreError, match='Nothing that carries "end" turns'):
+        learn(skeleton, Pose.rest(skeleton, (5,)), "end", "upper")
