@@ -315,15 +315,13 @@ def pixels_afterwards(hand: Any) -> Act:
     """The whole window before a drag, in mid-drag, and after it is cancelled: how many pixels differ."""
     start = hand.pixel(head(HAND))
     hand.rest()
-    yield RESTS
-    before = hand.look("ways_before")
+    before = yield from hand.look_at_rest("ways_before")
     yield from grab(hand, start)
     yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     during = hand.look("ways_during")
     yield from cancel(hand, "ESC")
     hand.rest()
-    yield RESTS
-    after = hand.look("ways_after")
+    after = yield from hand.look_at_rest("ways_after")
     return {"during": int((before != during).any(axis=-1).sum()), "after": int((before != after).any(axis=-1).sum())}
 
 
@@ -341,8 +339,8 @@ def overlays_off(hand: Any) -> Act:
                 yield SOON
                 yield from key(hand, "P")
             hand.rest()
-            yield RESTS
-            window = hand.look(f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}")
+            name = f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}"
+            window = yield from hand.look_at_rest(name)
             pictures["pinned" if pinned else "bare"] = window[
                 region.y + 40 : region.y + region.height - 80, region.x + 60 : region.x + region.width - 60
             ]

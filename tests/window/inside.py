@@ -22,6 +22,7 @@ FIRST_WAIT = 1.0  # seconds until Blender has drawn its window and takes events
 TAB_STEP = 20  # pixels; no tab of the sidebar is smaller
 LARGEST_GAP = 300  # pixels down between two buttons; an empty list is one, a panel of text another
 GRID = (38, 16)  # pixels across and down; no button of the panels is smaller, the icons of a list apart
+STILL = 10  # pictures at most until one is like the one before
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 
 
@@ -184,6 +185,16 @@ class Hand:
         image.pixels.foreach_get(pixels)
         bpy.data.images.remove(image)
         return np.round(255.0 * pixels.reshape(height, width, -1)[..., :3]).astype(np.uint8)
+
+    def look_at_rest(self, name: str) -> Generator[float, None, np.ndarray]:
+        """A picture of a window that has come to rest: a second one is the same."""
+        seen = self.look(name)
+        for _ in range(STILL):
+            yield 0.3
+            before, seen = seen, self.look(name)
+            if np.array_equal(before, seen):
+                break
+        return seen
 
 
 def main(module: str, function: str, result: str, screenshots: str, *arguments: str) -> None:

@@ -13,7 +13,7 @@ RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.b
 
 @pytest.fixture(scope="module")
 def seen(person: Any) -> dict[str, Any]:
-    return person(first_minute, blend=RIG, small=True, limit=200)
+    return person(first_minute, blend=RIG, limit=200)
 
 
 def off(seen: dict[str, Any], now: str, then: str) -> tuple[float, float]:
