@@ -28,7 +28,7 @@ from .goal_rows import flat_array
 from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
 from .pins import PinAndDrag
 from .reasons import reasons
-from .spine import Chain, direct_chain, orient_chain, straight_chain
+from .spine import Column, direct_column, orient_column, straight_column
 
 # Unknowns of the pull: shift and turn of the hips, turns of spine and neck, turns of the clavicles.
 _SHIFT, _TURN, _SPINE, _NECK, _LEFT, _RIGHT = (slice(3 * part, 3 * part + 3) for part in range(6))
@@ -275,7 +275,7 @@ class _Body:
             pivot, to = nodes.point(figure.hips, wanted.point[frames]), wanted.position[frames]
         nodes.move(figure.below(figure.root), turn, pivot, np.broadcast_to(to, pivot.shape))
         if figure.spine:
-            self._turn_chain(nodes, figure.spine, rotation.rotate(turn, x[..., _SPINE]), frames)
+            self._turn_column(nodes, figure.spine, rotation.rotate(turn, x[..., _SPINE]), frames)
         for side, part in (("L", _LEFT), ("R", _RIGHT)):
             limb = figure.limbs.get(f"arm.{side}")
             if limb is not None and limb.before >= 0:
@@ -283,10 +283,10 @@ class _Body:
                 nodes.turn_about(limb.before, rotation.exp(rotation.rotate(axes, x[..., part])))
         if figure.neck:
             change = rotation.mul(nodes.turn(figure.chest), rotation.inv(start.turn(figure.chest)[frames]))
-            self._turn_chain(nodes, figure.neck, rotation.rotate(change, x[..., _NECK]), frames)
+            self._turn_column(nodes, figure.neck, rotation.rotate(change, x[..., _NECK]), frames)
         return nodes
 
-    def _turn_chain(
+    def _turn_column(
         self, nodes: Nodes, bones: tuple[int, ...], vector: Array, frames: NDArray[np.int64] | slice
     ) -> None:
         """Spine or neck: its end as it is told to look, its shape by the unknown."""
@@ -294,24 +294,24 @@ class _Body:
         upward = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1))  # shares of the orientation
         target = self.targets.get(end)
         tip = nodes.head(end) if target is None else nodes.point(end, target.point[frames])
-        chain = straight_chain(np.stack([*(nodes.head(bone) for bone in bones), tip], axis=-2))
-        chain = chain.turned(vector, np.full(count, 1.0 / count))
+        column = straight_column(np.stack([*(nodes.head(bone) for bone in bones), tip], axis=-2))
+        column = column.turned(vector, np.full(count, 1.0 / count))
         shares = upward[::-1]
         if target is not None and target.rotation is not None:
-            chain = orient_chain(chain, rotation.mul(target.rotation[frames], rotation.inv(nodes.turn(end))), upward)
+            column = orient_column(column, rotation.mul(target.rotation[frames], rotation.inv(nodes.turn(end))), upward)
             shares = shares - upward
         if target is not None and target.position is not None:
-            chain = direct_chain(chain, target.position[frames], shares)
-        self._apply(nodes, bones, chain)
+            column = direct_column(column, target.position[frames], shares)
+        self._apply(nodes, bones, column)
 
-    def _apply(self, nodes: Nodes, bones: tuple[int, ...], chain: Chain) -> None:
+    def _apply(self, nodes: Nodes, bones: tuple[int, ...], column: Column) -> None:
         before = [nodes.head(bone).copy() for bone in bones]
-        after = chain.joints()
+        after = column.joints()
         for number, bone in enumerate(bones):
             places = nodes.figure.below(bone)
             if number + 1 < len(bones):
                 places = np.setdiff1d(places, nodes.figure.below(bones[number + 1]))
-            nodes.move(places, chain.turns[..., number, :], before[number], after[..., number, :])
+            nodes.move(places, column.turns[..., number, :], before[number], after[..., number, :])
 
     # -- the pull ---------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import pytest
 
 from core import rotation
 from core.solvers.limb import bend_limb, measure_limb, reference_field, swivel_of, swivel_towards
-from core.solvers.spine import direct_chain, orient_chain, straight_chain
+from core.solvers.spine import direct_column, orient_column, straight_column
 
 UPPER, LOWER = 0.3, 0.26
 STEP = 1e-3  # metres between targets of a curve
@@ -108,7 +108,7 @@ def test_the_only_place_where_the_elbow_hurries_is_the_singular_direction() -> N
     assert steps[np.abs(angles[1:]) > 0.2].max() < STEP
 
 
-# -- chains --------------------------------------------------------------------------------------------------------
+# -- columns -------------------------------------------------------------------------------------------------------
 
 
 def spines(count: int) -> np.ndarray:
@@ -118,10 +118,10 @@ def spines(count: int) -> np.ndarray:
 
 
 def test_the_end_gets_its_orientation_by_turns_about_one_axis_shared_as_asked() -> None:
-    chain = straight_chain(spines(200))
+    chain = straight_column(spines(200))
     wanted = rotation.exp(0.6 * np.random.default_rng(4).normal(size=(200, 3)))
     shares = np.array([0.1, 0.1, 0.2, 0.3, 0.3])
-    turned = orient_chain(chain, wanted, shares)
+    turned = orient_column(chain, wanted, shares)
     np.testing.assert_allclose(rotation.angle_between(turned.turns[:, -1], wanted), 0.0, atol=1e-9)
     whole = rotation.log(wanted)
     for joint, share in enumerate(np.cumsum(shares)):
@@ -132,9 +132,9 @@ def test_the_end_comes_into_the_wanted_direction_and_looks_where_it_looked() -> 
     joints = spines(200)
     rng = np.random.default_rng(5)
     shares = np.arange(1.0, 6.0) / 15.0
-    chain = orient_chain(straight_chain(joints), rotation.exp(0.3 * rng.normal(size=(200, 3))), shares)
+    chain = orient_column(straight_column(joints), rotation.exp(0.3 * rng.normal(size=(200, 3))), shares)
     target = chain.base + rotation.rotate(rotation.exp(0.3 * rng.normal(size=(200, 3))), chain.end() - chain.base)
-    found = direct_chain(chain, target, shares[::-1] - shares)
+    found = direct_column(chain, target, shares[::-1] - shares)
     way, wanted = found.end() - found.base, target - found.base
     np.testing.assert_allclose(np.cross(way, wanted), 0.0, atol=1e-9)
     assert (np.sum(way * wanted, axis=1) > 0.0).all()
@@ -146,10 +146,10 @@ def test_the_end_comes_into_the_wanted_direction_and_looks_where_it_looked() -> 
 
 def test_a_direction_that_a_chain_cannot_take_never_makes_it_worse() -> None:
     joints = spines(100)
-    chain = straight_chain(joints)
+    chain = straight_column(joints)
     shares = np.arange(1.0, 6.0) / 15.0
     target = chain.base - 2.0 * (chain.end() - chain.base)  # behind: the orientation must stay
-    found = direct_chain(chain, target, shares[::-1] - shares)
+    found = direct_column(chain, target, shares[::-1] - shares)
 
     def off(ends: np.ndarray) -> np.ndarray:
         way, wanted = ends - chain.base, target - chain.base
