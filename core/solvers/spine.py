@@ -1,4 +1,4 @@
-"""Columns of many joints with one end, the spine and the neck: unique, because all joints turn about one axis at a time.
+"""Columns of many joints with one end, the spine and the neck: unique, as all joints turn about one axis at a time.
 
 CN106502395: the orientation step turns every joint by its share of the rotation from the end's frame to the wanted one;
 the position step turns the end into the wanted direction from the base, by other shares, with a backtracking line
