@@ -1,0 +1,1 @@
+"""Motions that are edited, measured on captured clips: `python -m benchmarks.motion`."""
