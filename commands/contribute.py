@@ -50,7 +50,8 @@ def contribute(arguments: argparse.Namespace) -> int:
     if arguments.list is not None:
         actuations = read_list_file(arguments.list)
     else:
-        actuations = preset(arguments.preset, skeleton, base, effector)
+        with_effector = any(goal.point != "head" for goal in job.goals)
+        actuations = preset(arguments.preset, skeleton, base, effector, with_effector=with_effector)
     ccd = replace(job.ccd or Ccd(), actuations=actuations, base=base)
     return carry_out(arguments, replace(job, ccd=ccd), texts)
 

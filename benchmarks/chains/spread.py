@@ -10,9 +10,9 @@ from .work import SWEEPS, TOLERANCE, Array, Solver, Work, errors, turned
 
 
 def spread(work: Work, peers: list[Solver]) -> list[dict[str, Any]]:
-    """A row for each method: our preset, plain CCD, Triangulation, and those of the peers that are here."""
+    """A row for each method: our preset in three passes, plain CCD, Triangulation, and the peers that are here."""
     ours: list[Solver] = [
-        AllAtOnce(work, "contribution CCD, preset arm", arm_or_tail(work)),
+        AllAtOnce(work, "contribution CCD, preset arm", arm_or_tail(work), passes=3),
         AllAtOnce(work, "plain CCD", passes=0, sweeps=SWEEPS, finish=False),
     ]
     rows: list[dict[str, Any]] = []

@@ -104,17 +104,23 @@ _ROLES: Final = {
 
 
 def preset(
-    name: str, skeleton: Skeleton, base: Bone | None, effector: Bone, roles: Roles | None = None
+    name: str,
+    skeleton: Skeleton,
+    base: Bone | None,
+    effector: Bone,
+    roles: Roles | None = None,
+    with_effector: bool = False,
 ) -> tuple[Actuation, ...]:
     """The list of a preset for the chain from a base to an effector's head; see `ContributionCCD.base`.
 
+    `with_effector` where another point of the effector is led: then it turns, too.
     Joints of an arm or a leg are told by their roles (`find_roles` if not given), else by which of them is a hinge, or
     the middle one. Raises CoreError for a name that is none, and for a chain without a joint that may turn.
     """
     if name not in PRESETS:
         raise CoreError(f'There is no preset "{name}"; there are {", ".join(PRESETS)}.')
     roles = find_roles(skeleton) if roles is None else roles
-    joints = _joints(skeleton, base, effector)
+    joints = _joints(skeleton, base, effector, with_effector)
     if name in _LIMBS:
         shares = _limb(name, joints, _parts(roles))
     else:
@@ -128,10 +134,16 @@ def preset(
     )
 
 
-def preset_for(skeleton: Skeleton, base: Bone | None, effector: Bone, roles: Roles | None = None) -> str:
+def preset_for(
+    skeleton: Skeleton,
+    base: Bone | None,
+    effector: Bone,
+    roles: Roles | None = None,
+    with_effector: bool = False,
+) -> str:
     """The name of the preset that suits a chain: by the roles of its joints, else by its shape."""
     roles = find_roles(skeleton) if roles is None else roles
-    joints = _joints(skeleton, base, effector)
+    joints = _joints(skeleton, base, effector, with_effector)
     parts = _parts(roles)
     found = [parts[bone][0] for bone in joints if bone in parts]
     for name in ("arm", "leg"):  # a chain from the spine to the hand is an arm
@@ -150,11 +162,12 @@ def preset_for(skeleton: Skeleton, base: Bone | None, effector: Bone, roles: Rol
     return "leg" if down[2] < -0.5 * np.linalg.norm(down) else "arm"
 
 
-def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone) -> list[int]:
-    """The bones of a chain that turn its effector's head, from the base; raises CoreError if there is none."""
+def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone, with_effector: bool) -> list[int]:
+    """The bones of a chain that turn its effector, from the base; raises CoreError if there is none."""
     against, along = bones_between(skeleton, base, effector)
     tip = skeleton.index(effector)
-    joints = [b for b in (*against, *along) if b != tip and skeleton.movable[b] and not skeleton.driven[b]]
+    still = skeleton.driven | ~skeleton.movable
+    joints = [bone for bone in (*against, *along) if not still[bone] and (with_effector or bone != tip)]
     if not joints:
         raise CoreError(f'No bone between the base and "{skeleton.names[tip]}" may turn.')
     return joints

@@ -25,6 +25,7 @@ from .chain_plan import (
 )
 from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, mul, rotate
 
+_DONE = GROWTH * GIVEN_UP
 _CROWDED = 0.7  # share of them still on their way down to which those that are done are taken along
 _CHUNK = 2048
 
@@ -92,7 +93,6 @@ class _Walk(ChainWalk):
         super().__init__(chain.path, batch.plan)
         self.batch, self.frames = batch, frames
         self.links = [_triple(link) for link in _by_part(chain.links, frames)]
-        self.axes = [[_triple(axes[i : i + 3]) for i in (0, 3, 6)] for axes in _by_part(batch.axes, frames)]
         self.rotations = [_quaternion(turn) for turn in _by_part(batch.turns, frames)]
         self.aim(_triple(targets[frames].T.copy()))
 
@@ -110,6 +110,9 @@ class _Walk(ChainWalk):
         if step.axis == BALL:
             self.turn(step.node, _shortest(e, t, self.plan.nothing))
             return
+        if not self.axes:  # sweeps of ball joints need none
+            parts = _by_part(self.batch.axes, self.frames)
+            self.axes = [[_triple(axes[i : i + 3]) for i in (0, 3, 6)] for axes in parts]
         axis = self.axis(step)
         sine, cosine, *squares = full_rotation(axis, t, e)
         full = np.where(np.minimum(*squares) <= self.plan.nothing, 0.0, np.arctan2(sine, cosine))
@@ -167,8 +170,8 @@ class _Finisher:
             better = going & (new_square < square)
             rests = better & (np.sqrt(square) - np.sqrt(new_square) < RESTS * tolerance)
             lowered = np.where(damping > DAMPING, damping / GROWTH, 0.0)
-            damping = np.where(better, lowered, np.maximum(DAMPING, damping * GROWTH))
-            damping[rests] = np.inf
+            raised = np.minimum(np.maximum(DAMPING, damping * GROWTH), _DONE)
+            damping = np.where(rests, _DONE, np.where(better, lowered, raised))
             kept = np.flatnonzero(~better)
             for new, old in zip((*new_turned, *new_ways, new_gap), (*turned, *ways, gap), strict=True):
                 new[:, kept] = old[:, kept]

@@ -73,6 +73,11 @@ def test_locked_axes_are_left_out() -> None:
     assert [one.axis for one in preset("tail", row(4, rotation_locks=locks), None, "b3") if one.bone == "b1"] == ["Z"]
 
 
+def test_the_effector_turns_where_another_point_of_it_is_led(figure: Skeleton) -> None:
+    assert "head" not in {one.bone for one in preset("neck", figure, "neck", "head")}
+    assert "head" in {one.bone for one in preset("neck", figure, "neck", "head", with_effector=True)}
+
+
 def test_what_has_no_preset_is_refused(figure: Skeleton) -> None:
     with pytest.raises(CoreError, match='no preset "wing"; there are arm, leg'):
         preset("wing", figure, "clavicle.R", "hand.R")
