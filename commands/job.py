@@ -41,6 +41,7 @@ from .fields import (
     shown,
 )
 from .goals import JobBalance, JobGoal, Wish, read_balance, read_by_bone, read_goal, read_stiffness
+from .humanoid import Body, read_humanoid
 
 __all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "parse", "read"]
 
@@ -90,6 +91,7 @@ class Job:
     joint_targets  what joints stay near, as far as the goals let them
     stretch        bones may grow by their own IK Stretch
     ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
+    humanoid       the humanoid method in their place; it takes positions and rotations, and of the settings the limits
     """
 
     goals: tuple[Wish, ...]
@@ -105,6 +107,7 @@ class Job:
     joint_targets: JointTargets = "present"
     stretch: bool = False
     ccd: Ccd | None = None
+    humanoid: Body | None = None
 
     def __post_init__(self) -> None:
         if not self.goals:
@@ -115,20 +118,28 @@ class Job:
                 raise CoreError('write.key: a job with "frames" is keyed; without "frames" the current frame is posed.')
         for number, goal in enumerate(self.goals):
             self._check_times(goal, f"goals[{number}]")
-        if self.ccd is not None:
-            self._check_chain()
+        if self.method != "pins":
+            self._check_method()
 
-    def _check_chain(self) -> None:
-        """Raises CoreError for what contribution CCD cannot do."""
-        goal = self.goals[0]
-        plain = isinstance(goal, JobGoal) and goal.position is not None and goal.rotation is None
-        if len(self.goals) != 1 or not plain:
+    @property
+    def method(self) -> Literal["pins", "ccd", "humanoid"]:
+        """Its name."""
+        return "ccd" if self.ccd is not None else "humanoid" if self.humanoid is not None else "pins"
+
+    def _check_method(self) -> None:
+        """Raises CoreError for what only pins and drag can do."""
+        first = self.goals[0]
+        places = isinstance(first, JobGoal) and first.position is not None and first.rotation is None
+        if self.ccd is not None and not (places and len(self.goals) == 1):
             raise CoreError(
                 'goals: "ccd" leads one bone of one chain: give it one goal with a "position" or a pin of it.'
             )
-        for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
-            if wanted is not None:
-                raise CoreError(f'goals[0].{name}: only with the method "pins".')
+        for number, goal in enumerate(self.goals):
+            if not isinstance(goal, JobGoal):
+                raise CoreError(f'goals[{number}]: looks, distances and the like only with the method "pins".')
+            for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
+                if wanted is not None:
+                    raise CoreError(f'goals[{number}].{name}: only with the method "pins".')
         for name in ("root", "balance", "stiffness", "joint_targets", "stretch"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
@@ -190,14 +201,13 @@ def _limits(data: object) -> Limits:
 
 
 def _method(data: object) -> dict[str, Any]:
-    """`wins`, or `ccd`."""
-    name = data.get("name") if isinstance(data, dict) else None
-    if name == "ccd":
-        return {"ccd": read_ccd(data, "method")}
+    """`wins`, `ccd` or `humanoid`."""
+    readers: dict[object, Any] = {"ccd": read_ccd, "humanoid": read_humanoid}
+    name: object = data.get("name") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType]
+    if isinstance(name, str) and name in readers:
+        return {name: readers[name](data, "method")}
     fields = read_fields(data, "method", ("name", "wins"))
-    name = read_choice(fields.get("name", "pins"), "method.name", _METHODS)
-    if name != "pins":
-        raise CoreError(f'method.name: "{name}" comes with a later version of Poise; there are "pins" and "ccd".')
+    read_choice(fields.get("name", "pins"), "method.name", _METHODS)
     return {"wins": read_choice(fields.get("wins", "pins"), "method.wins", ("pins", "drag"))}
 
 

@@ -67,7 +67,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     return Report(
         armature=object.name,
         frames=before.frames,
-        method="pins" if job.ccd is None else "ccd",
+        method=job.method,
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
         goals=reports,
         explanations=(
@@ -178,9 +178,13 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
 def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], largest_scale: float) -> Solution:
     """What the job's method makes of the goals."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
+    rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
     writable = _writable(skeleton, job)
     if job.ccd is not None:
         return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
+    if job.humanoid is not None:
+        body = job.humanoid.method(bool(job.limits), position_tolerance, rotation_tolerance)
+        return solve(writable, pose, goals, body)
     method = PinAndDrag(
         limits=job.limits,
         root="fixed" if job.root == "hold" else job.root,
@@ -190,7 +194,7 @@ def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], larges
         coherent=job.frames is not None,
         settle=job.frames is None,
         position_tolerance=position_tolerance,
-        rotation_tolerance=SHARPER * float(np.radians(job.tolerance.rotation)),
+        rotation_tolerance=rotation_tolerance,
     )
     solution = solve(writable, pose, goals, method)
     if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump

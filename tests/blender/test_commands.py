@@ -559,7 +559,7 @@ def test_bad_options_are_exit_code_2_with_a_sentence(
         ({"armature": "Cup"}, '"Cup" is no armature'),
         ({"frames": [20, 1]}, "frames: the range runs backwards"),
         ({"write": {"action": "walk"}}, 'write.action: there is an action "walk" already'),
-        ({"method": {"name": "humanoid"}}, "method.name"),
+        ({"method": {"name": "humanoids"}}, "method.name"),
     ],
 )
 def test_a_bad_job_is_exit_code_2_and_writes_nothing(

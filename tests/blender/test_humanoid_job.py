@@ -1,0 +1,81 @@
+"""The humanoid method of a job, measured in Blender."""
+
+import json
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+import commands
+from tests.blender.builders import make_armature, make_walk, world, world_rotation
+from tests.blender.rigs import SHIPPED, load
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def solved(folder: Path, capsys: pytest.CaptureFixture[str], *goals: dict, **method: object) -> tuple[int, dict]:
+    """Save the present file, solve a job on it, and leave the result open; exit code and report."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "before.blend"))
+    job = {"version": 1, "frames": [1, 20], "method": {"name": "humanoid", **method}, "goals": goals}
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    paths = ("--blend", folder / "before.blend", "--job", folder / "job.json", "--output", folder / "after.blend")
+    capsys.readouterr()
+    code = commands.run(["solve", *map(str, paths), "--json"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    bpy.ops.wm.open_mainfile(filepath=str(folder / ("after.blend" if code < 2 else "before.blend")))
+    return code, json.loads(lines[0]) if lines else {}
+
+
+def test_a_walk_is_led_by_a_hand_with_its_feet_where_they_were(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_walk(make_armature())
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    rig = bpy.data.objects["rig"]
+    before = []
+    for frame in range(1, 21):
+        bpy.context.scene.frame_set(frame)
+        before.append((world(rig, "foot.L"), world_rotation(rig, "foot.L")))
+    pins = [{"bone": foot, "pin": ["position", "rotation"]} for foot in ("foot.L", "foot.R")]
+    hand = {"bone": "hand.R", "position": {"path": [[1, -0.5, -0.2, 1.3], [20, -0.4, -0.3, 1.5]]}}
+    code, report = solved(tmp_path, capsys, *pins, hand)
+    assert (code, report["method"], report["converged_frames"]) == (0, "humanoid", 20)
+    rig = bpy.data.objects["rig"]
+    wanted = np.linspace([-0.5, -0.2, 1.3], [-0.4, -0.3, 1.5], 20)
+    for number, (place, turn) in enumerate(before):
+        bpy.context.scene.frame_set(number + 1)
+        np.testing.assert_allclose(world(rig, "hand.R"), wanted[number], atol=1e-3)
+        np.testing.assert_allclose(world(rig, "foot.L"), place, atol=1e-3)
+        assert abs(np.dot(world_rotation(rig, "foot.L"), turn)) > 1.0 - 1e-5
+
+
+@pytest.mark.parametrize("file", ["named_mixamo_cm.blend", "odd_random_rolls_apose.blend"])
+def test_rigs_of_other_names_units_and_rolls_reach_down(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import bridge
+    from core.humanoid import find_roles
+
+    (rig,) = load(SHIPPED / "rigs" / file)
+    name = rig.name
+    skeleton = bridge.read_rig(rig).skeleton
+    roles = find_roles(skeleton)
+    bones = {role: skeleton.names[bone] for role, bone in roles.bones.items() if isinstance(bone, int)}
+    hand = world(rig, bones["hand.L"])
+    size = float(np.linalg.norm(world(rig, bones["head"]) - world(rig, bones["foot.L"])))
+    target = hand + size * np.array([0.0, -0.1, -0.25])
+    goals = [{"bone": bones[foot], "pin": ["position", "rotation"]} for foot in ("foot.L", "foot.R")]
+    code, report = solved(tmp_path, capsys, *goals, {"bone": bones["hand.L"], "position": target.tolist()})
+    assert code == 0, report
+    bpy.context.scene.frame_set(10)
+    np.testing.assert_allclose(world(bpy.data.objects[name], bones["hand.L"]), target, atol=1e-3)
+
+
+def test_a_bone_that_is_no_target_is_refused_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_walk(make_armature())
+    code, _ = solved(tmp_path, capsys, {"bone": "upper_arm.R", "position": [0, 0, 1]})
+    assert code == 2
+    assert not (tmp_path / "after.blend").exists()
