@@ -24,11 +24,11 @@ from ..rotation import Array
 from ..skeleton import Skeleton, is_whole
 from ..solution import Solution
 from . import numbers
+from .batches import batch_shape_of, flat_array, flat_pose
 from .chain import Chain, effector_place, find_path, posed, read_chain
 from .chain_batch import ChainBatch
 from .chain_frame import ChainFrame
 from .chain_plan import BALL, VANISHES, Plan, Step
-from .goal_rows import flat_array
 from .pins import PinAndDrag
 
 Mode = Literal["larger", "smaller", "mixed"]
@@ -114,15 +114,9 @@ class Reach:
         self.path = find_path(skeleton, method.actuations, method.base, self.goal.bone)
         if pose.rotations.shape[-2] != len(skeleton):
             raise CoreError(f"The pose has {pose.rotations.shape[-2]} bones, the skeleton {len(skeleton)}.")
-        shapes = [pose.batch_shape, *self.goal.batch_shapes()]
-        try:
-            self.batch_shape = np.broadcast_shapes(*shapes)
-        except ValueError as error:
-            raise CoreError(f"The pose and the goal do not have the same frames: {sorted(set(shapes))}.") from error
+        self.batch_shape = batch_shape_of([self.goal], pose)
         self.count = int(np.prod(self.batch_shape, dtype=int))
-        if not self.count:
-            raise CoreError("There are no frames to solve.")
-        self.given = _flat(pose, self.batch_shape)
+        self.given = flat_pose(pose, self.batch_shape)
         tolerance = method.position_tolerance
         self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else float(tolerance)
         self.targets = flat_array(self.goal.position, self.batch_shape).copy()  # pyright: ignore
@@ -336,8 +330,3 @@ def _plan(method: ContributionCCD, skeleton: Skeleton, chain: Chain, tolerance: 
         tolerance=tolerance,
         nothing=(VANISHES * length) ** 2,
     )
-
-
-def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    parts = (pose.rotations, 2), (pose.translations, 2), (pose.scales, 2), (pose.driven_matrices, 3)
-    return Pose(*(None if array is None else flat_array(array, batch_shape, tail) for array, tail in parts))  # pyright: ignore

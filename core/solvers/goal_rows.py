@@ -18,6 +18,7 @@ from ..goals import AnyGoal, Balance, Distance, Goal, LookAt
 from ..rotation import Array, to_matrix
 from ..skeleton import Skeleton
 from . import numbers
+from .batches import flat_array
 from .blocks import Aim, Block, Collector, Footing, Frames, Place, Span, Stand
 from .tree import Batch, Kinematics, Links, Tree
 
@@ -204,13 +205,6 @@ def rotation_vectors(matrices: Array) -> Array:
     sine = np.sqrt(np.sum(vector * vector, axis=-1))
     safe = np.maximum(sine, numbers.DAMPING)
     return vector * (np.where(sine < numbers.DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
-
-
-def flat_array(values: Array | float, batch_shape: tuple[int, ...], tail: int = 1) -> Array:
-    """(*batch_shape, ...) -> (B, ...), broadcast; `tail` axes are not of the batch."""
-    array = np.asarray(values, float)
-    rest = array.shape[array.ndim - tail :]
-    return np.broadcast_to(array, (*batch_shape, *rest)).reshape(-1, *rest)
 
 
 def _is_plain_position(goal: Goal) -> bool:

@@ -23,8 +23,8 @@ from ..rotation import Array, lengths
 from ..skeleton import Skeleton
 from ..solution import Solution
 from . import numbers
+from .batches import batch_shape_of, flat_array, flat_pose
 from .figure import Figure, LimbBones, Nodes, Stance
-from .goal_rows import flat_array
 from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
 from .pins import PinAndDrag
 from .reasons import reasons
@@ -130,8 +130,8 @@ class _Body:
         self.bent: set[str] = set()
         above = {bone: set(skeleton.ancestors(bone)) for bone in self.figure.place}
         self.over = {bone: {node for node in above if bone in above[node]} for bone in self.figure.spine}
-        self.batch_shape = _common_shape([pose.batch_shape, *(s for goal in goals for s in goal.batch_shapes())])
-        self.start = _flat(pose, self.batch_shape)
+        self.batch_shape = batch_shape_of(goals, pose)
+        self.start = flat_pose(pose, self.batch_shape)
         self.stance = Stance(self.figure, self.start)
         self.targets = self._read_goals()
         self.middles = {
@@ -544,19 +544,3 @@ def _shortest(way: Array, after: Array) -> Array:
     """(..., 4) the shortest rotation from one direction (..., 3) to another."""
     axis = rotation.cross(way, after)
     return rotation.from_axis_angle(axis, np.arctan2(lengths(axis), np.sum(way * after, axis=-1)))
-
-
-def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError as error:
-        raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
-
-
-def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    parts = pose.rotations, pose.translations, pose.scales, pose.driven_matrices
-    flat = [
-        None if part is None else flat_array(part, batch_shape, tail)
-        for part, tail in zip(parts, (2, 2, 2, 3), strict=True)
-    ]
-    return Pose(*flat)  # pyright: ignore

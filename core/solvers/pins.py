@@ -40,8 +40,9 @@ from ..rotation import Array
 from ..skeleton import Skeleton, frozen, is_whole
 from ..solution import Solution
 from . import numbers
+from .batches import batch_shape_of, flat_array, flat_pose
 from .frame import FrameSolver
-from .goal_rows import Errors, GoalRows, flat_array
+from .goal_rows import Errors, GoalRows
 from .limit_rows import LimitRows, LinearLimits
 from .newton import Newton, shortened
 from .reasons import reasons
@@ -173,13 +174,10 @@ class Problem:
         for name, some in (("pose", pose), ("reference", reference)):
             if some.rotations.shape[-2] != len(skeleton):
                 raise CoreError(f"The {name} has {some.rotations.shape[-2]} bones, the skeleton {len(skeleton)}.")
-        shapes = [shape for goal in goals for shape in goal.batch_shapes()]
-        self.batch_shape = _common_shape([pose.batch_shape, reference.batch_shape, *shapes])
-        self.given = self.start = _flat(pose, self.batch_shape)
-        self.reference = _flat(reference, self.batch_shape)
+        self.batch_shape = batch_shape_of(goals, pose, reference)
+        self.given = self.start = flat_pose(pose, self.batch_shape)
+        self.reference = flat_pose(reference, self.batch_shape)
         self.count = int(np.prod(self.batch_shape, dtype=int))
-        if not self.count:
-            raise CoreError("There are no frames to solve.")
         started = [self._started(goal) for goal in goals]
         self.rows = GoalRows(skeleton, started, self.batch_shape, method.root, method.stretch, method.axes)
         self.tree = self.rows.tree
@@ -861,20 +859,3 @@ class Found(Batch):
     done: NDArray[np.bool_]  # (B,)
     lengths: Array  # (B, K) as in `Errors`
     costs: Array  # (B, L) as in `Errors`
-
-
-def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError as error:
-        raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
-
-
-def _parts(pose: Pose) -> list[Array | None]:
-    return [pose.rotations, pose.translations, pose.scales, pose.driven_matrices]
-
-
-def _flat(pose: Pose, batch_shape: tuple[int, ...]) -> Pose:
-    tails = (2, 2, 2, 3)
-    flat = (None if p is None else flat_array(p, batch_shape, t) for p, t in zip(_parts(pose), tails, strict=True))
-    return Pose(*flat)  # type: ignore

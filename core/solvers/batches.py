@@ -1,0 +1,37 @@
+"""The leading axes of a solve: what pose and goals have in common, and both as one flat batch."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import CoreError
+from ..goals import AnyGoal
+from ..pose import Pose
+from ..rotation import Array
+
+Shape = tuple[int, ...]
+
+
+def batch_shape_of(goals: Sequence[AnyGoal], *poses: Pose) -> Shape:
+    """The frames that all have, broadcast; raises CoreError where they have others, or none."""
+    shapes = [pose.batch_shape for pose in poses] + [shape for goal in goals for shape in goal.batch_shapes()]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
+    if not np.prod(shape, dtype=int):
+        raise CoreError("There are no frames to solve.")
+    return shape
+
+
+def flat_array(values: Array | float, batch_shape: Shape, tail: int = 1) -> Array:
+    """(*batch_shape, ...) -> (B, ...), broadcast; `tail` axes are not of the batch."""
+    array = np.asarray(values, float)
+    rest = array.shape[array.ndim - tail :]
+    return np.broadcast_to(array, (*batch_shape, *rest)).reshape(-1, *rest)
+
+
+def flat_pose(pose: Pose, batch_shape: Shape) -> Pose:
+    """The pose as B frames."""
+    parts = (pose.rotations, 2), (pose.translations, 2), (pose.scales, 2), (pose.driven_matrices, 3)
+    return Pose(*(None if array is None else flat_array(array, batch_shape, tail) for array, tail in parts))  # pyright: ignore
