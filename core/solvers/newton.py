@@ -7,10 +7,6 @@ With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J
 for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and f . (a_i x a_j) / 2 for a frame.
 Steps are those of a trust region in standard deviations (Nocedal and Wright, Numerical Optimization, 4.3), from the
 eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
-
-More than two levels rest one after the other. Those that do are held where they are with more weight than can be told
-from firm: their aims move so far that they bear the force, multiplied, that they rested with (the method of
-multipliers), and what stretched towards a place out of reach stays stretched, since the force bends as before.
 """
 
 from dataclasses import dataclass, replace
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class _State(Batch):
+class State(Batch):
     """B frames at x."""
 
     value: Array  # (B,) F
@@ -44,16 +40,18 @@ class _State(Batch):
 
 
 @dataclass(frozen=True, eq=False)
-class _Wish(Batch):
+class Wish(Batch):
     """What F is made of in B frames."""
 
     weights: Array  # (B, M) w of the rows in their order
     aims: Array  # (B, M) errors at which rows rest: a level that bears a force has its aim beyond what it is held at
     home: Array  # (B, D) where the prior's mean is
+    above: int  # m, the rows of upper levels: those that are met stay so
+    firm: Array | None = None  # (B, m) 1 for those, where it is known; then next to nothing is free by rounding only
 
 
 @dataclass(frozen=True, eq=False)
-class _Shape:
+class Shape:
     """How F goes on from a place of B frames, to second order, in steps from there."""
 
     slope: Array  # (B, D)
@@ -103,7 +101,7 @@ class _Model:
     step: Array  # (B, D) in x
     expected: Array  # (B,) what it should lower F by
     projectors: Array  # (B, R, 3, 3) along the active limits
-    firm: Array  # as in `_Shape`
+    firm: Array  # as in `Shape`
     held: Array
     least: Array  # (B,) the least eigenvalue, where it is negative
 
@@ -169,43 +167,14 @@ class Newton:
 
         At `most` so many steps, the first no longer than `radius` standard deviations.
         """
-        firm = self.rows.rows if met else self.rows.levels[-1].start
+        above = self.rows.rows if met else self.rows.levels[-1].start
         weights = self._weights(frames)
-        return self._descend(x, frames, _Wish(weights, np.zeros_like(weights), np.zeros_like(x)), firm, most, radius)
-
-    def rest(
-        self, x: Array, frames: NDArray[np.int64], met: bool
-    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """As `descend`, but of more than two levels no lower one moves an upper one."""
-        levels = self.rows.levels
-        if met or len(levels) <= 2:
-            return self.descend(x, frames, met)
-        steps, aims, last = np.zeros(len(x), int), np.zeros((len(x), self.rows.rows)), len(levels) - 1
-        active = self.limits.nothing(len(x))
-        for rank in range(1, last + 1):
-            # what lower levels have found stays as near as it can until it is their turn
-            home = x if rank < last else np.zeros_like(x)
-            wish = _Wish(self._weights(frames, rank), aims, home)
-            x, more, active = self._descend(x, frames, wish, levels[rank].start)
-            steps += more
-            if rank < last:
-                aims = self._held(x, wish, frames, rank)
-        return x, steps, active
-
-    def _held(self, x: Array, wish: _Wish, frames: NDArray[np.int64], rank: int) -> Array:
-        """Aims (B, M) with which the levels down to `rank` stay where they are at x, as firm as the next one needs."""
-        at = self.problem.links[frames].place(x)
-        forces = wish.weights * self._errors(at, wish.aims, frames)
-        firm = self._weights(frames, rank + 1)
-        aims = self._errors(at, 0.0, frames) - forces / (numbers.LEVEL_DAMPING * np.maximum(firm, 1.0))
-        aims[:, self.rows.levels[rank].stop :] = 0.0
-        return aims
+        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), above), most, radius)
 
     def _descend(
-        self, x: Array, frames: NDArray[np.int64], wish: _Wish, firm: int,
+        self, x: Array, frames: NDArray[np.int64], wish: Wish,
         most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
-        self.firm = firm  # rows that stay met, once they are
         links = self.problem.links[frames]
         at = links.place(x.copy())
         now = self._state(at, self.limits.measure(at, frames), wish, frames)
@@ -239,21 +208,15 @@ class Newton:
                 break
         return now.x, steps, active
 
-    def _weights(self, frames: NDArray[np.int64], rank: int | None = None) -> Array:
-        """w (B, M) of the rows in their order: of all levels, or of those down to `rank`, all but this one firm."""
+    def _weights(self, frames: NDArray[np.int64]) -> Array:
+        """w (B, M) of the rows in their order."""
         rows = self.rows
-        last = len(rows.levels) - 1 if rank is None else rank
-        below = 1.0 * last - np.arange(len(rows.levels))
-        if rank is None:
-            shares = (numbers.NEWTON_LEVEL if last <= 1 else numbers.LEVEL_DAMPING) ** below
-        else:
-            own = numbers.NEWTON_UPPER if rank < len(rows.levels) - 1 else 1.0
-            shares = np.where(below > 0.0, numbers.NEWTON_LEVEL, own)
-        levels = (below >= 0.0) / (numbers.NEWTON_DAMPING * shares)
-        blocks = np.repeat(rows.block_in_level @ levels, 3)
+        last = len(rows.levels) - 1
+        shares = (numbers.NEWTON_LEVEL if last <= 1 else numbers.LEVEL_DAMPING) ** (1.0 * last - np.arange(last + 1))
+        blocks = np.repeat(rows.block_in_level @ (1.0 / (numbers.NEWTON_DAMPING * shares)), 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 
-    def _reach(self, links: Links, x: Array, wish: _Wish, frames: NDArray[np.int64]) -> _State:
+    def _reach(self, links: Links, x: Array, wish: Wish, frames: NDArray[np.int64]) -> State:
         """The frames at x, with joints brought in that are outside their limits."""
         at = links.place(x)
         measured = self.limits.measure(at, frames)
@@ -264,10 +227,10 @@ class Newton:
             measured.put(drifted, self.limits.measure(at[drifted], frames[drifted]))
         return self._state(at, measured, wish, frames)
 
-    def _state(self, at: Kinematics, measured: Measured, wish: _Wish, frames: NDArray[np.int64]) -> _State:
+    def _state(self, at: Kinematics, measured: Measured, wish: Wish, frames: NDArray[np.int64]) -> State:
         errors = self._errors(at, wish.aims, frames)
         value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
-        return _State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
+        return State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
 
     def _errors(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
         """e (B, M) from their aims in the order of the rows; what a one-sided row allows is none."""
@@ -276,7 +239,7 @@ class Newton:
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
-    def _measure(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
+    def _measure(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
         """Which rows count (B, M), and e."""
         errors = self._errors(at, wish.aims, frames)
         on = np.ones_like(errors)
@@ -284,7 +247,7 @@ class Newton:
         on[:, sided] = errors[:, sided] < 0.0
         return on, errors
 
-    def _slope(self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+    def _slope(self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
         on, errors = self._measure(here.at, wish, frames)
         jacobian = self.rows.jacobian(links, here.at, on, frames)
@@ -292,7 +255,7 @@ class Newton:
         return jacobian, (here.x - wish.home) * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
 
     def _mend(
-        self, links: Links, here: _State, there: _State, wish: _Wish, frames: NDArray[np.int64], model: "_Model",
+        self, links: Links, here: State, there: State, wish: Wish, frames: NDArray[np.int64], model: "_Model",
         active: NDArray[np.bool_],
     ) -> None:  # fmt: skip
         """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
@@ -306,26 +269,29 @@ class Newton:
             if turn:
                 aside = self._aside(part, other, share, where, on, model_.least)
                 other = self._reach(part, self._turned(other.x, aside), share, where)
-            elif not self.firm:
+            elif not wish.above:
                 continue
-            if self.firm:
-                back = self._back(part, other, share, model_, where)
+            if wish.above:
+                back = self._back(part, other.at, share, where, model_.firm, model_.held, model_.projectors)
                 nearer = self._reach(part, self._turned(other.x, back), share, where)
                 other.put(closer := np.flatnonzero(nearer.value < other.value), nearer[closer])
             closer = np.flatnonzero(other.value < there.value[left])
             there.put(left[closer], other[closer])
 
-    def _back(self, links: Links, there: _State, wish: _Wish, model: _Model, frames: NDArray[np.int64]) -> Array:
-        """A step (B, D) that takes the errors of the firm rows back to where their forces hold them."""
-        on, errors = self._measure(there.at, wish, frames)
-        on[:, : self.firm] *= model.firm
-        rows = self._free(self.rows.jacobian(links, there.at, on, frames)[:, : self.firm], model.projectors)
-        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(self.firm)
-        gap = np.linalg.solve(gram, (errors[:, : self.firm] - model.held)[..., None])
+    def _back(
+        self, links: Links, at: Kinematics, wish: Wish, frames: NDArray[np.int64], firm: Array, held: Array,
+        projectors: Array,
+    ) -> Array:  # fmt: skip
+        """A step (B, D) that takes the errors of the firm rows (B, m) back to where their forces hold them."""
+        on, errors = self._measure(at, wish, frames)
+        on[:, : wish.above] *= firm
+        rows = self._free(self.rows.jacobian(links, at, on, frames)[:, : wish.above], projectors)
+        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(wish.above)
+        gap = np.linalg.solve(gram, (errors[:, : wish.above] - held)[..., None])
         return shortened((np.swapaxes(rows, -1, -2) @ gap)[..., 0] * self.spread)
 
     def _aside(
-        self, links: Links, there: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, there: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
         least: Array,
     ) -> Array:  # fmt: skip
         """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
@@ -338,31 +304,32 @@ class Newton:
         return shortened(z * self.spread)
 
     def _shape(
-        self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
-    ) -> _Shape:
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
+    ) -> Shape:
         jacobian, slope, forces = self._slope(links, here, wish, frames)
         linear = self.limits.linearize(here.at, here.measured, frames)
         strain = linear.strain_slope(len(self.spread))
         slope += strain
         firm = self._firm_rows(here.at, wish, frames)
         projectors = linear.fixed(self.spread, linear.begin(active))[1]
-        rows = self._free(jacobian[:, : self.firm] * firm[..., None], projectors)
+        rows = self._free(jacobian[:, : wish.above] * firm[..., None], projectors)
         steady = self._steady(rows, forces, slope, wish.weights)
         goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
         prior, wanted = (here.x - wish.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
         goals -= self._curvature(links, here.at, jacobian, steady)
         # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
         self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
-        held = steady[:, : self.firm] / np.maximum(wish.weights[:, : self.firm], 1.0)
-        return _Shape(slope, prior + wanted + strain, goals, firm, held, self.limits, linear, here.at, frames)
+        held = steady[:, : wish.above] / np.maximum(wish.weights[:, : wish.above], 1.0)
+        return Shape(slope, prior + wanted + strain, goals, firm, held, self.limits, linear, here.at, frames)
 
     def _model(
-        self, links: Links, here: _State, wish: _Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it."""
         shape = self._shape(links, here, wish, frames, active)
         fall = shape.slope * self.spread
+        home = None if wish.firm is None else (here.x - wish.home) * self.stiffness * self.spread
         active = shape.linear.begin(active)
         turn = 0
         while True:
@@ -372,7 +339,7 @@ class Newton:
             fixed, projectors = shape.linear.fixed(self.spread, active)
             far = np.sqrt(np.sum(fixed * fixed, axis=1))
             fixed *= (radius / np.maximum(far, radius))[:, None]
-            z, least = self._trusted(scaled, fall, fixed, projectors, radius)
+            z, least = self._trusted(scaled, fall, home, fixed, projectors, radius)
             step = z * self.spread
             if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
                 break
@@ -385,27 +352,27 @@ class Newton:
         return _Model(step, expected, projectors, shape.firm, shape.held, least), active
 
     def _trusted(
-        self, scaled: Array, fall: Array, fixed: Array, projectors: Array, radius: Array
+        self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array
     ) -> tuple[Array, Array]:
         """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'.
 
+        With `home`, the prior's slope, this alone moves what is flat: the rest of the slope is rounding there.
         And the model's least eigenvalues, or 0 where they are positive.
         """
         reduced, left = self._reduced(scaled, fall, fixed, projectors)
         reduced += np.eye(len(self.spread))
-        try:
-            np.linalg.cholesky(reduced)
-        except np.linalg.LinAlgError:
-            pass
-        else:
-            z = -np.linalg.solve(reduced, left)[..., 0]
-            if np.all(np.sum(z * z, axis=1) <= radius * radius):
-                return fixed + z, np.zeros(len(z))
+        z = _solved(reduced, left) if home is None else None
+        if z is not None and np.all(np.sum(z * z, axis=1) <= radius * radius):
+            return fixed + z, np.zeros(len(z))
         values, vectors = np.linalg.eigh(reduced)
         along = (np.swapaxes(vectors, -1, -2) @ left)[..., 0]
-        shift = _shift(values, along, radius)
+        if home is not None:
+            flat = is_flat(values - 1.0)
+            back = (np.swapaxes(vectors, -1, -2) @ project(projectors, home[..., None]))[..., 0]
+            values, along = np.where(flat, 1.0, values), np.where(flat, back, along)
+        shift = shifts(values, along, radius)
         z = -(vectors @ (along / (values + shift[:, None]))[..., None])
-        return fixed + project(projectors, z)[..., 0], np.minimum(values[:, 0], 0.0)
+        return fixed + project(projectors, z)[..., 0], np.minimum(values.min(axis=1), 0.0)
 
     def _reduced(self, scaled: Array, fall: Array, fixed: Array, projectors: Array) -> tuple[Array, Array]:
         """The Hessian (B, D, D), without the prior's 1, and the slope (B, D, 1), that `fixed` leaves."""
@@ -415,12 +382,14 @@ class Newton:
         reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
         return reduced, project(projectors, slope[..., None])
 
-    def _firm_rows(self, at: Kinematics, wish: _Wish, frames: NDArray[np.int64]) -> Array:
+    def _firm_rows(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> Array:
         """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
+        if wish.firm is not None:
+            return wish.firm
         missed = (np.abs(self._errors(at, 0.0, frames)) > numbers.NEARLY) & (wish.weights > 0.0)
-        kept, here = np.ones((len(missed), self.firm)), np.ones(len(missed), bool)
+        kept, here = np.ones((len(missed), wish.above)), np.ones(len(missed), bool)
         for level in self.rows.levels:
-            if level.start < self.firm:
+            if level.start < wish.above:
                 here &= ~missed[:, level].any(axis=1)
                 kept[:, level] = here[:, None]
         return kept
@@ -434,7 +403,7 @@ class Newton:
 
         Their own errors are too small next to their weights to tell.
         """
-        firm = self.firm
+        firm = rows.shape[1]
         if not firm:
             return forces
         gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
@@ -493,16 +462,31 @@ class Newton:
         return half + np.swapaxes(half, -1, -2)
 
 
+def is_flat(values: Array) -> NDArray[np.bool_]:
+    """Which of the eigenvalues (B, D) are but rounding of the greatest."""
+    size = np.abs(values)
+    return size <= numbers.NEWTON_FLAT * size.max(axis=1, keepdims=True, initial=0.0)
+
+
+def _solved(hessian: Array, slope: Array) -> Array | None:
+    """Steps (B, D) to the bottoms of models with slopes (B, D, 1), if all of them have one."""
+    try:
+        np.linalg.cholesky(hessian)
+    except np.linalg.LinAlgError:
+        return None
+    return -np.linalg.solve(hessian, slope)[..., 0]
+
+
 def _sum_of_rates(vectors: Array, slopes: Array) -> Array:
     """Jr(x)^T g for rotation vectors and g (..., 3)."""
     return (np.swapaxes(rotation.exp_and_jacobian(vectors)[1], -1, -2) @ slopes[..., None])[..., 0]
 
 
-def _shift(values: Array, along: Array, radius: Array) -> Array:
+def shifts(values: Array, along: Array, radius: Array) -> Array:
     """The least m >= 0 (B,) with values + m > 0 and |along / (values + m)| <= radius, by halving."""
-    least = np.maximum(-values[:, 0], 0.0) * (1.0 + numbers.LIMIT_SLACK)
+    least = np.maximum(-values.min(axis=1), 0.0) * (1.0 + numbers.LIMIT_SLACK)
     newton = np.sqrt(np.sum(np.square(along / np.maximum(values, numbers.LIMIT_SLACK)), axis=1))
-    inside = (values[:, 0] > numbers.LIMIT_SLACK) & (newton <= radius)
+    inside = (values.min(axis=1) > numbers.LIMIT_SLACK) & (newton <= radius)
     low, high = least, least + np.sqrt(np.sum(along * along, axis=1)) / radius + numbers.LIMIT_SLACK
     for _ in range(numbers.HALVINGS):
         middle = 0.5 * (low + high)

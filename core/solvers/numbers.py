@@ -33,14 +33,24 @@ LM_START: Final = 1e3
 LM_GROWTH: Final = 8.0
 LM_LIMIT: Final = 1e9
 NEWTON_DAMPING: Final = 3e-7  # D where goals are out of reach
-NEWTON_LEVEL: Final = 1e-8  # damping of levels there that are held while the next one rests, as a share of its own
-NEWTON_UPPER: Final = 0.03  # share of D while a level rests that has two below it: nothing else may count
+NEWTON_LEVEL: Final = 1e-8  # damping of the first of two levels there, as a share of the second's
+LEVEL_RANGE: Final = 1e-8  # at most so far apart are the dampings of more levels: the rest drowns in rounding
+LEVEL_TURNS: Final = 3  # of the method of multipliers, for a level
+LEVEL_HELD: Final = 1e-5  # distance or angle by which an upper level may be moved without a further one
+LEVEL_MET: Final = 1e-4  # errors up to which a level is firm for those below it
+SURFACE_STEPS: Final = 6  # at most, back to the poses that serve all levels as well
+ON_SURFACE: Final = (
+    1e-9  # standard deviations off them that are none: what is free beside firm rows is clear only there
+)
+OFF_SURFACE: Final = 1e-3  # and where a step along them was too long
+NEWTON_UPPER: Final = 0.03  # share of D while a level rests that has others below it: nothing else may count
 NEWTON_RADIUS: Final = 1.0  # standard deviations that a first step may have, and any step
 NEWTON_WIDEST: Final = 4.0
 NEWTON_TRUST: Final = 0.25  # share of the expected gain that must come for the radius to stay
 NEWTON_NOISE: Final = 1e-13  # share of F that is rounding
 NEWTON_TOLD: Final = 0.9  # share of the expected gain below which a step is first taken back to the valley's floor
 NEWTON_MENDS: Final = 3  # at most so often
+NEWTON_FLAT: Final = 1e-14  # share of the greatest curvature that is rounding
 NEWTON_STEEP: Final = 30.0  # curvature, in that of the prior, from which a direction is a wall and no valley floor
 TINY_TURN: Final = 1e-5  # radians: a derivative by differences
 HALVINGS: Final = 40

@@ -43,8 +43,9 @@ from . import numbers
 from .batches import batch_shape_of, flat_array, flat_pose
 from .frame import FrameSolver
 from .goal_rows import Errors, GoalRows
+from .levels import Levels
 from .limit_rows import LimitRows, LinearLimits
-from .newton import Newton, shortened
+from .newton import shortened
 from .reasons import reasons
 from .restarts import Restarts
 from .tree import Batch, Kinematics, Links
@@ -484,8 +485,8 @@ class Problem:
         return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
 
     @cached_property
-    def _newton(self) -> Newton:
-        return Newton(self)
+    def _newton(self) -> Levels:
+        return Levels(self)
 
     def clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """Frames at x with joints brought in that are outside their limits."""
@@ -511,7 +512,7 @@ class Problem:
                 errors = self.rows.errors(self.links[part].place(x), part)
                 near = np.all(errors.lengths <= nearly, axis=1)
                 for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
-                    if some.any() and (phase == numbers.EXACT or len(self.rows.levels) == 2):  # see `Newton.rest`
+                    if some.any() and (phase == numbers.EXACT or len(self.rows.levels) == 2):  # see `Levels.rest`
                         places = part[some]
                         last = self.iterate(x[some], places, numbers.FINAL_STEPS, phase)
                         x[some], active[some] = last.x, active[some] | last.active

@@ -1,0 +1,263 @@
+"""How a body with three or more levels of goals comes to rest: lower ones move no upper one, nothing is left to chance.
+
+Level by level: the goals down to one of them rest by `newton`, those above it with so much more weight that what is
+out of reach stays as near as it was, to second order. What is met gives way by a share; then its aims move the other
+way (the method of multipliers), until it is held where it was.
+
+Stretched limbs still twist about themselves and spare joints turn, however firm the levels are: the poses that serve
+all levels as well make a surface. On it the prior decides alone: next to weights of 1e14 a prior of 1 is lost in
+rounding. With H the second derivatives of the weighted levels, split by their eigenvalues into what the levels hold
+and the surface's tangent Z, and p the prior's slope, a step is one of Newton onto the surface and one along it:
+
+    dx = -H^+ g - Z (Z^T K Z)^-1 Z^T p,    K = P'' + dH,    dH = (H(x - y) - H(x + y)) / 2,    y = H^+ p
+
+K is the prior's second derivative on the surface: y is how far the prior would pull the levels off it, and the rate of
+H along -y is by how much the surface bends.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rotation import Array
+from . import numbers
+from .newton import Newton, Shape, State, Wish, is_flat, project, shifts, shortened
+from .tree import Batch
+
+
+@dataclass(frozen=True, eq=False)
+class _Place(Batch):
+    """B frames at a place of the surface, in standard deviations where nothing else is said."""
+
+    x: Array  # (B, D) in its own units
+    value: Array  # (B,) the prior on the surface next to x, to second order
+    back: Array  # (B, D) what is left of the way onto the surface
+    axes: Array  # (B, D, D) columns along the surface, zero where there are less
+    fall: Array  # (B, D) the prior's slope along them
+    bends: Array  # (B, D) and its second derivatives
+    active: NDArray[np.bool_]  # (B, K) limits
+    projectors: Array  # (B, R, 3, 3) along these
+    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
+
+    def step(self, radius: Array) -> tuple[Array, Array]:
+        """The step (B, D) within the radius (B,), and how long it is along the surface."""
+        along = self.fall / (self.bends + shifts(self.bends, self.fall, radius)[:, None])
+        return self.back - _times(self.axes, along), np.sqrt(np.sum(along * along, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """H of the levels in B frames, in standard deviations."""
+
+    back: Array  # (B, D) the step onto the surface
+    axes: Array  # (B, D, D) its directions
+    wall: NDArray[np.bool_]  # (B, D) which of them the levels hold
+    inverse: Array  # (B, D) 1 / H along them, 0 along the others
+
+    def least(self, slope: Array) -> Array:
+        """H^+ g (B, D)."""
+        return _times(self.axes, self.inverse * _times(np.swapaxes(self.axes, -1, -2), slope))
+
+
+@dataclass(frozen=True, eq=False)
+class _Shapes:
+    """F at a place, and its parts."""
+
+    state: State
+    whole: Shape  # all of it
+    levels: Shape  # without the prior, but for soft limits
+    soft: Shape | None  # these alone, where there are any
+
+    @property
+    def prior_slope(self) -> Array:
+        """(B, D), with that of soft limits: they give way where a goal needs it, too."""
+        slope = self.whole.slope - self.levels.slope
+        return slope if self.soft is None else slope + self.soft.slope
+
+
+class Levels(Newton):
+    """`rest` of a problem with any number of levels."""
+
+    def rest(
+        self, x: Array, frames: NDArray[np.int64], met: bool
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """As `descend`, but of more than two levels no lower one moves an upper one."""
+        levels = self.rows.levels
+        if met or len(levels) <= 2:
+            return self.descend(x, frames, met)
+        steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
+        aims, held = np.zeros((2, len(x), self.rows.rows))
+        missed = np.zeros((len(x), len(levels)), bool)
+        wish = self._wish(x, frames, aims, missed, 0)
+        for rank, level in enumerate(levels):
+            errors = held
+            for _ in range(numbers.LEVEL_TURNS):
+                wish = self._wish(x, frames, aims, missed, rank)
+                x, more, active = self._descend(x, frames, wish)
+                steps += more
+                errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)
+                moved = (errors - held)[:, : level.start]
+                aims[:, : level.start] -= moved
+                if np.abs(moved).max(initial=0.0) < numbers.LEVEL_HELD:
+                    break
+            held[:, : level.stop] = errors[:, : level.stop]
+            missed[:, rank] = np.abs(errors[:, level] * (wish.weights[:, level] > 0.0)).max(axis=1) > numbers.LEVEL_MET
+        x, more, active = self._ease(x, frames, wish, active)
+        return x, steps + more, active
+
+    def _wish(self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int) -> Wish:
+        """The levels down to `rank`: those above it that are met are firm, of the others each has a share of the next.
+
+        missed (B, L): which of those above are out of reach.
+        """
+        rows = self.rows
+        above = missed[:, :rank]
+        count = above.sum(axis=1, keepdims=True)
+        led = ~above[:, :1].any(axis=1, keepdims=True)  # what is met above them weighs more than all of them
+        parts = np.maximum(count + led, 1)
+        share = np.maximum(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / parts))
+        levels = np.zeros((len(x), len(rows.levels)))
+        levels[:, :rank] = np.where(above, share ** (np.cumsum(above, axis=1) - count - 1.0), 1.0 / numbers.LEVEL_RANGE)
+        levels[:, rank] = 1.0
+        damping = numbers.NEWTON_DAMPING * (1.0 if rank == len(rows.levels) - 1 else numbers.NEWTON_UPPER)
+        blocks = np.repeat(levels @ rows.block_in_level.T, 3, axis=1) / damping
+        firm = np.repeat(np.where(above, 0.0, 1.0), [level.stop - level.start for level in rows.levels[:rank]], axis=1)
+        return Wish((rows.scales[frames] ** 2 * blocks)[:, rows.order], aims, x, rows.levels[rank].start, firm)
+
+    def _ease(
+        self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_]
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """x (B, D) on the surface where the prior is least, the number of steps and the active limits."""
+        trusted, steps = np.full(len(x), numbers.NEWTON_RADIUS), np.zeros(len(x), int)
+        now = self._place(x, frames, wish, active, trusted)
+        alive = np.arange(len(x))
+        for _ in range(numbers.NEWTON_STEPS):
+            here, where = now[alive], frames[alive]
+            step, size = here.step(trusted[alive])
+            there = self._place(self._stepped(here.x, step), where, wish[alive], here.active, trusted[alive], here)
+            better = there.value <= here.value * (1.0 + numbers.NEWTON_NOISE)
+            better &= np.abs(there.back).max(axis=1, initial=0.0) < numbers.OFF_SURFACE
+            now.put(alive[better], there[better])
+            wider = np.minimum(np.maximum(trusted[alive], 2.0 * size), numbers.NEWTON_WIDEST)
+            trusted[alive] = np.where(better, wider, 0.25 * size)
+            steps[alive] += 1
+            alive = alive[np.max(np.abs(step * self.spread), axis=1, initial=0.0) >= numbers.NEWTON_RESTS]
+            if not len(alive):
+                break
+        return now.x, steps, now.active
+
+    def _stepped(self, x: Array, step: Array) -> Array:
+        return self._turned(x, shortened(step * self.spread))
+
+    def _place(
+        self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_], radius: Array,
+        last: _Place | None = None,
+    ) -> _Place:  # fmt: skip
+        """The surface next to x (B, D); `last`: a place nearby, since what is free shows on the surface only."""
+        shapes, levels, active = self._onto(x, frames, wish, active, last)
+        state, whole = shapes.state, shapes.whole
+        own = shapes.prior_slope * self.spread
+        turn = 0
+        while True:
+            turn += 1
+            pulled = levels.least(own)
+            bend = self._in_deviations(whole.hessian(active)) + self._sides(
+                state.x, pulled, frames, wish, active, whole.held
+            )
+            flat = levels.axes * ~levels.wall[:, None, :]
+            bends, turned = np.linalg.eigh(np.swapaxes(flat, -1, -2) @ bend @ flat + np.eye(len(self.spread)))
+            flat = flat @ turned
+            value = state.value + np.sum(own * levels.back, axis=1)
+            fall = _times(np.swapaxes(flat, -1, -2), own)
+            projectors = whole.linear.fixed(self.spread, active)[1]
+            place = _Place(state.x, value, levels.back, flat, fall, bends, active, projectors, whole.held)
+            if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
+                return place
+            step = place.step(radius)[0]
+            push = whole.slope + _times(whole.hessian(active), (step - pulled) * self.spread)
+            push += step * self.spread * self.stiffness
+            changed = whole.linear.revise(active, step * self.spread, push, release=turn <= 2)
+            if not changed.any():
+                return place
+            active = active ^ changed
+            levels = self._levels(shapes, active)
+
+    def _onto(
+        self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_], last: _Place | None
+    ) -> tuple[_Shapes, _Levels, NDArray[np.bool_]]:
+        """What there is where the surface is next to x (B, D), with the active limits."""
+        turn = 0
+        while True:
+            turn += 1
+            if last is not None:
+                x = self._met_again(x, frames, wish, last)
+            shapes = self._shapes(x, frames, wish, active)
+            active = shapes.whole.linear.begin(active)
+            levels = self._levels(shapes, active, last)
+            if turn == numbers.SURFACE_STEPS or np.abs(levels.back).max(initial=0.0) < numbers.ON_SURFACE:
+                return shapes, levels if last is None else self._levels(shapes, active), active
+            x = self._stepped(shapes.state.x, levels.back)
+
+    def _met_again(self, x: Array, frames: NDArray[np.int64], wish: Wish, last: _Place) -> Array:
+        """x (B, D) with what is met, and firm, back where it is held: any way off it bends all else."""
+        links = self.problem.links[frames]
+        assert wish.firm is not None
+        for _ in range(numbers.SURFACE_STEPS):
+            step = self._back(links, links.place(x), wish, frames, wish.firm, last.held, last.projectors)
+            x = self._turned(x, step)
+            if np.abs(step).max(initial=0.0) < numbers.ON_SURFACE:
+                break
+        return x
+
+    def _shapes(self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_]) -> _Shapes:
+        """What there is at x (B, D), or next to it, within the limits."""
+        links, still = self.problem.links[frames], np.zeros_like(wish.weights)
+        alone = Wish(still, wish.aims, np.zeros_like(x), 0)
+        state = self._reach(links, x, alone, frames)
+        whole, levels = (
+            self._shape(links, state, replace(wish, home=home), frames, active) for home in (alone.home, state.x)
+        )
+        soft = None
+        if self.limits.variance.any():
+            soft = self._shape(links, state, replace(alone, home=state.x), frames, active)
+        return _Shapes(state, whole, levels, soft)
+
+    def _levels(self, shapes: _Shapes, active: NDArray[np.bool_], last: _Place | None = None) -> _Levels:
+        fixed, projectors = shapes.levels.linear.fixed(self.spread, active)
+        hessian, slope = shapes.levels.hessian(active), shapes.levels.slope
+        if shapes.soft is not None:
+            hessian, slope = hessian - shapes.soft.hessian(active), slope - shapes.soft.slope
+        hessian = self._in_deviations(hessian)
+        if last is not None:
+            across = np.eye(len(self.spread)) - last.axes @ np.swapaxes(last.axes, -1, -2)
+            hessian = across @ hessian @ across
+        reduced, left = self._reduced(hessian, slope * self.spread, fixed, projectors)
+        values, axes = np.linalg.eigh(reduced)
+        wall = ~is_flat(values)
+        levels = _Levels(fixed, project(projectors, axes), wall, wall / np.where(wall, values, 1.0))
+        return replace(levels, back=fixed - levels.least(left[..., 0]))
+
+    def _sides(
+        self, x: Array, pulled: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_], held: Array
+    ) -> Array:
+        """dH (B, D, D), with the forces of the firm rows as they are: next to their weights no way is short enough."""
+        frames, active = np.concatenate([frames, frames]), np.concatenate([active, active])
+        links = self.problem.links[frames]
+        at = links.place(np.concatenate([self._turned(x, way * self.spread) for way in (-pulled, pulled)]))
+        weights, aims, m = wish.weights.copy(), wish.aims.copy(), wish.above
+        assert wish.firm is not None
+        aims[:, :m] = np.where(wish.firm > 0.0, -weights[:, :m] * held, aims[:, :m])
+        weights[:, :m] = np.where(wish.firm > 0.0, 1.0, weights[:, :m])
+        weights, aims = (np.concatenate([part, part]) for part in (weights, aims))
+        both = Wish(weights, aims, np.zeros_like(at.x), 0)
+        state = self._state(at, self.limits.measure(at, frames), both, frames)
+        ahead, behind = np.split(self._shape(links, state, both, frames, active).hessian(active), 2)
+        return 0.5 * self._in_deviations(ahead - behind)
+
+    def _in_deviations(self, hessian: Array) -> Array:
+        return hessian * self.spread * self.spread[:, None]
+
+
+def _times(matrices: Array, vectors: Array) -> Array:
+    return (matrices @ vectors[..., None])[..., 0]

@@ -1,0 +1,116 @@
+"""Three and more levels of goals: no lower one moves an upper one, and the body rests, whatever is out of reach."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation
+from core.limits import clamp_rotations
+from core.solvers.pins import Problem
+from tests.core.figures import FIGURE, random_pose, skeleton_of
+
+HELD = 0.1e-3  # what a lower level may change of an upper one, metres
+REST = 0.01  # degrees that a solve from where the last ended may turn a joint
+ENDS = ("hand.L", "head", "hand.R", "foot.L", "foot.R")
+
+seeded = settings(max_examples=6, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def largest_turn(a: Pose, b: Pose) -> float:
+    return float(np.degrees(np.max(rotation.angle_between(a.rotations, b.rotations))))
+
+
+def away(skeleton: Skeleton, pose: Pose, rng: np.random.Generator, names: tuple[str, ...], far: float) -> list[Goal]:
+    """Goals `far` from where the pose has the bones, each on a level of its own."""
+    heads, _ = forward(skeleton, pose)
+    ways = rng.normal(size=(len(names), 3))
+    ways *= far / np.linalg.norm(ways, axis=-1, keepdims=True)
+    return [
+        Goal(name, heads[skeleton.index(name)] + way, priority=level)
+        for level, (name, way) in enumerate(zip(names, ways, strict=True))
+    ]
+
+
+def unrest(problem: Problem) -> float:
+    """Degrees that joints turn at most when a solve goes on from where it ended."""
+    before, worst = problem.solve().pose, 0.0
+    for _ in range(3):
+        after = problem.solve().pose
+        worst, before = max(worst, largest_turn(before, after)), after
+    return worst
+
+
+@pytest.mark.parametrize("root", ["fixed", "free"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_body_with_three_levels_out_of_reach_rests(figure: Skeleton, root: str, seed: int) -> None:
+    rest = Pose.rest(figure)
+    goals = away(figure, rest, np.random.default_rng(seed), ENDS[:3], 1.5)
+    if root == "free":  # on one foot
+        heads, turns = forward(figure, rest)
+        foot = figure.index("foot.L")
+        goals = [replace(goal, priority=goal.priority + 1) for goal in goals]
+        goals.append(Goal("foot.L", heads[foot], turns[foot]))
+    problem = PinAndDrag(root=root, restarts=0).prepare(figure, rest, goals)  # type: ignore
+    assert unrest(problem) < REST
+    assert not problem.solve().converged
+
+
+def test_a_body_with_three_levels_out_of_reach_rests_within_its_limits() -> None:
+    bones = np.arange(1, len(FIGURE))
+    reach = np.tile(np.radians([60.0, 40.0, 50.0]), (len(bones), 1))
+    limited = skeleton_of(FIGURE, limits=(EulerBox(bones, ["ZYX"] * len(bones), -reach, reach),))
+    free = random_pose(limited, np.random.default_rng(0), (), 0.15)
+    start = Pose(clamp_rotations(limited.limits, free.rotations)[0], free.translations)
+    problem = PinAndDrag(root="fixed", restarts=0).prepare(
+        limited, start, away(limited, start, np.random.default_rng(1), ENDS[:3], 1.0)
+    )
+    assert np.any(problem.solve().limits_active)
+    assert unrest(problem) < REST
+
+
+@seeded
+@given(seed=st.integers(0, 10**6), levels=st.integers(3, 4))
+def test_lower_levels_move_no_upper_one_and_the_body_rests(seed: int, levels: int) -> None:
+    figure, rng = skeleton_of(FIGURE), np.random.default_rng(seed)
+    start = random_pose(figure, rng, (), 0.15)
+    goals = away(figure, start, rng, tuple(rng.permutation(ENDS)[:levels]), rng.uniform(0.2, 1.5))
+    method = PinAndDrag(root="fixed", restarts=0)
+    upper = method.prepare(figure, start, goals[:2]).solve()
+    problem = method.prepare(figure, start, goals)
+    all_ = problem.solve()
+    assert np.max(all_.position_error[:2] - upper.position_error) < HELD
+    assert largest_turn(all_.pose, problem.solve().pose) < REST
+
+
+def test_what_levels_leave_free_goes_to_the_reference_from_anywhere(figure: Skeleton) -> None:
+    """A stretched arm still twists about itself: however twisted it starts, it ends alike."""
+    rest = Pose.rest(figure)
+    goals = away(figure, rest, np.random.default_rng(0), ENDS[:3], 1.5)
+    method = PinAndDrag(root="fixed", restarts=0, reference=rest)
+    one = method.prepare(figure, rest, goals).solve()
+    turns = np.array(one.pose.rotations)
+    for name, angle in (("upper_arm.L", 0.4), ("forearm.L", -0.6), ("forearm.R", 0.5)):
+        bone = figure.index(name)
+        turns[bone] = rotation.mul(turns[bone], rotation.exp(np.array([0.0, angle, 0.0])))
+    problem = method.prepare(figure, Pose(turns, one.pose.translations), goals)
+    two = problem.solve()
+    assert largest_turn(one.pose, Pose(turns, one.pose.translations)) > 20.0
+    np.testing.assert_allclose(two.position_error, one.position_error, atol=HELD)
+    assert largest_turn(one.pose, two.pose) < 0.05
+
+
+def test_frames_of_a_batch_come_to_the_same_rest_as_alone(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    alone = [away(figure, rest, np.random.default_rng(seed), ENDS[:3], 1.2) for seed in (2, 3)]
+    goals = [
+        Goal(one.bone, np.stack([one.position, two.position]), priority=one.priority)  # type: ignore
+        for one, two in zip(*alone, strict=True)
+    ]
+    method = PinAndDrag(root="fixed", restarts=0)
+    batch = method.prepare(figure, rest, goals).solve()
+    for frame, few in enumerate(alone):
+        single = method.prepare(figure, rest, few).solve()
+        assert largest_turn(single.pose, batch.pose[frame]) < 0.01
