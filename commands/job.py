@@ -121,8 +121,7 @@ class Job:
     def _check_chain(self) -> None:
         """Raises CoreError for what contribution CCD cannot do."""
         goal = self.goals[0]
-        plain = isinstance(goal, JobGoal) and goal.position is not None and goal.rotation is None
-        if len(self.goals) != 1 or not plain:
+        if len(self.goals) != 1 or not isinstance(goal, JobGoal) or goal.position is None or goal.rotation is not None:
             raise CoreError(
                 'goals: "ccd" leads one bone of one chain: give it one goal with a "position" or a pin of it.'
             )
