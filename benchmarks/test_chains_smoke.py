@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def test_the_judge_agrees_with_the_solver_about_what_it_reached() -> None:
     solver = OneByOne(arm, "plain", passes=0, sweeps=work.SWEEPS, finish=False)
     solver.run()
     missing = work.errors(arm, solver.answers())
-    walk = solver.method.prepare(solver.skeleton, solver.start, solver.goal(arm.targets[0])).walk
+    walk: Any = solver.method.prepare(solver.skeleton, solver.start, solver.goal(arm.targets[0])).walk
     for target, far in zip(arm.targets.tolist(), missing, strict=True):
         walk.restart()
         walk.reach(tuple(target))

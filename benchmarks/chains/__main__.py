@@ -105,7 +105,7 @@ def main() -> int:
     options = parser.parse_args()
 
     works = chains(SMOKE_TARGETS if options.smoke else TARGETS)
-    table: list[list[Solver]] = [list(with_poise.solvers(work)) for work in works]
+    table: list[list[Solver]] = [with_poise.solvers(work) for work in works]
     threes = [] if options.three is None else [Three(work, options.three) for work in works]
     for solvers, three in zip(table, threes, strict=False):
         solvers.append(three)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from core import Actuation, ContributionCCD, Goal, Pose, Skeleton, solve
+from core.actuations import AXES
 from core.contribution import preset
 from core.solvers.chain_batch import ChainBatch
 from core.solvers.chain_frame import ChainFrame
 
-from .work import SWEEPS, TOLERANCE, Array, Work
+from .work import SWEEPS, TOLERANCE, Array, Solver, Work
 
 
 def skeleton_of(work: Work) -> Skeleton:
@@ -20,7 +21,8 @@ def skeleton_of(work: Work) -> Skeleton:
     offsets = np.zeros((count, 3))
     offsets[1:, 1] = work.lengths
     turns = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
-    return Skeleton([f"b{i}" for i in range(count)], np.arange(-1, count - 1), offsets, turns, [*work.lengths, 0.0])
+    names = tuple(f"b{i}" for i in range(count))
+    return Skeleton(names, np.arange(-1, count - 1), offsets, turns, np.append(work.lengths, 0.0))
 
 
 class Poise:
@@ -30,7 +32,7 @@ class Poise:
         self.work, self.name = work, name
         self.skeleton = skeleton_of(work)
         self.tip = self.skeleton.names[-1]
-        everything = tuple(Actuation(bone, axis) for bone in self.skeleton.names[:-1] for axis in "XYZ")
+        everything = tuple(Actuation(bone, axis) for bone in self.skeleton.names[:-1] for axis in AXES)
         self.method = ContributionCCD(tuple(actuations) or everything, position_tolerance=TOLERANCE, **settings)
         turns = np.concatenate([work.start, [[1.0, 0.0, 0.0, 0.0]]])
         self.start = Pose(turns, np.zeros((len(turns), 3)))
@@ -94,9 +96,9 @@ class WholeSolve(Poise):
         return self._found[0]
 
 
-def solvers(work: Work) -> list[Poise]:
-    plain = {"passes": 0, "sweeps": SWEEPS, "finish": False}
-    squares = {"passes": 0, "sweeps": 0}
+def solvers(work: Work) -> list[Solver]:
+    plain: dict[str, Any] = {"passes": 0, "sweeps": SWEEPS, "finish": False}
+    squares: dict[str, Any] = {"passes": 0, "sweeps": 0}
     return [
         OneByOne(work, "Poise, plain CCD", **plain),
         OneByOne(work, "Poise, finisher alone", **squares),

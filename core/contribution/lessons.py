@@ -18,7 +18,7 @@ from ..errors import CoreError
 from ..goals import Bone, Goal, Vector
 from ..pose import Pose, forward
 from ..rotation import Array
-from ..skeleton import Skeleton
+from ..skeleton import Indices, Skeleton
 from ..solvers import ContributionCCD, solve
 from ..solvers.chain import bones_between, effector_place, find_path, posed
 from ..solvers.chain_frame import ChainFrame
@@ -128,7 +128,8 @@ class Lesson:
         for number, axis in enumerate(AXES):
             vectors = axes[:-1, :, :, number], there - pivots, here - pivots
             sine, cosine, *_ = full_rotation(*((v[..., 0], v[..., 1], v[..., 2]) for v in vectors))
-            full, made = np.arctan2(sine, cosine), turns[..., number]
+            full: Array = np.arctan2(sine, cosine)
+            made: Array = turns[..., number]
             spread = np.ptp(np.cumsum(made, axis=0), axis=0)
             shares = np.sum(made * full, axis=0) / np.maximum(np.sum(full * full, axis=0), np.finfo(float).tiny)
             for place, bone in enumerate(self.joints):
@@ -139,7 +140,7 @@ class Lesson:
             raise CoreError(f'Nothing that carries "{self.skeleton.names[self.effector]}" turns in this motion.')
         return tuple(one for _, one in sorted(found, key=lambda pair: -pair[0]))
 
-    def _seen_from_base(self, at: Array, of: Array) -> Array:
+    def _seen_from_base(self, at: Indices, of: Indices) -> Array:
         """Places (k, 3) of the effector at frames `of` as they would be if the base were where it is at frames `at`."""
         base = self.joints[0] if self.inverted[0] else int(self.skeleton.parents[self.joints[0]])
         if base < 0:

@@ -160,7 +160,8 @@ class _Finisher:
                 break
             if alive < _CROWDED * len(left):
                 self._keep(left, turned, square)
-                left, goal, gap, square, damping = (a[..., going] for a in (left, goal, gap, square, damping))
+                left, square, damping = left[going], square[going], damping[going]
+                goal, gap = goal[:, going], gap[:, going]
                 turned, ways = (tuple(part[:, going] for part in parts) for parts in (turned, ways))  # pyright: ignore
                 going = np.ones(alive, bool)
             used[left] += going

@@ -174,8 +174,8 @@ class ChainFrame(ChainWalk):
             carried = carried if turn is STILL else mul(carried, turn)
             turned.append(carried)
             ways.append(link if carried is STILL else rotate(carried, link))
-        x, y, z = (sum(column) for column in zip(*ways, strict=True))
-        gx, gy, gz = tx - x, ty - y, tz - z
+        reached: list[float] = [sum(column) for column in zip(*ways, strict=True)]
+        gx, gy, gz = tx - reached[0], ty - reached[1], tz - reached[2]
         square, damping = gx * gx + gy * gy + gz * gz, FIRST_DAMPING
         used = 0
         while square > least and used < FINISHER_STEPS:
@@ -198,9 +198,9 @@ class ChainFrame(ChainWalk):
             p, q, r = b * c - yz * yz, xy * c + xz * yz, xy * yz + b * xz
             half = 0.5 / (a * p - xy * q - xz * r)
             s = a * yz + xy * xz
-            yx = half * (p * gx + q * gy + r * gz)
-            y_y = half * (q * gx + (a * c - xz * xz) * gy + s * gz)
-            y_z = half * (r * gx + s * gy + (a * b - xy * xy) * gz)
+            yx: float = half * (p * gx + q * gy + r * gz)
+            y_y: float = half * (q * gx + (a * c - xz * xz) * gy + s * gz)
+            y_z: float = half * (r * gx + s * gy + (a * b - xy * xy) * gz)
             ox = oy = oz = sx = sy = sz = 0.0
             new_turned: list[Quaternion] = []
             new_ways: list[Triple] = []

@@ -6,10 +6,10 @@ plain CCD from the tip to the base; it has little left to do, so that the shape 
 least squares go the rest of the way: in closed form for ball joints without limits, else by `PinAndDrag`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +75,13 @@ class ContributionCCD:
             value = getattr(self, name)
             if not is_whole(value) or value < 0:
                 raise CoreError(f"{name} must be at least 0, not {value}.")
-        if not isinstance(self.share, (int, float)) or not 0.0 <= self.share <= 1.0:  # pyright: ignore
+        if not _is_number(self.share) or not 0.0 <= self.share <= 1.0:
             raise CoreError(f"share must be between 0 and 1, not {self.share}.")
         for name in ("finish", "limits", "successive"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise CoreError(f"{name} must be True or False, not {getattr(self, name)!r}.")
-        tolerance: object = self.position_tolerance
-        if tolerance is not None and not (isinstance(tolerance, (int, float, np.number)) and 0.0 < tolerance < np.inf):
+        tolerance = self.position_tolerance
+        if tolerance is not None and not (_is_number(tolerance) and 0.0 < tolerance < np.inf):
             raise CoreError(f"position_tolerance must be a positive number, not {tolerance}.")
 
     def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Reach":
@@ -183,17 +183,18 @@ class Reach:
             goal = replace(self.goal, position=self.targets[[frame]], position_weight=float(self.on[frame]))
             solutions.append(one.solve(self.skeleton, pose, [goal]))
             own = solutions[-1].pose.rotations[:, list(self.path.bones)] if self.on[frame] else None
-        pose = replace(self.given, **{
-            name: np.concatenate([getattr(solution.pose, name) for solution in solutions])
-            for name in ("rotations", "translations")
-        })  # fmt: skip
-        errors, iterations, finished, brought_in = (
-            np.concatenate([part(solution) for solution in solutions])
-            for part in (
-                lambda s: s.position_error[:, 0], lambda s: s.iterations, lambda s: s.finished, lambda s: s.brought_in
-            )
-        )  # fmt: skip
-        self.brought_in = brought_in
+
+        def joined(part: Callable[[Solution], NDArray[Any]]) -> NDArray[Any]:
+            return np.concatenate([part(solution) for solution in solutions])
+
+        pose = replace(
+            self.given,
+            rotations=joined(lambda solution: solution.pose.rotations),
+            translations=joined(lambda solution: solution.pose.translations),
+        )
+        self.brought_in = joined(lambda solution: solution.brought_in)
+        iterations, errors = (joined(lambda s: s.iterations), joined(lambda s: s.position_error[:, 0]))
+        finished = joined(lambda solution: np.asarray(solution.finished))
         return self._solution(pose, errors, iterations, finished)
 
     def _walked(self) -> tuple[Pose, Array, NDArray[np.int64], NDArray[np.bool_]]:
@@ -292,10 +293,14 @@ class Reach:
         ).reshape(self.batch_shape)  # fmt: skip
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def _checked_goal(goals: Sequence[AnyGoal]) -> Goal:
     """The one goal; raises CoreError for what a chain cannot serve."""
     wanted: object = goals
-    if not isinstance(wanted, Sequence) or len(goals) != 1 or not isinstance(goals[0], Goal):
+    if not isinstance(wanted, Sequence) or len(goals) != 1 or not isinstance(goals[0], Goal):  # pyright: ignore
         raise CoreError("Contribution CCD leads one point of one chain: give it one goal with a position.")
     goal = goals[0]
     for name in ("rotation", "position_axes", "axes", "relative_to", "velocity", "angular_velocity"):
