@@ -22,7 +22,7 @@ from ..rotation import Array
 from ..skeleton import Flags, Skeleton, frozen
 from ..solvers import PinAndDrag
 
-PASSES: Final = 3  # solves, each with what is left of the jumps faded out
+PASSES: Final = 4  # solves, each with what is left of the jumps faded out
 BLOCK: Final = 1024  # frames that are solved in one go: memory
 WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull")  # what the motion does is taken as possible
 
