@@ -1,9 +1,9 @@
 """Feet locked and keys reduced on captured clips, as tables.
 
-    python -m benchmarks.motion              all clips of the shared data, ten minutes
-    python -m benchmarks.motion --clips N    the first N of them
-    python -m benchmarks.motion --json FILE  the figures as JSON, too
-    python -m benchmarks.motion --parts feet keys
+python -m benchmarks.motion              all clips of the shared data, ten minutes
+python -m benchmarks.motion --clips N    the first N of them
+python -m benchmarks.motion --json FILE  the figures as JSON, too
+python -m benchmarks.motion --parts feet keys
 """
 
 import argparse
@@ -11,10 +11,10 @@ import json
 import sys
 from typing import Any
 
-from . import feet
+from . import feet, keys
 from .clips import CLIPS, read_clip
 
-PARTS = {"feet": feet}
+PARTS = {"feet": feet, "keys": keys}
 
 
 def main() -> int:

@@ -44,7 +44,7 @@ def measure(clip: Clip) -> dict[str, Any]:
 
 
 def skate(places: Array, contacts: Contacts, motion: Motion) -> list[int]:
-    """Steps from frame to frame in which heel or ball, bearing, is faster than `SKATING` in the plane; and all steps."""
+    """Steps from frame to frame of a bearing heel or ball: those faster than `SKATING` in the plane, and all."""
     chosen = [i for i, point in enumerate(contacts.points) if point.name.startswith(("heel", "ball"))]
     bearing = (contacts.touching[1:] & contacts.touching[:-1])[:, chosen]
     fast = _plane_speeds(places[:, chosen], contacts.ground.up, motion) > SKATING
@@ -69,8 +69,21 @@ def _plane_speeds(places: Array, up: Array, motion: Motion) -> Array:
 
 
 def table(figures: list[dict[str, Any]]) -> str:
-    lines = ["", "Feet, after: share of bearing steps that skate (and by the plain measure), change of the other joints"]
-    columns = ("frames", "touches", "skate before", "after", "plain before", "after", "change", "acceleration", "frames/s")
+    lines = [
+        "",
+        "Feet, after: share of bearing steps that skate (and by the plain measure), change of the other joints",
+    ]
+    columns = (
+        "frames",
+        "touches",
+        "skate before",
+        "after",
+        "plain before",
+        "after",
+        "change",
+        "acceleration",
+        "frames/s",
+    )
     lines.append(f"{'':32}" + "".join(f"{column:>13}" for column in columns))
 
     def share(rows: list[dict[str, Any]], name: str) -> float:
