@@ -23,6 +23,7 @@ KINDS: Final = {
     "sport": ("cmu_06", "cmu_train"),
 }  # fmt: skip
 _UPWARDS: Final = rotation.from_axis_angle([1.0, 0.0, 0.0], 0.5 * np.pi)  # Y up to Z up
+_AT_REST: Final = 1.0 - 1e-6  # cosine of half the angle of a joint
 _SHORTEST: Final = 1e-3  # metres, of a bone
 
 
@@ -41,11 +42,14 @@ class Clip:
 def read_clip(path: Path) -> Clip:
     """One clip; bones point at what hangs on them, as in Blender's importer.
 
-    Character Creator's files have all bones upright at rest: their first frame is taken as rest pose.
+    A first frame in rest pose is left out. Character Creator's files have all bones upright at rest: their first frame
+    is taken as rest pose.
     """
     file = _File(path)
     parents, unit = file.parents, METRES[file.names[0]]
     local, places = file.motion()
+    first = int(np.all(np.abs(local[0, 1:, 0]) > _AT_REST))
+    local, places = local[first:], places[first:]
     local[:, 0] = rotation.mul(_UPWARDS, local[:, 0])
     base = np.tile(rotation.IDENTITY, (len(parents), 1))
     base[0] = _UPWARDS

@@ -140,6 +140,14 @@ class EulerBox:
         low, high = self._given
         return type(self)(self.bones[kept], [self.orders[i] for i in kept], low[..., kept, :], high[..., kept, :])
 
+    def widened(self, matrices: Array) -> Self:
+        """The same limits, wide enough for all of the rotations (..., k, 3, 3)."""
+        angles = self.coordinates(matrices).reshape(-1, len(self), 3)
+        low, high = np.minimum(self.lower, angles.min(axis=0)), np.maximum(self.upper, angles.max(axis=0))
+        back = np.broadcast_to(np.argsort(self._axes, axis=-1), low.shape)
+        bounds = (np.take_along_axis(bound, back, axis=-1) for bound in (low, high))
+        return type(self)(self.bones, self.orders, *bounds)
+
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         if self.lower.ndim == 2:
             return self

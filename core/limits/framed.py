@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CoreError
 from ..rotation import Array, inv, normalize, to_matrix
+from .euler_box import EulerBox
 from .group import LimitGroup
 
 
@@ -73,6 +74,12 @@ class Framed:
 
     def take(self, kept: NDArray[np.int64]) -> Self:
         return type(self)(self.group.take(kept), self._before[kept], self._after[kept])
+
+    def widened(self, matrices: Array) -> Self:
+        """The same limits, wide enough for all of the rotations (..., k, 3, 3); only of groups that can be widened."""
+        if not isinstance(self.group, EulerBox):
+            raise CoreError("Only ranges of Euler angles can be widened.")
+        return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after)
 
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         group = self.group.at_frames(frames)

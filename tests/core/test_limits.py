@@ -683,3 +683,23 @@ def test_shares_are_of_the_bounds_of_each_frame(kind: type) -> None:
         alone = Framed(kind([0, 1], *orders, low, high[frame]), frames(0, 2), frames(1, 2))
         np.testing.assert_allclose(own[frame], alone.within(shares), atol=1e-12)
     np.testing.assert_allclose(group.at_frames(np.array([3, 0])).within(shares), own[[3, 0]], atol=1e-12)
+
+
+def test_widened_euler_limits_let_the_given_rotations_pass_and_are_else_as_they_were() -> None:
+    rng = np.random.default_rng(11)
+    box = EulerBox([0, 1], ["YZX", "XYZ"], -0.2 * np.ones((2, 3)), 0.3 * np.ones((2, 3)))
+    turns = rotation.exp(0.4 * rng.normal(size=(20, 2, 3)))
+    frames = rotation.exp(rng.normal(size=(2, 2, 4))[..., :3])
+    for group in (box, Framed(box, *frames)):
+        matrices = rotation.to_matrix(turns)
+        if isinstance(group, Framed):
+            matrices = rotation.to_matrix(
+                rotation.mul(rotation.inv(frames[0]), rotation.mul(turns, rotation.inv(frames[1])))
+            )
+        assert not np.array_equal(group.clamp(matrices), matrices)
+        wide = group.widened(matrices)
+        np.testing.assert_allclose(wide.clamp(matrices), matrices, atol=1e-9)
+        assert (wide.lower <= group.lower).all()
+        assert (wide.upper >= group.upper).all()
+        narrow = group.widened(group.clamp(matrices))
+        np.testing.assert_allclose(narrow.upper, group.upper, atol=1e-9)

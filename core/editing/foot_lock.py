@@ -1,0 +1,119 @@
+"""Feet that stand where they bear: contacts become pins, and pins the least change of the motion.
+
+A touch is held at its mean place, which is the least shift of all, unless points of one rigid piece are held at once:
+then their places are brought to the distance that the body gives them, each by half of what is missing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..humanoid import SIDES, Roles
+from ..humanoid.anatomy import anatomy
+from ..limits import Framed, LimitGroup
+from ..motion import Motion
+from ..rotation import Array, lengths
+from ..skeleton import Skeleton
+from ..solvers import PinAndDrag
+from .contacts import BodyPoint, Contacts, Touch, find_contacts, foot_points, places_of
+from .timed_pins import WHOLE_BODY, PinnedMotion, TimedPin, pin_motion
+
+EASE: Final = 0.2  # seconds
+DEVIATION: Final = float(np.radians(20.0))  # of the joints, against a hip that is pulled along
+KNEE: Final = np.radians([10.0, 2.0, 2.0])  # about its hinge and aside
+RIGID: Final = 1e-4  # of the size: by which the distance of two points of one piece may change in a motion
+ROUNDS: Final = 200  # of bringing places to their distances
+MEET: Final = 1e-7  # of the size, to which
+
+
+@dataclass(frozen=True, eq=False)
+class LockedFeet:
+    """The motion with its feet planted, the contacts that were found and the pins that were made of them."""
+
+    contacts: Contacts
+    pins: tuple[TimedPin, ...]
+    pinned: PinnedMotion
+
+
+def lock_feet(
+    skeleton: Skeleton,
+    motion: Motion,
+    roles: Roles,
+    points: Sequence[BodyPoint] | None = None,
+    ease: float = EASE,
+    method: PinAndDrag | None = None,
+    up: ArrayLike = (0.0, 0.0, 1.0),
+) -> LockedFeet:
+    """Plant the feet, or whatever `points` are given, while they bear; `ease` in seconds.
+
+    `method` (see `pin_motion`): by default one whose knees are stiff and whose hips give way for it a little.
+    """
+    contacts = find_contacts(skeleton, motion, foot_points(skeleton, roles) if points is None else points, up=up)
+    pins = contact_pins(skeleton, motion, contacts, ease)
+    if method is None:
+        skeleton, method = for_feet(skeleton, motion, roles)
+    return LockedFeet(contacts, pins, pin_motion(skeleton, motion, pins, method))
+
+
+def for_feet(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
+    """The skeleton with no limits but those of its knees, as wide as the motion has them, and the method for its feet.
+
+    Knees are stiff, hardly turn sideways and do not bend the wrong way: where a leg is nearly straight, hips give way.
+    """
+    found = anatomy(skeleton, roles)
+    deviations = np.full((len(skeleton), 3), DEVIATION)
+    knees = [knee for side in SIDES if isinstance(knee := roles.bones.get(f"shin.{side}"), int)]
+    deviations[knees] = KNEE
+    limits: list[LimitGroup] = []
+    for group in found.limits:
+        kept = np.flatnonzero(np.isin(group.bones, knees))
+        if isinstance(group, Framed) and len(kept):
+            hinges = group.take(kept)
+            limits.append(hinges.widened(rotation.to_matrix(motion.pose.rotations[:, hinges.bones])))
+    method = replace(WHOLE_BODY, deviations=deviations, axes=found.axes, limits=bool(limits))
+    return replace(skeleton, limits=tuple(limits)), method
+
+
+def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
+    """A pin for each touch, in their order; `ease` in seconds."""
+    touches = contacts.touches()
+    places = places_of(skeleton, motion.pose, contacts.points)
+    held = np.array([places[touch.first : touch.last + 1, touch.point].mean(axis=0) for touch in touches])
+    held = _at_distances(held, touches, places, skeleton.size)
+    pins: list[TimedPin] = []
+    for touch, place in zip(touches, held, strict=True):
+        point = contacts.points[touch.point]
+        first, last = (float(motion.frames[frame]) for frame in (touch.first, touch.last))
+        eases = ease * motion.fps
+        pins.append(TimedPin(point.bone, first, last, place, None, eases, eases, point.place))
+    return tuple(pins)
+
+
+def _at_distances(held: Array, touches: Sequence[Touch], places: Array, size: float) -> Array:
+    """Places (T, 3) as near as rounds of half corrections get them to the distances of their points."""
+    pairs: list[tuple[int, int, float]] = []
+    for one, other in combinations(range(len(touches)), 2):
+        a, b = touches[one], touches[other]
+        if a.point != b.point and a.first <= b.last and b.first <= a.last:
+            distance = lengths(places[:, a.point] - places[:, b.point])
+            if np.ptp(distance) < RIGID * size and distance.any():
+                pairs.append((one, other, float(distance.mean())))
+    held = held.copy()
+    for _ in range(ROUNDS):
+        worst = 0.0
+        for one, other, distance in pairs:
+            way = held[other] - held[one]
+            length = float(np.linalg.norm(way))
+            worst = max(worst, abs(length - distance))
+            if length > 0.0:
+                half = 0.5 * (1.0 - distance / length) * way
+                held[one] += half
+                held[other] -= half
+        if worst <= MEET * size:
+            break
+    return held

@@ -1,0 +1,378 @@
+"""Fewer keys with a guarantee: chosen bones stay within a tolerance in armature space, between frames, too.
+
+Every bone has key times of its own; values and slopes at its keys are the least-squares fit to its channels. What a
+bone's misfit does to the chosen bones is linear for so small errors: a turn moves a point by its lever. So the error of
+every point is a sum over bones, kept up to date. First each bone gets keys until it does no more than a small part of
+the tolerance; then each key is tried without, in rounds that allow more and more, and left out if all stays within.
+What is left is judged by exact evaluation, and what linear errors did not see is mended by a smaller aim.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..errors import CoreError
+from ..goals import Bone
+from ..motion import Motion
+from ..pose import Pose, forward
+from ..rotation import Array
+from ..skeleton import Indices, Skeleton
+from .bezier import Keys
+
+QUARTERS: Final = 4  # samples of a frame
+SPACING: Final = 12  # frames between the keys at first
+APART: Final = 6  # frames between keys that are put in at once, and as far off as a frame without key is looked for
+ASIDE: Final = 0.25  # of its length: a point beside the bone, so that its twist counts
+WINDOW: Final = 2  # keys on each side that are fitted anew with one
+RIDGE: Final = 1e-9  # of the normal equations, against windows with too few samples
+AIM: Final = 0.97  # of the tolerance for linear errors, at first
+MENDS: Final = 12  # times that the aim is lowered by this factor
+LOWER: Final = 0.93
+SHARE: Final = 0.3  # of the aim for each bone, at first
+LESS: Final = 0.8  # times that share for a bone that does most of an error
+ROUNDS: Final = (0.5, 0.65, 0.8, 0.9, 1.0, 1.0)  # shares of the aim up to which keys are left out, one after the other
+CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
+
+
+@dataclass(frozen=True, eq=False)
+class BoneChannels:
+    """What is keyed of a bone, frame by frame: rotation (F, 3 or 4) in the bone's own mode, location (F, 3) or None."""
+
+    bone: int
+    mode: str
+    rotation: Array
+    location: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class BoneKeys:
+    """The keys of a bone: the columns are those of its rotation, then of its location if that is keyed."""
+
+    bone: int
+    mode: str
+    located: bool
+    keys: Keys
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedKeys:
+    """Keys by bone; `kept` of `before`, a key being all channels of a bone at one frame.
+
+    error   the largest distance of a point of a chosen bone from where it was, at any quarter of a frame
+    frame   where that is
+    """
+
+    bones: tuple[BoneKeys, ...]
+    kept: int
+    before: int
+    error: float
+    frame: float
+
+    @property
+    def share(self) -> float:
+        return self.kept / self.before
+
+
+def own_rotations(values: Array, mode: str) -> Array:
+    """Unit quaternions (..., 4) of channel values (..., 3 or 4) in a mode; quaternions normalised as Blender does."""
+    if mode == "QUATERNION":
+        return rotation.normalize(values)
+    if mode == "AXIS_ANGLE":
+        return rotation.from_axis_angle(values[..., 1:], values[..., 0])
+    return rotation.from_euler(values, mode)
+
+
+def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
+    """The channels of all bones in their own modes without jumps; locations of those that move.
+
+    For want of the values that were keyed: where they are known, take them.
+    """
+    found: list[BoneChannels] = []
+    for bone, mode in enumerate(skeleton.rotation_modes):
+        turns = rotation.unroll(motion.pose.rotations[:, bone])
+        if mode == "AXIS_ANGLE":
+            vectors = rotation.log(turns)
+            angles = rotation.lengths(vectors)
+            axes = np.where(angles[:, None] > 0.0, vectors, [0.0, 1.0, 0.0])
+            turns = np.concatenate([angles[:, None], axes / rotation.lengths(axes)[:, None]], axis=1)
+        elif mode != "QUATERNION":
+            turns = rotation.unwrap_euler(rotation.to_euler(turns, mode), mode)
+        places = motion.pose.translations[:, bone]
+        moves = not skeleton.connected[bone] and np.ptp(places, axis=0).max() > CONSTANT * skeleton.size
+        found.append(BoneChannels(bone, mode, turns, places if moves else None))
+    return tuple(found)
+
+
+def reduce_keys(
+    skeleton: Skeleton,
+    motion: Motion,
+    bones: Sequence[Bone],
+    tolerance: float,
+    channels: Sequence[BoneChannels] | None = None,
+) -> ReducedKeys:
+    """The fewest keys that are found with which the chosen bones stay within `tolerance`, in armature units.
+
+    A bone's head, its tail and a point beside it are watched. Keys are those of the chosen bones and of all that they
+    hang on; other bones are left out, their keys are nobody's business here. `channels`: what is keyed in each frame,
+    by default `channels_of`. Between frames the motion is the smooth curve through its frames (Catmull-Rom), which is
+    near what Blender makes of keys with automatic handles.
+
+    Raises CoreError for a tolerance that is not positive, for no bones, for fewer than three frames, and for frames
+    that do not follow each other by one.
+    """
+    chosen = sorted({skeleton.index(bone) for bone in bones})
+    if not chosen:
+        raise CoreError("Name the bones that are to stay within the tolerance.")
+    if not 0.0 < tolerance < np.inf:
+        raise CoreError(f"The tolerance of a reduction must be a positive number, not {tolerance}.")
+    if len(motion) < 3 or np.any(np.diff(motion.frames) != 1.0):
+        raise CoreError("Keys can be left out of three or more frames that follow each other.")
+    given = channels_of(skeleton, motion) if channels is None else channels
+    carriers = {bone for one in chosen for bone in skeleton.ancestors(one)}
+    work = _Work(skeleton, motion, chosen, [one for one in given if one.bone in carriers], tolerance)
+    return work.reduced()
+
+
+class _Fit:
+    """The channels of one bone at S samples, and a fit to them by keys at some frames; frames count from 0."""
+
+    def __init__(self, channels: BoneChannels, frames: int) -> None:
+        self.channels = channels
+        parts = [channels.rotation] if channels.location is None else [channels.rotation, channels.location]
+        self.width = channels.rotation.shape[1]
+        self.truth = _between(np.concatenate(parts, axis=1).astype(float))
+        self.turns = own_rotations(self.truth[:, : self.width], channels.mode)
+        self.times = np.unique(np.append(np.arange(0, frames - 1, SPACING), frames - 1))
+        self.heights = np.zeros((2, len(self.times), self.truth.shape[1]))  # values and slopes
+        self.fitted = self.truth.copy()
+        self.fit(0, len(self.times) - 1)
+
+    def fit(self, first: int, last: int) -> slice:
+        """Fit keys first..last anew, the ones beside them as they are; the samples that this changes."""
+        above, below = max(first - 1, 0), min(last + 1, len(self.times) - 1)
+        samples = slice(QUARTERS * int(self.times[above]), QUARTERS * int(self.times[below]) + 1)
+        basis = _hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
+        free = np.zeros((2, below - above + 1), bool)
+        free[:, first - above : last - above + 1] = True
+        heights = self.heights[:, above : below + 1]
+        matrix = basis.reshape(len(basis), -1)
+        rest = np.where(free[..., None], 0.0, heights).reshape(matrix.shape[1], -1)
+        used = matrix[:, free.ravel()]
+        gap = self.truth[samples] - matrix @ rest
+        square = used.T @ used
+        square[np.diag_indices_from(square)] += RIDGE * np.trace(square)
+        heights[free] = np.linalg.solve(square, used.T @ gap)
+        self.fitted[samples] = matrix @ heights.reshape(matrix.shape[1], -1)
+        return samples
+
+    def insert(self, frames: Sequence[int]) -> None:
+        """Keys at further frames; all are fitted anew."""
+        self.times = np.union1d(self.times, frames)
+        self.heights = np.zeros((2, len(self.times), self.truth.shape[1]))
+        self.fit(0, len(self.times) - 1)
+
+    def remove(self, place: int) -> slice:
+        self.times = np.delete(self.times, place)
+        self.heights = np.delete(self.heights, place, axis=1)
+        return self.fit(max(place - WINDOW, 0), min(place + WINDOW - 1, len(self.times) - 1))
+
+    def state(self) -> tuple[Array, Array, Array]:
+        """What `restore` brings back."""
+        return self.times, self.heights.copy(), self.fitted.copy()
+
+    def restore(self, times: Array, heights: Array, fitted: Array) -> None:
+        self.times, self.heights, self.fitted = times, heights, fitted
+
+    def keys(self, first: float) -> Keys:
+        return Keys.of_slopes(first + self.times, *self.heights)
+
+
+class _Work:
+    """Bones with their fits, and the errors (S, P, 3) of the points that are watched, as sums over the bones."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        motion: Motion,
+        chosen: Sequence[int],
+        channels: Sequence[BoneChannels],
+        tolerance: float,
+    ) -> None:
+        self.skeleton, self.motion, self.tolerance = skeleton, motion, tolerance
+        self.fits = [_Fit(one, len(motion)) for one in channels]
+        places = [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ASIDE, 0.0, 0.0)]
+        self.owners = np.repeat(chosen, len(places))
+        self.places = np.tile(places, (len(chosen), 1)) * skeleton.lengths[self.owners, None]
+        self.base = self._sampled_base()
+        self.heads, self.frames = forward(skeleton, self._pose([fit.truth for fit in self.fits]))
+        self.truth = self._points(self.heads, self.frames)
+        self.moved: list[Indices] = [
+            np.flatnonzero([fit.channels.bone in skeleton.ancestors(int(owner)) for owner in self.owners])
+            for fit in self.fits
+        ]
+        self.shares = [self._share(number, slice(0, len(self.truth))) for number in range(len(self.fits))]
+        self.errors = np.zeros_like(self.truth)
+        for moved, share in zip(self.moved, self.shares, strict=True):
+            self.errors[:, moved] += share
+
+    def _sampled_base(self) -> Pose:
+        """The motion at the samples: what is not keyed stays as in the frame before."""
+        index = np.minimum(np.arange(QUARTERS * (len(self.motion) - 1) + 1) // QUARTERS, len(self.motion) - 1)
+        return self.motion.pose[index]
+
+    def _pose(self, values: Sequence[Array]) -> Pose:
+        turns, moves = self.base.rotations.copy(), self.base.translations.copy()
+        for fit, value in zip(self.fits, values, strict=True):
+            turns[:, fit.channels.bone] = own_rotations(value[:, : fit.width], fit.channels.mode)
+            if fit.channels.location is not None:
+                moves[:, fit.channels.bone] = value[:, fit.width :]
+        return Pose(turns, moves, self.base.scales, self.base.driven_matrices)
+
+    def _points(self, heads: Array, frames: Array) -> Array:
+        return heads[:, self.owners] + rotation.rotate(frames[:, self.owners], self.places)
+
+    def _share(self, number: int, samples: slice) -> Array:
+        """What the misfit of one bone does to the points that it moves, (S, p, 3), to first order."""
+        fit = self.fits[number]
+        bone = fit.channels.bone
+        frames = self.frames[samples, bone]
+        turned = own_rotations(fit.fitted[samples, : fit.width], fit.channels.mode)
+        omega = rotation.rotate(frames, rotation.log(rotation.mul(rotation.inv(fit.turns[samples]), turned)))
+        levers = self.truth[samples][:, self.moved[number]] - self.heads[samples, bone, None]
+        result = np.cross(omega[:, None], levers)
+        if fit.channels.location is not None:
+            shift = fit.fitted[samples, fit.width :] - fit.truth[samples, fit.width :]
+            rest = rotation.mul(frames, rotation.inv(fit.turns[samples]))
+            if not self.skeleton.local_location[bone]:
+                rest = rotation.mul(rest, rotation.inv(self.skeleton.rest_rotations[bone]))
+            result += rotation.rotate(rest, shift)[:, None]
+        return result
+
+    def _update(self, number: int, samples: slice) -> None:
+        share = self._share(number, samples)
+        self.errors[samples, self.moved[number]] += share - self.shares[number][samples]
+        self.shares[number][samples] = share
+
+    def reduced(self) -> ReducedKeys:
+        aim = AIM * self.tolerance
+        for _ in range(MENDS):
+            self._put_in(aim)
+            self._leave_out(aim)
+            error, frame = self._exact()
+            if error <= self.tolerance:
+                break
+            aim *= LOWER
+        keys = tuple(
+            BoneKeys(fit.channels.bone, fit.channels.mode, fit.channels.location is not None,
+                     fit.keys(float(self.motion.frames[0])))
+            for fit in self.fits
+        )  # fmt: skip
+        kept = sum(len(fit.times) for fit in self.fits)
+        return ReducedKeys(keys, kept, len(self.fits) * len(self.motion), error, frame)
+
+    def _exact(self) -> tuple[float, float]:
+        """The largest error by exact evaluation of the keys that are written, and its frame."""
+        first = float(self.motion.frames[0])
+        at = first + np.arange(len(self.truth)) / QUARTERS
+        pose = self._pose([fit.keys(first).evaluate(at) for fit in self.fits])
+        errors = rotation.lengths(self._points(*forward(self.skeleton, pose)) - self.truth).max(axis=1)
+        worst = int(np.argmax(errors))
+        return float(errors[worst]), float(at[worst])
+
+    def _put_in(self, aim: float) -> None:
+        """Keys until no point is further off than `aim`: each bone within a part of it of its own."""
+        parts = np.full(len(self.fits), SHARE * aim)
+        while True:
+            for number in range(len(self.fits)):
+                self._refine(number, parts[number])
+            length = rotation.lengths(self.errors)
+            peaks = _peaks(length.max(axis=1), aim)
+            if not peaks:
+                return
+            for sample in peaks:
+                point = int(np.argmax(length[sample]))
+                blame = [
+                    float(share[sample, moved == point].sum(axis=0) @ self.errors[sample, point])
+                    for share, moved in zip(self.shares, self.moved, strict=True)
+                ]
+                parts[int(np.argmax(blame))] *= LESS
+
+    def _refine(self, number: int, most: float) -> None:
+        """Keys in one bone until what its misfit does to any point is at `most` so much."""
+        fit = self.fits[number]
+        while True:
+            peaks = _peaks(rotation.lengths(self.shares[number]).max(axis=1), most)
+            frames = {frame for sample in peaks if (frame := _free_frame(fit.times, sample / QUARTERS)) >= 0}
+            if not frames:
+                return
+            fit.insert(sorted(frames))
+            self._update(number, slice(0, len(self.truth)))
+
+    def _leave_out(self, aim: float) -> None:
+        """Every key without which all stays within `aim`; within less at first, so that all bones have their share."""
+        for share in ROUNDS:
+            for number in range(len(self.fits)):
+                for time in self.fits[number].times[1:-1].tolist():
+                    self._try_without(number, time, share * aim)
+
+    def _try_without(self, number: int, time: int, aim: float) -> None:
+        fit, moved = self.fits[number], self.moved[number]
+        before = fit.state()
+        samples = fit.remove(int(np.searchsorted(fit.times, time)))
+        share = self._share(number, samples)
+        errors = self.errors[samples, moved] + share - self.shares[number][samples]
+        if rotation.lengths(errors).max() <= aim:
+            self.errors[samples, moved], self.shares[number][samples] = errors, share
+        else:
+            fit.restore(*before)
+
+
+def _between(values: Array) -> Array:
+    """Values (F, C) at all quarters, (S, C): the cubic through the frames whose slopes are central differences."""
+    slopes = np.gradient(values, axis=0)
+    frames = np.arange(len(values))
+    basis_at = np.arange(QUARTERS * (len(values) - 1) + 1) / QUARTERS
+    here = np.minimum(basis_at.astype(int), len(values) - 2)
+    t = (basis_at - frames[here])[:, None]
+    s = 1.0 - t
+    ends = values[here] * (1.0 + 2.0 * t) * s * s + values[here + 1] * (3.0 - 2.0 * t) * t * t
+    return ends + slopes[here] * t * s * s - slopes[here + 1] * t * t * s
+
+
+def _hermite(times: Array, at: Array) -> Array:
+    """(S, 2, K): what values and slopes at key times do at frames (S,) within them."""
+    result = np.zeros((len(at), 2, len(times)))
+    if len(times) == 1:
+        result[:, 0] = 1.0
+        return result
+    here = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    span = (times[here + 1] - times[here]).astype(float)
+    t = (at - times[here]) / span
+    s = 1.0 - t
+    rows = np.arange(len(at))
+    result[rows, 0, here], result[rows, 0, here + 1] = (1.0 + 2.0 * t) * s * s, (3.0 - 2.0 * t) * t * t
+    result[rows, 1, here], result[rows, 1, here + 1] = span * t * s * s, -span * t * t * s
+    return result
+
+
+def _peaks(worst: Array, aim: float) -> list[int]:
+    """Samples that are above `aim`, the worst ones first, none near another."""
+    found: list[int] = []
+    free = np.ones(len(worst), bool)
+    for sample in np.argsort(-worst, kind="stable").tolist():
+        if worst[sample] <= aim:
+            break
+        if free[sample]:
+            found.append(sample)
+            free[max(sample - APART * QUARTERS, 0) : sample + APART * QUARTERS] = False
+    return found
+
+
+def _free_frame(times: Array, frame: float) -> int:
+    """The whole frame nearest to one that has no key, not far off; -1 if there is none."""
+    near = np.arange(max(int(frame) - APART, 0), min(int(frame) + APART, int(times[-1])) + 1)
+    free = np.setdiff1d(near, times)
+    return int(free[np.argmin(np.abs(free - frame))]) if len(free) else -1

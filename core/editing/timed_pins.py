@@ -1,0 +1,271 @@
+"""Pins over time: what a motion has to hold from frame to frame, and the least change that does it.
+
+Frames that are held are solved with the motion's own joints as targets (S5: CN1420453, editing existing motions). Where
+a pin begins or ends the change of the joints would jump; the jump is faded out over the pin's ease, beside the
+interval. In frames that other pins hold a fade is but a wish: they are solved again with it as their reference, a few
+times, as in the motion displacement maps of Lee and Shin (SIGGRAPH 1999). No frame is touched that is neither held nor
+in an ease.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..errors import CoreError
+from ..goals import Bone, Goal, Vector
+from ..motion import Motion
+from ..pose import Pose, forward
+from ..rotation import Array
+from ..skeleton import Flags, Skeleton, frozen
+from ..solvers import PinAndDrag
+
+PASSES: Final = 4  # solves, each with what is left of the jumps faded out
+BLOCK: Final = 1024  # frames that are solved in one go: memory
+WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull")  # what the motion does is taken as possible
+
+
+@dataclass(frozen=True, eq=False)
+class TimedPin:
+    """A bone that is held from frame number `start` to `end`, both included.
+
+    position          (3,) for `point`, or (F, 3) to go along with the frames of the motion, or None
+    rotation          (4,) or (F, 4) for the bone's frame, or None
+    ease_in, ease_out  frames before the start and after the end over which the change comes and goes
+    point             (3,) in the bone's frame, the head by default
+
+    Positions and rotations are in armature space. See `hold` for pins where the motion is.
+    """
+
+    bone: Bone
+    start: float
+    end: float
+    position: Array | None = None
+    rotation: Array | None = None
+    ease_in: float = 0.0
+    ease_out: float = 0.0
+    point: Vector = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.position is None and self.rotation is None:
+            raise CoreError(f'The pin of "{self.bone}" holds neither a position nor a rotation.')
+        numbers = (self.start, self.end, self.ease_in, self.ease_out)
+        if not np.isfinite(numbers).all() or self.end < self.start:
+            raise CoreError(f'The pin of "{self.bone}" must start before it ends, at {self.start} and {self.end}.')
+        if self.ease_in < 0.0 or self.ease_out < 0.0:
+            raise CoreError(f'The ease of the pin of "{self.bone}" must be at least 0 frames.')
+        for name in ("position", "rotation"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name), float))
+        object.__setattr__(self, "point", frozen(self.point, float))
+
+    def span(self, motion: Motion) -> tuple[int, int]:
+        """The first frame of the motion that it holds, and the one after the last, counted from 0."""
+        first, stop = np.searchsorted(motion.frames, self.start), np.searchsorted(motion.frames, self.end, side="right")
+        return int(first), int(stop)
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedMotion:
+    """The motion, the frames (F,) that were changed, and how far off each pin (P) is in its worst frame.
+
+    position_error (P,) in armature units, rotation_error (P,) in radians; 0 where a pin does not ask.
+    """
+
+    motion: Motion
+    changed: Flags
+    position_error: Array
+    rotation_error: Array
+
+
+def hold(
+    skeleton: Skeleton,
+    motion: Motion,
+    bone: Bone,
+    start: float,
+    end: float,
+    at: float | None = None,
+    ease: float = 0.0,
+    point: Vector = (0.0, 0.0, 0.0),
+    position: bool = True,
+    rotates: bool = False,
+) -> TimedPin:
+    """A pin where the motion has the bone in frame `at`, by default the first one of the interval.
+
+    Raises CoreError if the motion does not have that frame.
+    """
+    number = start if at is None else at
+    index = int(np.argmin(np.abs(motion.frames - number)))
+    if motion.frames[index] != number:
+        raise CoreError(f"The motion has no frame {number:g} to hold the bone at.")
+    heads, turns = forward(skeleton, motion.pose[index])
+    bone_index = skeleton.index(bone)
+    place = heads[bone_index] + rotation.rotate(turns[bone_index], point)
+    return TimedPin(bone, start, end, place if position else None, turns[bone_index] if rotates else None,
+                    ease, ease, point)  # fmt: skip
+
+
+def pin_motion(
+    skeleton: Skeleton,
+    motion: Motion,
+    pins: Sequence[TimedPin],
+    method: PinAndDrag = WHOLE_BODY,
+    progress: Callable[[float], object] | None = None,
+) -> PinnedMotion:
+    """The motion with the pins held and all else as it was, as far as that goes.
+
+    `method`: its reference, `coherent` and `fps` are the motion's. `progress` is told the share that is done, and may
+    raise to cancel. Without pins, and in frames beside their eases, the motion is the same bit for bit.
+    """
+    work = _Work(skeleton, motion, pins, method)
+    steps = PASSES * max(1, -(-len(work.frames) // BLOCK))
+    for number, _ in enumerate(work.passes(), start=1):
+        if progress is not None:
+            progress(number / steps)
+    return work.result()
+
+
+class _Work:
+    """A motion that is held in some frames.
+
+    change (F, J, 6): rotation vectors about the bones' own axes, and shifts, on top of the motion.
+    """
+
+    def __init__(self, skeleton: Skeleton, motion: Motion, pins: Sequence[TimedPin], method: PinAndDrag) -> None:
+        self.skeleton, self.motion, self.pins = skeleton, motion, tuple(pins)
+        self.method = replace(method, coherent=True, fps=motion.fps)
+        self.points = [(skeleton.index(pin.bone), np.asarray(pin.point).tobytes()) for pin in pins]
+        self.spans = [pin.span(motion) for pin in pins]  # first index, and the one after the last
+        held = np.zeros(len(motion), bool)
+        for first, stop in self.spans:
+            held[first:stop] = True
+        self.frames = np.flatnonzero(held)
+        self.goals = [self._goal(lane) for lane in self._lanes()]
+        self.change = np.zeros((len(motion), len(skeleton), 6))
+        self.fades = self._fades()
+
+    def _lanes(self) -> list[list[int]]:
+        """Pins of one point that follow each other: one goal can stand for all of them."""
+        lanes: dict[tuple[object, ...], list[list[int]]] = {}
+        for number in sorted(range(len(self.pins)), key=lambda number: self.spans[number]):
+            pin = self.pins[number]
+            alike = lanes.setdefault((self.points[number], pin.position is None, pin.rotation is None), [])
+            free = next((lane for lane in alike if self.spans[lane[-1]][1] <= self.spans[number][0]), None)
+            if free is None:
+                alike.append([number])
+            else:
+                free.append(number)
+        return [lane for alike in lanes.values() for lane in alike]
+
+    def _goal(self, numbers: Sequence[int]) -> Goal:
+        """The goal of some pins over all frames, with weight 0 where none is on."""
+        one, count = self.pins[numbers[0]], len(self.motion)
+        position = None if one.position is None else np.zeros((count, 3))
+        turn = None if one.rotation is None else np.tile(rotation.IDENTITY, (count, 1))
+        weight = np.zeros(count)
+        for number in numbers:
+            pin, on = self.pins[number], slice(*self.spans[number])
+            weight[on] = 1.0
+            for target, given in ((position, pin.position), (turn, pin.rotation)):
+                if target is not None and given is not None:
+                    target[on] = self._over_time(pin, given, target.shape[1])[on]
+        return Goal(one.bone, position, turn, one.point, weight, weight)
+
+    def _over_time(self, pin: TimedPin, given: Array, width: int) -> Array:
+        try:
+            return np.broadcast_to(given, (len(self.motion), width))
+        except ValueError:
+            raise CoreError(
+                f'The pin of "{pin.bone}" needs {width} numbers, or as many for each of {len(self.motion)} frames.'
+            ) from None
+
+    def _fades(self) -> list[tuple[int, slice, Array]]:
+        """Where what is held changes, between the frame before it and it; frames, and their shares of the jump.
+
+        Half of a jump goes to each side where pins end as others begin.
+        """
+        frames = self.motion.frames
+        begins, ends = dict[int, float](), dict[int, float]()  # the longest ease at a border
+        for number, (first, stop) in enumerate(self.spans):
+            if 0 < first < stop:
+                begins[first] = max(begins.get(first, 0.0), self._ease(number, first, before=True))
+            if first < stop < len(frames):
+                ends[stop] = max(ends.get(stop, 0.0), self._ease(number, stop, before=False))
+        found: list[tuple[int, slice, Array]] = []
+        for border in sorted({*begins, *ends}):
+            before, after = begins.get(border, 0.0), ends.get(border, 0.0)
+            share = 0.5 if before and after else 1.0
+            if before:
+                near = slice(int(np.searchsorted(frames, frames[border - 1] - before)), border)
+                found.append((border, near, share * _eased(1.0 - (frames[border - 1] - frames[near]) / before)))
+            if after:
+                near = slice(border, int(np.searchsorted(frames, frames[border] + after)))
+                found.append((border, near, -share * _eased(1.0 - (frames[near] - frames[border]) / after)))
+        return found
+
+    def _ease(self, number: int, border: int, before: bool) -> float:
+        """Frames over which a pin comes or goes: not into those in which the same point is held otherwise."""
+        pin, frames = self.pins[number], self.motion.frames
+        spans = [span for span, point in zip(self.spans, self.points, strict=True) if point == self.points[number]]
+        if before:
+            others = [stop for _, stop in spans if stop <= border]
+            return min(pin.ease_in, frames[border - 1] - frames[max(others) - 1] if others else np.inf)
+        others = [first for first, _ in spans if first >= border]
+        return min(pin.ease_out, frames[min(others)] - frames[border] if others else np.inf)
+
+    def passes(self) -> Iterator[None]:
+        """Solve, a block at a time."""
+        for turn in range(PASSES if len(self.frames) else 0):
+            method = self.method if turn == PASSES - 1 else replace(self.method, settle=False)
+            wanted = self.change.copy()
+            for border, frames, shares in self.fades:
+                jump = self.change[border] - self.change[border - 1]
+                wanted[frames] += shares[:, None, None] * jump
+            self.change = wanted.copy()
+            for block in np.split(self.frames, range(BLOCK, len(self.frames), BLOCK)):
+                reference = self._changed(block, wanted)
+                goals = [goal.at((block,), (len(self.motion),)) for goal in self.goals]
+                solved = replace(method, reference=reference).solve(self.skeleton, reference, goals).pose
+                own = self.motion.pose
+                turns = rotation.log(rotation.mul(rotation.inv(own.rotations[block]), solved.rotations))
+                self.change[block] = np.concatenate([turns, solved.translations - own.translations[block]], axis=-1)
+                yield
+
+    def _changed(self, frames: Array, change: Array) -> Pose:
+        """The poses of some frames with a change on top."""
+        pose = self.motion.pose[frames]
+        turns = rotation.exp(change[frames, :, :3])
+        return replace(
+            pose, rotations=rotation.mul(pose.rotations, turns), translations=pose.translations + change[frames, :, 3:]
+        )
+
+    def result(self) -> PinnedMotion:
+        motion, changed = self.motion, np.any(self.change != 0.0, axis=(1, 2))
+        touched = np.flatnonzero(changed)
+        if len(touched):
+            rotations, translations = motion.pose.rotations.copy(), motion.pose.translations.copy()
+            new = self._changed(touched, self.change)
+            rotations[touched], translations[touched] = new.rotations, new.translations
+            own = motion.pose
+            # not checked again: it would normalise, and frames beside the pins stay bit for bit
+            motion = replace(motion, pose=Pose.trusted(rotations, translations, own.scales, own.driven_matrices))
+        errors = np.zeros((2, len(self.pins)))
+        for number, (pin, (bone, _)) in enumerate(zip(self.pins, self.points, strict=True)):
+            on = slice(*self.spans[number])
+            heads, turns = forward(self.skeleton, motion.pose[on])
+            if pin.position is not None:
+                places = heads[:, bone] + rotation.rotate(turns[:, bone], pin.point)
+                gaps = rotation.lengths(places - self._over_time(pin, pin.position, 3)[on])
+                errors[0, number] = gaps.max(initial=0.0)
+            if pin.rotation is not None:
+                angles = rotation.angle_between(turns[:, bone], self._over_time(pin, pin.rotation, 4)[on])
+                errors[1, number] = angles.max(initial=0.0)
+        return PinnedMotion(motion, changed, *errors)
+
+
+def _eased(share: Array) -> Array:
+    """0 to 1 with no speed and no acceleration at the ends."""
+    t = np.clip(share, 0.0, 1.0)
+    return t * t * t * (10.0 + t * (6.0 * t - 15.0))
