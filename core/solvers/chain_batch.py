@@ -23,7 +23,7 @@ from .chain_plan import (
     Plan,
     Step,
 )
-from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, mul, rotate
+from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, half_of_y, mul, rotate
 
 _DONE = GROWTH * GIVEN_UP
 _CROWDED = 0.7  # share of them still on their way down to which those that are done are taken along
@@ -204,18 +204,9 @@ def _square(gap: Array) -> Array:
 def _stepped(turned: Quaternion, ways: Triple, gap: Array, damping: Array, least: float) -> tuple[Quaternion, Triple]:
     """How links have turned and where they lead after a step of least squares."""
     rx, ry, rz = _running(ways, backwards=True)
-    gx, gy, gz = gap
-    xx, yy, zz, xy, xz, yz = (
-        np.add.reduce(p * q) for p, q in ((rx, rx), (ry, ry), (rz, rz), (rx, ry), (rx, rz), (ry, rz))
-    )
+    xx, yy, zz, *mixed = (np.add.reduce(p * q) for p, q in ((rx, rx), (ry, ry), (rz, rz), (rx, ry), (rx, rz), (ry, rz)))
     more = (RIDGE + damping) * (xx + yy + zz + least)
-    a, b, c = yy + zz + more, xx + zz + more, xx + yy + more
-    p, q, r = b * c - yz * yz, xy * c + xz * yz, xy * yz + b * xz
-    s = a * yz + xy * xz
-    half = 0.5 / (a * p - xy * q - xz * r)
-    yx = half * (p * gx + q * gy + r * gz)
-    y_y = half * (q * gx + (a * c - xz * xz) * gy + s * gz)
-    y_z = half * (r * gx + s * gy + (a * b - xy * xy) * gz)
+    yx, y_y, y_z = half_of_y(_triple(gap), (xx, yy, zz, mixed[0], mixed[1], mixed[2]), more)
     ox, oy, oz = _running((ry * y_z - rz * y_y, rz * yx - rx * y_z, rx * y_y - ry * yx))
     (w, x, y, z), (dx, dy, dz) = turned, ways
     ux, uy, uz = oy * dz - oz * dy, oz * dx - ox * dz, ox * dy - oy * dx

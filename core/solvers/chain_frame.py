@@ -25,7 +25,7 @@ from .chain_plan import (
     Plan,
     Step,
 )
-from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, mul, rotate
+from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, half_of_y, mul, rotate
 
 
 class ChainFrame(ChainWalk):
@@ -163,10 +163,7 @@ class ChainFrame(ChainWalk):
         length, until the end.
         """
         tolerance = self.plan.tolerance
-        least = tolerance * tolerance
-        bx, by, bz = self.links[0]
-        tx, ty, tz = self.target
-        tx, ty, tz = tx - bx, ty - by, tz - bz
+        (bx, by, bz), (tx, ty, tz) = self.links[0], self.target
         carried = STILL
         turned: list[Quaternion] = []
         ways: list[Triple] = []
@@ -174,75 +171,81 @@ class ChainFrame(ChainWalk):
             carried = carried if turn is STILL else mul(carried, turn)
             turned.append(carried)
             ways.append(link if carried is STILL else rotate(carried, link))
-        reached: list[float] = [sum(column) for column in zip(*ways, strict=True)]
-        gx, gy, gz = tx - reached[0], ty - reached[1], tz - reached[2]
-        square, damping = gx * gx + gy * gy + gz * gz, FIRST_DAMPING
+        goal: Triple = (tx - bx, ty - by, tz - bz)
+        gap = _gap(goal, ways)
+        distance, damping = hypot(*gap), FIRST_DAMPING
         used = 0
-        while square > least and used < FINISHER_STEPS:
+        while distance > tolerance and damping <= GIVEN_UP and used < FINISHER_STEPS:
             used += 1
-            rx = ry = rz = 0.0
-            xx = yy = zz = xy = xz = yz = 0.0
-            arms: list[Triple] = []
-            for x, y, z in reversed(ways):
-                rx, ry, rz = rx + x, ry + y, rz + z
-                arms.append((rx, ry, rz))
-                xx += rx * rx
-                yy += ry * ry
-                zz += rz * rz
-                xy += rx * ry
-                xz += rx * rz
-                yz += ry * rz
-            more = (RIDGE + damping) * (xx + yy + zz + least)
-            a, b, c = yy + zz + more, xx + zz + more, xx + yy + more
-            # the inverse of [[a, -xy, -xz], [-xy, b, -yz], [-xz, -yz, c]] by cofactors; half of y, for half angles
-            p, q, r = b * c - yz * yz, xy * c + xz * yz, xy * yz + b * xz
-            half = 0.5 / (a * p - xy * q - xz * r)
-            s = a * yz + xy * xz
-            yx: float = half * (p * gx + q * gy + r * gz)
-            y_y: float = half * (q * gx + (a * c - xz * xz) * gy + s * gz)
-            y_z: float = half * (r * gx + s * gy + (a * b - xy * xy) * gz)
-            ox = oy = oz = sx = sy = sz = 0.0
-            new_turned: list[Quaternion] = []
-            new_ways: list[Triple] = []
-            for (rx, ry, rz), (dx, dy, dz), (w, x, y, z) in zip(reversed(arms), ways, turned, strict=True):
-                ox += ry * y_z - rz * y_y
-                oy += rz * yx - rx * y_z
-                oz += rx * y_y - ry * yx
-                new_turned.append(
-                    (
-                        w - ox * x - oy * y - oz * z,
-                        x + ox * w + oy * z - oz * y,
-                        y + oy * w + oz * x - ox * z,
-                        z + oz * w + ox * y - oy * x,
-                    )
-                )
-                ux, uy, uz = oy * dz - oz * dy, oz * dx - ox * dz, ox * dy - oy * dx
-                twice = 2.0 / (1.0 + ox * ox + oy * oy + oz * oz)
-                dx += twice * (ux + oy * uz - oz * uy)
-                dy += twice * (uy + oz * ux - ox * uz)
-                dz += twice * (uz + ox * uy - oy * ux)
-                new_ways.append((dx, dy, dz))
-                sx, sy, sz = sx + dx, sy + dy, sz + dz
-            hx, hy, hz = tx - sx, ty - sy, tz - sz
-            new = hx * hx + hy * hy + hz * hz
-            if new < square:
-                rests = sqrt(square) - sqrt(new) < RESTS * tolerance
-                turned, ways, square, gx, gy, gz = new_turned, new_ways, new, hx, hy, hz
-                damping = damping / GROWTH if damping > DAMPING else 0.0
-                if rests:
-                    break
-            else:
+            new_turned, new_ways = _stepped(turned, ways, gap, damping, tolerance * tolerance)
+            new_gap = _gap(goal, new_ways)
+            new_distance = hypot(*new_gap)
+            if new_distance >= distance:
                 damping = max(DAMPING, damping * GROWTH)
-                if damping > GIVEN_UP:
-                    break
+                continue
+            rests = distance - new_distance < RESTS * tolerance
+            turned, ways, gap, distance = new_turned, new_ways, new_gap, new_distance
+            damping = GROWTH * GIVEN_UP if rests else damping / GROWTH if damping > DAMPING else 0.0
         before = STILL
         for node, (w, x, y, z) in enumerate(turned):
             scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
             w, x, y, z = w * scale, x * scale, y * scale, z * scale
             self.rotations[node] = mul(before, (w, x, y, z))
             before = (w, -x, -y, -z)
-        self.error = sqrt(square)
+        self.error = distance
         return used
+
+
+def _gap(goal: Triple, ways: list[Triple]) -> Triple:
+    x, y, z = goal
+    for dx, dy, dz in ways:
+        x, y, z = x - dx, y - dy, z - dz
+    return x, y, z
+
+
+def _stepped(
+    turned: list[Quaternion], ways: list[Triple], gap: Triple, damping: float, least: float
+) -> tuple[list[Quaternion], list[Triple]]:
+    """How links have turned and where they lead after a step of least squares."""
+    rx = ry = rz = 0.0
+    xx = yy = zz = xy = xz = yz = 0.0
+    arms: list[Triple] = []
+    for x, y, z in reversed(ways):
+        rx, ry, rz = rx + x, ry + y, rz + z
+        arms.append((rx, ry, rz))
+        xx += rx * rx
+        yy += ry * ry
+        zz += rz * rz
+        xy += rx * ry
+        xz += rx * rz
+        yz += ry * rz
+    more = (RIDGE + damping) * (xx + yy + zz + least)
+    yx, y_y, y_z = half_of_y(gap, (xx, yy, zz, xy, xz, yz), more)
+    ox = oy = oz = 0.0
+    new_turned: list[Quaternion] = []
+    new_ways: list[Triple] = []
+    for (rx, ry, rz), (dx, dy, dz), (w, x, y, z) in zip(reversed(arms), ways, turned, strict=True):
+        ox += ry * y_z - rz * y_y
+        oy += rz * yx - rx * y_z
+        oz += rx * y_y - ry * yx
+        new_turned.append(
+            (
+                w - ox * x - oy * y - oz * z,
+                x + ox * w + oy * z - oz * y,
+                y + oy * w + oz * x - ox * z,
+                z + oz * w + ox * y - oy * x,
+            )
+        )
+        ux, uy, uz = oy * dz - oz * dy, oz * dx - ox * dz, ox * dy - oy * dx
+        twice = 2.0 / (1.0 + ox * ox + oy * oy + oz * oz)
+        new_ways.append(
+            (
+                dx + twice * (ux + oy * uz - oz * uy),
+                dy + twice * (uy + oz * ux - ox * uz),
+                dz + twice * (uz + ox * uy - oy * ux),
+            )
+        )
+    return new_turned, new_ways
 
 
 def _shortest(e: Triple, t: Triple, nothing: float) -> Quaternion:

@@ -113,6 +113,24 @@ def full_rotation(axis: Triple, t: Triple, e: Triple) -> tuple[Number, Number, N
     return sine, cosine, square_t, square_e
 
 
+def half_of_y(gap: Triple, moments: tuple[Number, Number, Number, Number, Number, Number], more: Number) -> Triple:
+    """Half of y, for half angles, in (the sum of r^2 I - r r^T, + more I) y = gap.
+
+    Moments are the sums of xx, yy, zz, xy, xz, yz of all r = (x, y, z).
+    """
+    (gx, gy, gz), (xx, yy, zz, xy, xz, yz) = gap, moments
+    a, b, c = yy + zz + more, xx + zz + more, xx + yy + more
+    # the inverse of [[a, -xy, -xz], [-xy, b, -yz], [-xz, -yz, c]] by cofactors
+    p, q, r = b * c - yz * yz, xy * c + xz * yz, xy * yz + b * xz
+    s = a * yz + xy * xz
+    half = 0.5 / (a * p - xy * q - xz * r)
+    return (
+        half * (p * gx + q * gy + r * gz),
+        half * (q * gx + (a * c - xz * xz) * gy + s * gz),
+        half * (r * gx + s * gy + (a * b - xy * xy) * gz),
+    )
+
+
 def mul(a: Quaternion, b: Quaternion) -> Quaternion:
     """First b, then a."""
     aw, ax, ay, az = a
