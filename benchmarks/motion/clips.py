@@ -77,7 +77,7 @@ def read_clip(path: Path) -> Clip:
     turns = rotation.mul(rotation.inv(rest), rotation.mul(rotation.inv(parents_own), rotation.mul(local, own)))
     moves = np.zeros((*turns.shape[:2], 3))
     moves[:, 0] = rotation.rotate(rotation.mul(rotation.inv(rest[0]), _UPWARDS), unit * places)
-    return Clip(path.stem, skeleton, Motion(Pose(turns, moves), np.arange(len(turns)), file.fps))
+    return Clip(path.stem, skeleton, Motion(Pose(turns, moves), np.arange(len(turns), dtype=float), file.fps))
 
 
 def _along(way: Array) -> Array:

@@ -107,7 +107,7 @@ def _at_distances(held: Array, touches: Sequence[Touch], places: Array, size: fl
     for _ in range(ROUNDS):
         worst = 0.0
         for one, other, distance in pairs:
-            way = held[other] - held[one]
+            way: Array = held[other] - held[one]
             length = float(np.linalg.norm(way))
             worst = max(worst, abs(length - distance))
             if length > 0.0:

@@ -28,12 +28,11 @@ APART: Final = 6  # frames between keys that are put in at once, and as far off 
 ASIDE: Final = 0.25  # of its length: a point beside the bone, so that its twist counts
 WINDOW: Final = 2  # keys on each side that are fitted anew with one
 RIDGE: Final = 1e-9  # of the normal equations, against windows with too few samples
-AIM: Final = 0.97  # of the tolerance for linear errors, at first
-MENDS: Final = 12  # times that the aim is lowered by this factor
-LOWER: Final = 0.93
+AIM: Final = 0.99  # of the tolerance for linear errors, at first
+LOWER: Final = 0.97  # times the aim, while exact errors are larger than linear ones
 SHARE: Final = 0.3  # of the aim for each bone, at first
 LESS: Final = 0.8  # times that share for a bone that does most of an error
-ROUNDS: Final = (0.5, 0.65, 0.8, 0.9, 1.0, 1.0)  # shares of the aim up to which keys are left out, one after the other
+ROUNDS: Final = (0.5, 0.75, 0.9, 1.0)  # shares of the aim up to which keys are left out, one after the other
 CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
 
 
@@ -242,7 +241,7 @@ class _Work:
         turned = own_rotations(fit.fitted[samples, : fit.width], fit.channels.mode)
         omega = rotation.rotate(frames, rotation.log(rotation.mul(rotation.inv(fit.turns[samples]), turned)))
         levers = self.truth[samples][:, self.moved[number]] - self.heads[samples, bone, None]
-        result = np.cross(omega[:, None], levers)
+        result = levers @ np.swapaxes(rotation.skew(omega), -1, -2)
         if fit.channels.location is not None:
             shift = fit.fitted[samples, fit.width :] - fit.truth[samples, fit.width :]
             rest = rotation.mul(frames, rotation.inv(fit.turns[samples]))
@@ -258,7 +257,7 @@ class _Work:
 
     def reduced(self) -> ReducedKeys:
         aim = AIM * self.tolerance
-        for _ in range(MENDS):
+        while True:  # ends: with keys at all frames there is no error
             self._put_in(aim)
             self._leave_out(aim)
             error, frame = self._exact()
@@ -320,8 +319,12 @@ class _Work:
 
     def _try_without(self, number: int, time: int, aim: float) -> None:
         fit, moved = self.fits[number], self.moved[number]
+        place = int(np.searchsorted(fit.times, time))
+        beside = slice(QUARTERS * int(fit.times[place - 1]), QUARTERS * int(fit.times[place + 1]) + 1)
+        if rotation.lengths(self.errors[beside, moved]).max() > aim:  # it would hardly become better
+            return
         before = fit.state()
-        samples = fit.remove(int(np.searchsorted(fit.times, time)))
+        samples = fit.remove(place)
         share = self._share(number, samples)
         errors = self.errors[samples, moved] + share - self.shares[number][samples]
         if rotation.lengths(errors).max() <= aim:

@@ -19,7 +19,7 @@ from ..goals import Bone, Goal, Vector
 from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
-from ..skeleton import Flags, Skeleton, frozen
+from ..skeleton import Flags, Indices, Skeleton, frozen
 from ..solvers import PinAndDrag
 
 PASSES: Final = 4  # solves, each with what is left of the jumps faded out
@@ -198,10 +198,10 @@ class _Work:
             before, after = begins.get(border, 0.0), ends.get(border, 0.0)
             share = 0.5 if before and after else 1.0
             if before:
-                near = slice(int(np.searchsorted(frames, frames[border - 1] - before)), border)
+                near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
                 found.append((border, near, share * _eased(1.0 - (frames[border - 1] - frames[near]) / before)))
             if after:
-                near = slice(border, int(np.searchsorted(frames, frames[border] + after)))
+                near = slice(border, int(np.searchsorted(frames, float(frames[border]) + after)))
                 found.append((border, near, -share * _eased(1.0 - (frames[near] - frames[border]) / after)))
         return found
 
@@ -233,7 +233,7 @@ class _Work:
                 self.change[block] = np.concatenate([turns, solved.translations - own.translations[block]], axis=-1)
                 yield
 
-    def _changed(self, frames: Array, change: Array) -> Pose:
+    def _changed(self, frames: Indices, change: Array) -> Pose:
         """The poses of some frames with a change on top."""
         pose = self.motion.pose[frames]
         turns = rotation.exp(change[frames, :, :3])
