@@ -9,6 +9,7 @@ python -m benchmarks.motion --parts feet keys
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from . import feet, keys
@@ -20,18 +21,22 @@ PARTS = {"feet": feet, "keys": keys}
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.motion", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--clips", type=int, metavar="N", help="only N clips, spread over the list")
+    parser.add_argument("--folder", type=Path, default=CLIPS, help="where the clips are, by default the shared ones")
+    parser.add_argument("--frames", type=int, metavar="N", help="only clips of at most N frames")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which tables")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     options = parser.parse_args()
-    paths = sorted(CLIPS.glob("*.bvh"))
+    paths = sorted(options.folder.glob("*.bvh"))
     if not paths:
-        print("The shared clips are not beside the repository (../shared/data/motion/bvh30): nothing was measured.")
+        print("There are no clips: ../shared/data/motion/bvh30 is not beside the repository. Nothing was measured.")
         return 0
     if options.clips:
         paths = paths[:: max(1, len(paths) // options.clips)][: options.clips]
     figures: dict[str, list[dict[str, Any]]] = {part: [] for part in options.parts}
     for path in paths:
         clip = read_clip(path)
+        if options.frames and len(clip.motion) > options.frames:
+            continue
         for part in options.parts:
             figures[part].append({"clip": clip.name, "kind": clip.kind, **PARTS[part].measure(clip)})
         print(clip.name, file=sys.stderr, flush=True)
