@@ -34,8 +34,9 @@ def register() -> None:
             undo.callback(bpy.utils.unregister_tool, tool)
 
         context: Any = bpy.context
-        for shortcut in keymaps.SHORTCUTS:
-            keymap, item = keymaps.add(context.window_manager.keyconfigs, *shortcut)
+        configs = context.window_manager.keyconfigs
+        for shortcut in keymaps.SHORTCUTS if configs.addon else ():  # Blender may have none without a window
+            keymap, item = keymaps.add(configs, *shortcut)
             undo.callback(keymap.keymap_items.remove, item)
 
         for show in operators.DRAWINGS:
