@@ -1,0 +1,26 @@
+"""That the benchmark of naturalness runs: a few frames of real motion, or a sentence that there is none."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.naturalness.motion import DATA
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_a_few_frames_are_measured() -> None:
+    few = ["--sets", "walks", "--stride", "1000", "--cases", "A", "--methods", "pins", "humanoid"]
+    command = [sys.executable, "-m", "benchmarks.naturalness", *few]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if not DATA.is_dir():
+        assert "Nothing was measured" in done.stdout
+        pytest.skip("the motion packs are not here")
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [row[2] for row in rows] == ["pins", "humanoid"]
+    for row in rows:
+        assert float(row[4]) < 30.0  # millimetres
+        assert row[8:10] == ["100.0%", "0.0%"]  # effectors met, wrong bends
