@@ -28,8 +28,8 @@ from .masses import masses_of
 from .roles import Roles, find_roles
 from .stance import axis_vector
 
-_LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
-_DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones
+LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
+DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones
 _FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint, a flat foot
 _SHAPE: Final = float(np.radians(30.0))  # a hand or foot at rest is so far off for its shape; the rest is its pose
 
@@ -186,7 +186,7 @@ class _Body:
             if part in _DEVIATIONS:
                 found |= dict.fromkeys([bones] if isinstance(bones, int) else bones, (part, side))
         for side in SIDES:
-            for parts in _LIMBS.values():
+            for parts in LIMBS.values():
                 for above, below in pairwise(parts):
                     upper, lower = self._bone(above, side), self._bone(below, side)
                     if upper >= 0 and lower >= 0 and upper not in self.skeleton.ancestors(lower):
@@ -203,11 +203,11 @@ class _Body:
         """Bone -> the rotation (4,) from its canonical to its rest pose, of limbs."""
         found: dict[int, Array] = {}
         for side in SIDES:
-            for kind, (first, second, last) in _LIMBS.items():
+            for kind, (first, second, last) in LIMBS.items():
                 upper, lower, end = (self._bone(part, side) for part in (first, second, last))
                 if upper not in self.parts or lower not in self.parts:
                     continue
-                straight = rotation.rotate(self.heading, _mirrored(_DIRECTIONS[kind], side))
+                straight = rotation.rotate(self.heading, mirrored(DIRECTIONS[kind], side))
                 ways = self.heads[lower] - self.heads[upper], self._reach(lower, end, side) - self.heads[lower]
                 found[upper] = _shortest(straight, ways[0])
                 hinge = rotation.rotate(rotation.mul(found[upper], self.heading), _sided(_BENDS[second], side))
@@ -251,8 +251,8 @@ class _Body:
         result[self._links()] = _LINK
         for role, bones in self.roles.twist.items():
             first = self.roles.bones[role]
-            kind = "arm" if role.partition(".")[0] in _LIMBS["arm"] else "leg"
-            result[list(bones)] = result[first] * np.abs(_DIRECTIONS[kind])
+            kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
+            result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
         result[self.skeleton.parents < 0] = numbers.ROOT_TURN_DEVIATION
         return result
 
@@ -300,7 +300,7 @@ def _sided(vector: Sequence[float] | Array, side: str) -> Array:
     return np.asarray(vector) * _MIRROR if side == "R" else np.asarray(vector)
 
 
-def _mirrored(direction: Sequence[float], side: str) -> Array:
+def mirrored(direction: Sequence[float], side: str) -> Array:
     """A direction (3,) of the left, for one side."""
     return np.asarray(direction) * _ACROSS if side == "R" else np.asarray(direction)
 

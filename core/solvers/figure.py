@@ -2,23 +2,18 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..humanoid.anatomy import Anatomy, anatomy
+from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, mirrored
+from ..humanoid.body import SIDES
 from ..humanoid.roles import Roles, find_roles
 from ..pose import Pose, forward, forward_matrices
 from ..rotation import Array
 from ..skeleton import Skeleton
-
-SIDES: Final = ("L", "R")
-_PARTS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
-# Of the left ones in the canonical T-pose: the way out that every limb can take, opposite to where it cannot go.
-_OUT: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +56,7 @@ class Figure:
         self.chest = self.spine[-1] if self.spine else self.hips
         self.neck = self._hanging((*self._chain("neck"), *self._chain("head")))
         self.head = self.neck[-1] if self.neck else -1
-        self.limbs = {limb.name: limb for side in SIDES for kind in _PARTS if (limb := self._limb(kind, side))}
+        self.limbs = {limb.name: limb for side in SIDES for kind in LIMBS if (limb := self._limb(kind, side))}
         bones = {self.root, self.hips, *self.spine, *self.neck}
         for limb in self.limbs.values():
             bones |= {limb.before, limb.upper, limb.lower, limb.end, *limb.twists[0], *limb.twists[1]}
@@ -119,7 +114,7 @@ class Figure:
         return free[0] if free else self.hips
 
     def _limb(self, kind: str, side: str) -> LimbBones | None:
-        bones = [self._bone(f"{part}.{side}") for part in _PARTS[kind]]
+        bones = [self._bone(f"{part}.{side}") for part in LIMBS[kind]]
         ancestors, roles = self.skeleton.ancestors, self.roles
         if min(bones) < 0 or bones[0] not in ancestors(bones[1]) or bones[1] not in ancestors(bones[2]):
             return None
@@ -129,13 +124,13 @@ class Figure:
         before = self._bone(f"shoulder.{side}") if kind == "arm" else -1
         twists = tuple(
             tuple(b for b in roles.twist.get(f"{part}.{side}", ()) if b in ancestors(after))
-            for part, after in zip(_PARTS[kind], bones[1:], strict=False)
+            for part, after in zip(LIMBS[kind], bones[1:], strict=False)
         )
         axes = self.anatomy.axes
         # the canonical frames of both segments are one where the limb is straight
         bend = rotation.rotate(rotation.inv(axes[bones[1]]), self.anatomy.bends[bones[1]])
         bend = bend / np.linalg.norm(bend)
-        out = np.array(_OUT[kind]) * ([-1.0, 1.0, 1.0] if side == "R" else 1.0)
+        out = mirrored(DIRECTIONS[kind], side)  # a way that it can always take, opposite to where it cannot go
         field = np.stack([out, bend, np.cross(out, bend)], axis=-1)
         return LimbBones(
             f"{kind}.{side}",

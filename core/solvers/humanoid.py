@@ -82,7 +82,6 @@ class Humanoid:
 class _Target:
     """What is wanted of a node: `position` (B, 3) of a `point` (3,) of its frame, `rotation` (B, 4) of its frame."""
 
-    goal: int
     point: Array
     position: Array | None
     rotation: Array | None
@@ -128,8 +127,6 @@ class _Body:
         tolerance = method.position_tolerance
         self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else tolerance
         self.bent: set[str] = set()
-        above = {bone: set(skeleton.ancestors(bone)) for bone in self.figure.place}
-        self.over = {bone: {node for node in above if bone in above[node]} for bone in self.figure.spine}
         self.batch_shape = batch_shape_of(goals, pose)
         self.start = flat_pose(pose, self.batch_shape)
         self.stance = Stance(self.figure, self.start)
@@ -148,21 +145,22 @@ class _Body:
         ends = {figure.hips, figure.chest, figure.head, *(limb.end for limb in figure.limbs.values())} - {-1}
         found: dict[int, _Target] = {}
         self.wanted: list[Goal] = []  # the goals of the flat frames, weights seen to
-        for number, goal in enumerate(self.goals):
+        for goal in self.goals:
             if not isinstance(goal, Goal) or goal.relative_to is not None or goal.velocity is not None:
                 raise CoreError(
                     f'The humanoid method takes positions and rotations in space; pin "{goal.bone}" instead.'
                 )
             bone = self.skeleton.index(goal.bone)
             name = self.skeleton.names[bone]
-            node = next((b for b in self.skeleton.ancestors(bone) if b in figure.place), -1)
+            anchor = int(figure.anchors[bone])
+            node = int(figure.nodes[anchor]) if anchor >= 0 else -1
             elbow = node in middles and node == bone and goal.rotation is None and not np.any(goal.point)
             if node not in ends and not elbow:
                 raise CoreError(
                     f'The humanoid method has no target for "{name}": name hips, chest, head, hands, feet, elbows or '
                     "knees, or what hangs on them, or use pins."
                 )
-            target = self._carried(number, goal, bone, node)
+            target = self._carried(goal, bone, node)
             before = found.get(node)
             if before is not None:
                 twice = [a is not None and b is not None for a, b in (
@@ -174,7 +172,7 @@ class _Body:
             found[node] = target
         return found
 
-    def _carried(self, number: int, goal: Goal, bone: int, node: int) -> _Target:
+    def _carried(self, goal: Goal, bone: int, node: int) -> _Target:
         """The goal of a bone as one of the node that it rides on."""
         stance = self.stance
         heads, turns = stance.start_heads, stance.start_turns
@@ -193,7 +191,7 @@ class _Body:
             wanted = rotation.slerp(turns[:, bone], wanted, self._share(goal.rotation_weight))
             goal, turned = replace(goal, rotation=wanted), rotation.mul(wanted, rotation.inv(ride))
         self.wanted.append(replace(goal, position_weight=1.0, rotation_weight=1.0))
-        return _Target(number, point, position, turned)
+        return _Target(point, position, turned)
 
     def _share(self, weight: Array | float) -> Array:
         return np.clip(flat_array(weight, self.batch_shape, 0), 0.0, 1.0)
@@ -231,7 +229,7 @@ class _Body:
         self.swivels: dict[str, Array] = {}
         self.lengths: dict[str, tuple[Array, Array]] = {}
         for name, limb in self.figure.limbs.items():
-            now = self._stands(self.stance, limb)
+            now = self._stands(limb)
             wanted = self.method.swivel.get(name)
             measured = swivel_of(now, self._field(limb))
             self.swivels[name] = measured if wanted is None else flat_array(wanted, self.batch_shape, 0)
@@ -246,8 +244,8 @@ class _Body:
             return target.point, target.position
         return np.zeros_like(target.point), target.position - rotation.rotate(target.rotation, target.point)
 
-    def _stands(self, stance: Stance, limb: LimbBones) -> Limb:
-        point, _ = self.ends[limb.name]
+    def _stands(self, limb: LimbBones) -> Limb:
+        stance, (point, _) = self.stance, self.ends[limb.name]
         hinge = rotation.rotate(stance.turn(limb.elbow), limb.hinge)
         return measure_limb(stance.head(limb.upper), stance.head(limb.lower), stance.point(limb.end, point), hinge)
 
@@ -256,52 +254,45 @@ class _Body:
 
     # -- the trunk --------------------------------------------------------------------------------------------------
 
-    def _trunk(self, x: Array, frames: NDArray[np.int64] | slice) -> Nodes:
-        """The nodes for unknowns (..., b, D), limbs carried along as they are."""
+    def _trunk(self, x: Array) -> Nodes:
+        """The nodes for unknowns (B, D), limbs carried along as they are."""
         figure, start, size = self.figure, self.stance, self.skeleton.size
-        shape = (*x.shape[:-1], len(figure.nodes))
-        nodes = Nodes(
-            figure,
-            np.broadcast_to(start.heads[frames], (*shape, 3)),
-            np.broadcast_to(start.turns[frames], (*shape, 4)),
-        )
+        nodes = Nodes(figure, start.heads, start.turns)
         turn = rotation.exp(x[..., _TURN])
         pivot = nodes.head(figure.hips)
         to = pivot + size * x[..., _SHIFT]
         wanted = self.targets.get(figure.hips)
         if wanted is not None and wanted.rotation is not None:
-            turn = rotation.mul(wanted.rotation[frames], rotation.inv(nodes.turn(figure.hips)))
+            turn = rotation.mul(wanted.rotation, rotation.inv(nodes.turn(figure.hips)))
         if wanted is not None and wanted.position is not None:
-            pivot, to = nodes.point(figure.hips, wanted.point[frames]), wanted.position[frames]
-        nodes.move(figure.below(figure.root), turn, pivot, np.broadcast_to(to, pivot.shape))
+            pivot, to = nodes.point(figure.hips, wanted.point), wanted.position
+        nodes.move(figure.below(figure.root), turn, pivot, to)
         if figure.spine:
-            self._turn_column(nodes, figure.spine, rotation.rotate(turn, x[..., _SPINE]), frames)
+            self._turn_column(nodes, figure.spine, rotation.rotate(turn, x[..., _SPINE]))
         for side, part in (("L", _LEFT), ("R", _RIGHT)):
             limb = figure.limbs.get(f"arm.{side}")
             if limb is not None and limb.before >= 0:
                 axes = rotation.mul(nodes.turn(limb.before), figure.anatomy.axes[limb.before])
                 nodes.turn_about(limb.before, rotation.exp(rotation.rotate(axes, x[..., part])))
         if figure.neck:
-            change = rotation.mul(nodes.turn(figure.chest), rotation.inv(start.turn(figure.chest)[frames]))
-            self._turn_column(nodes, figure.neck, rotation.rotate(change, x[..., _NECK]), frames)
+            change = rotation.mul(nodes.turn(figure.chest), rotation.inv(start.turn(figure.chest)))
+            self._turn_column(nodes, figure.neck, rotation.rotate(change, x[..., _NECK]))
         return nodes
 
-    def _turn_column(
-        self, nodes: Nodes, bones: tuple[int, ...], vector: Array, frames: NDArray[np.int64] | slice
-    ) -> None:
+    def _turn_column(self, nodes: Nodes, bones: tuple[int, ...], vector: Array) -> None:
         """Spine or neck: its end as it is told to look, its shape by the unknown."""
         count, end = len(bones), bones[-1]
         upward = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1))  # shares of the orientation
         target = self.targets.get(end)
-        tip = nodes.head(end) if target is None else nodes.point(end, target.point[frames])
+        tip = nodes.head(end) if target is None else nodes.point(end, target.point)
         column = straight_column(np.stack([*(nodes.head(bone) for bone in bones), tip], axis=-2))
         column = column.turned(vector, np.full(count, 1.0 / count))
         shares = upward[::-1]
         if target is not None and target.rotation is not None:
-            column = orient_column(column, rotation.mul(target.rotation[frames], rotation.inv(nodes.turn(end))), upward)
+            column = orient_column(column, rotation.mul(target.rotation, rotation.inv(nodes.turn(end))), upward)
             shares = shares - upward
         if target is not None and target.position is not None:
-            column = direct_column(column, target.position[frames], shares)
+            column = direct_column(column, target.position, shares)
         self._apply(nodes, bones, column)
 
     def _apply(self, nodes: Nodes, bones: tuple[int, ...], column: Column) -> None:
@@ -322,7 +313,7 @@ class _Body:
         if not spans and not points:
             return x
         for _ in range(_ROUNDS):
-            nodes = self._trunk(x, slice(None))
+            nodes = self._trunk(x)
             pulls = [span.pull(nodes) for span in spans]
             for target, bone in points:
                 assert target.position is not None
@@ -348,7 +339,8 @@ class _Body:
             turn = np.clip(x[:, unknown] + turn, -_CLAVICLES, _CLAVICLES) - x[:, unknown]
             step[:, unknown] = turn
             _turned(mine, rotation.rotate(axes, turn), nodes.head(limb.before))
-        above = [pull for pull in pulls if figure.spine and pull.bone in self.over[figure.spine[0]]]
+        upper = figure.below(figure.spine[0]) if figure.spine else ()
+        above = [pull for pull in pulls if figure.place[pull.bone] in upper]
         if figure.spine and gains["spine"]:
             middle = np.mean([nodes.head(bone) for bone in figure.spine], axis=0)
             turn = gains["spine"] * _lever(above, middle)
@@ -412,7 +404,7 @@ class _Body:
     def _bend(self, limb: LimbBones) -> None:
         """The limb to its target, or its middle joint, if that alone is wanted."""
         stance, (_, wanted), middle = self.stance, self.ends[limb.name], self.middles.get(limb.name)
-        now = self._stands(stance, limb)
+        now = self._stands(limb)
         if wanted is None:
             if middle is not None and middle.position is not None:
                 stance.turn_about(limb.upper, _shortest(now.middle - now.root, middle.position - now.root))
@@ -466,7 +458,7 @@ class _Body:
     # -- the answer -------------------------------------------------------------------------------------------------
 
     def solve(self) -> Solution:
-        trunk = self._trunk(self._pulled(), slice(None))
+        trunk = self._trunk(self._pulled())
         self.stance.heads, self.stance.turns = trunk.heads, trunk.turns
         for limb in self.figure.limbs.values():
             self._bend(limb)
@@ -476,10 +468,12 @@ class _Body:
         inside, _ = clamp_rotations(limits, pose.rotations)
         pose = replace(pose, rotations=inside)
         used = np.ones(len(inside), int)
-        missed = np.flatnonzero(~self._met(*self._errors(pose)))
+        errors = self._errors(pose)
+        missed = np.flatnonzero(~self._met(*errors))
         if self.method.finish and len(missed):
             pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits))
-        return self._solution(pose, used)
+            errors = self._errors(pose)
+        return self._solution(pose, *errors, used)
 
     def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
         """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""
@@ -510,8 +504,7 @@ class _Body:
     def _met(self, far: Array, off: Array) -> NDArray[np.bool_]:
         return np.all((far <= self.tolerance) & (off <= self.method.rotation_tolerance), axis=-1)
 
-    def _solution(self, pose: Pose, used: NDArray[np.int64]) -> Solution:
-        far, off = self._errors(pose)
+    def _solution(self, pose: Pose, far: Array, off: Array, used: NDArray[np.int64]) -> Solution:
         return Solution(
             self.skeleton, self.goals, pose, far, off, used, self._met(far, off), self.tolerance,
             self.method.rotation_tolerance, self.start, np.zeros(pose.rotations.shape[:-1], bool), self.method,
