@@ -1,0 +1,40 @@
+"""What was found out about an armature, for the panel to show."""
+
+from typing import Any, Final
+
+import bpy
+from bpy.props import CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+
+
+class PoiseFinding(bpy.types.PropertyGroup):
+    """One thing found out about an armature"""
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What it is about",
+        items=(
+            ("BODY", "Body", "What is understood of the armature"),
+            ("ASK", "Ask", "What is worth a look"),
+            ("HINDRANCE", "Hindrance", "What is in the way of posing"),
+            ("DRIVEN", "Driven", "What decides bones in place of their own channels"),
+            ("ROLE", "Role", "The part of the body that bones play"),
+        ),
+    )
+    name: StringProperty(name="Name", description="The part of the body, or the driven bones")
+    text: StringProperty(name="Text", description="What was found out")
+
+
+class PoiseSurvey(bpy.types.PropertyGroup):
+    """What was found out about an armature, for the panel"""
+
+    owner: IntProperty(name="Armature", description="The number that the armature has in this session")
+    entered: IntProperty(name="Entered", description="The armature that was last seen in Pose Mode")
+    findings: CollectionProperty(type=PoiseFinding, name="Findings", description="What was found out")
+
+
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "survey": PointerProperty(type=PoiseSurvey, name="Survey", description="What the panel says about the armature")
+}
+
+CLASSES: Final = (PoiseFinding, PoiseSurvey)
