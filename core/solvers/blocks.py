@@ -4,6 +4,7 @@ J_p is how a point moves, W how a frame turns; [v] is the matrix of the cross pr
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
@@ -261,8 +262,7 @@ class Span:
 class Footing:
     """The centre of mass over the support polygon: the half-plane that it is furthest outside of.
 
-    How far outside: the most, over all directions, that the centre is beyond the points' outermost place in it; looked
-    for in DIRECTIONS, then about the best of them. While a step is made the points stand still.
+    How far outside: the most, over all directions, that the centre is beyond the points' outermost place in it.
     """
 
     turning = False
@@ -278,8 +278,8 @@ class Footing:
         self.shares = given[heavy] / given[heavy].sum()
         supports = [skeleton.index(bone) for bone in goal.supports]
         below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
-        self.soles = collector.masses(np.array(below, int))
-        self.ankles = collector.masses(np.array(supports, int))
+        ends = [collector.point(bone, [0.0, skeleton.lengths[bone], 0.0]) for bone in below]
+        self.soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
         up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
@@ -289,29 +289,68 @@ class Footing:
     def aim(self, goal: AnyGoal, flat: Flat) -> None:
         """Nothing to aim at."""
 
-    def _worst(self, at: Kinematics) -> tuple[Array, Array]:
-        """The direction (B, 3) in which the centre is furthest out, and how far (B,), negative inside."""
-        tails = 2.0 * at.masses[:, self.soles] - at.mass_heads[:, self.soles]
-        points = np.concatenate([tails, at.mass_heads[:, self.ankles]], axis=1)
-        centre = self.shares @ at.masses[:, self.heavy]
-        centre, points = centre @ self.plane.T, points @ self.plane.T
-        step = 2.0 * np.pi / numbers.DIRECTIONS
-        turns = np.broadcast_to(step * np.arange(numbers.DIRECTIONS), (len(centre), numbers.DIRECTIONS))
-        for finer in (2.0 * step / numbers.DIRECTIONS, 0.0):
-            ways = np.stack([np.cos(turns), np.sin(turns)], axis=-1)  # (B, directions, 2)
-            out = (ways @ centre[..., None])[..., 0] - (ways @ np.swapaxes(points, -1, -2)).max(axis=-1)
-            worst = np.argmax(out, axis=1)
-            best = turns[np.arange(len(out)), worst]
-            turns = best[:, None] + finer * (np.arange(numbers.DIRECTIONS) - numbers.DIRECTIONS // 2)
-        return np.stack([np.cos(best), np.sin(best)], axis=-1) @ self.plane, out[np.arange(len(out)), worst]
+    def _worst(self, at: Kinematics) -> "_Worst":
+        """The direction in which the centre is furthest out.
+
+        The best of DIRECTIONS is near it; it is then the one from an outermost point there, or across a side.
+        """
+        centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
+        points = at.points[:, self.soles] @ self.plane.T
+        frames = np.arange(len(centre))
+        turns = np.linspace(0.0, 2.0 * np.pi, numbers.DIRECTIONS, endpoint=False)
+        ways = np.stack([np.cos(turns), np.sin(turns)], axis=-1)
+        places = points @ ways.T  # (B, points, directions)
+        best = np.argmax(centre @ ways.T - places.max(axis=1), axis=1)
+        near = (best[:, None] + np.array([-1, 0, 1])) % numbers.DIRECTIONS
+        corners = points[frames[:, None], np.argmax(places[frames[:, None], :, near], axis=2)]  # (B, 3, 2)
+        sides = corners[:, [1, 2, 2]] - corners[:, [0, 1, 0]]
+        across = np.stack([sides[..., 1], -sides[..., 0]], axis=-1)
+        ways = np.concatenate([centre[:, None] - corners, across, -across, ways[best][:, None]], axis=1)
+        size = np.linalg.norm(ways, axis=-1, keepdims=True)
+        ways = np.where(size > numbers.DAMPING, ways, ways[:, -1:]) / np.where(size > numbers.DAMPING, size, 1.0)
+        places = ways @ np.swapaxes(points, -1, -2)  # (B, ways, points)
+        out = (ways @ centre[..., None])[..., 0] - places.max(axis=-1)
+        worst = np.argmax(out, axis=1)
+        outermost = self.soles[np.argmax(places[frames, worst], axis=-1)]
+        return _Worst(ways[frames, worst] @ self.plane, out[frames, worst], outermost, worst < corners.shape[1])
+
+    def _moved(self, links: Links, at: Kinematics, raw: Array, outermost: NDArray[np.int64]) -> Array:
+        """How the centre moves from there, (B, 3, D)."""
+        centre = links.centre_jacobian(at, self.heavy, self.shares)
+        rows = 3 * outermost[:, None] + np.arange(3)
+        return centre - raw[np.arange(len(raw))[:, None], rows]
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         error = np.zeros((len(at.x), 3))
-        error[:, 0] = self.radius - self._worst(at)[1]
+        error[:, 0] = self.radius - self._worst(at).out
         return error
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
-        return _first_row(self._worst(at)[0], links.centre_jacobian(at, self.heavy, self.shares))
+        worst = self._worst(at)
+        return _first_row(worst.way, self._moved(links, at, raw, worst.outermost))
+
+    def bend(self, links: Links, at: Kinematics, raw: Array, force: Array) -> tuple[Array, Array]:
+        """How the row curves under its force (B,), as `Newton` wants it.
+
+        J x f (B, 3, D) of the centre; and, off a corner of the polygon, where the direction turns with the centre, the
+        row (B, D) across it whose square is added to the second derivatives.
+        """
+        worst = self._worst(at)
+        moved = self._moved(links, at, raw, worst.outermost)
+        across = np.cross(worst.way, np.cross(self.plane[0], self.plane[1]))
+        turning = np.sqrt(worst.corner * np.maximum(-force, 0.0) / np.maximum(worst.out, numbers.NEAREST))
+        side = turning[:, None] * (across[:, None, :] @ moved)[:, 0]
+        return np.swapaxes(skew(worst.way * force[:, None]), -1, -2) @ moved, side
+
+
+@dataclass(frozen=True, eq=False)
+class _Worst:
+    """Where the centre of mass is furthest outside of the support polygon, in B frames."""
+
+    way: Array  # (B, 3) the direction
+    out: Array  # (B,) how far, negative inside
+    outermost: NDArray[np.int64]  # (B,) the number of the polygon's point that is furthest in this direction
+    corner: NDArray[np.bool_]  # (B,) whether the direction is that from this point
 
 
 def point_rows(raw: Array, point: int) -> Array:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array, skew
 from . import numbers
+from .blocks import Footing
 from .limit_rows import LimitRows, LinearLimits, Measured
 from .tree import Batch, Kinematics, Links
 
@@ -48,6 +49,7 @@ class Wish(Batch):
     home: Array  # (B, D) where the prior's mean is
     above: int  # m, the rows of upper levels: those that are met stay so
     firm: Array | None = None  # (B, m) 1 for those, where it is known; then next to nothing is free by rounding only
+    follows: bool = False  # a target that moves: see `_trusted`
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,14 +201,32 @@ class Newton:
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
             # a step may be short for lack of trust or for a bound that holds no more: once more without the past
-            calm = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
-            once = alive[calm & ~asked[alive]]
-            rests = calm & asked[alive]
+            turn = np.max(np.abs(step), axis=1, initial=0.0)
+            calm = turn < (numbers.NEWTON_TICK_RESTS if wish.follows else numbers.NEWTON_RESTS)
+            rests = calm & (asked[alive] | wish.follows)
+            once = alive[calm & ~rests]
             asked[once], trusted[once], active[once] = True, radius, True
             alive = alive[~rests]
             if not len(alive):
                 break
         return now.x, steps, active
+
+    def tick(self, x: Array, aims: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], Array]:
+        """A few steps to rest of one frame x (1, D) of a drag that is out of reach, and the aims (1, M) of the next.
+
+        One turn of the method of multipliers a tick: what is met and gives way to levels below it is taken back by as
+        much in the next one. What is out of reach itself cannot be: its aim goes no further than LEVEL_AIM.
+        """
+        frame, above = np.zeros(1, int), self.rows.levels[-1].start
+        weights = self._weights(frame)
+        wish = Wish(weights, aims, np.zeros_like(x), above, follows=True)
+        x, steps, active = self._descend(x, frame, wish, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS)
+        if len(self.rows.levels) > 2:
+            at = self.problem.links[frame].place(x)
+            errors = self._errors(at, 0.0, frame)[:, :above] * self._firm_rows(at, wish, frame)
+            aims = np.zeros_like(aims)
+            aims[:, :above] = np.clip(wish.aims[:, :above] - errors, -numbers.LEVEL_AIM, numbers.LEVEL_AIM)
+        return x, steps, active, aims
 
     def _weights(self, frames: NDArray[np.int64]) -> Array:
         """w (B, M) of the rows in their order."""
@@ -339,7 +359,7 @@ class Newton:
             fixed, projectors = shape.linear.fixed(self.spread, active)
             far = np.sqrt(np.sum(fixed * fixed, axis=1))
             fixed *= (radius / np.maximum(far, radius))[:, None]
-            z, least = self._trusted(scaled, fall, home, fixed, projectors, radius)
+            z, least = self._trusted(scaled, fall, home, fixed, projectors, radius, wish.follows)
             step = z * self.spread
             if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
                 break
@@ -352,8 +372,9 @@ class Newton:
         return _Model(step, expected, projectors, shape.firm, shape.held, least), active
 
     def _trusted(
-        self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array
-    ) -> tuple[Array, Array]:
+        self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array,
+        follows: bool,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'.
 
         With `home`, the prior's slope, this alone moves what is flat: the rest of the slope is rounding there.
@@ -370,6 +391,8 @@ class Newton:
             flat = is_flat(values - 1.0)
             back = (np.swapaxes(vectors, -1, -2) @ project(projectors, home[..., None]))[..., 0]
             values, along = np.where(flat, 1.0, values), np.where(flat, back, along)
+        if follows:
+            values = np.abs(values)
         shift = shifts(values, along, radius)
         z = -(vectors @ (along / (values + shift[:, None]))[..., None])
         return fixed + project(projectors, z)[..., 0], np.minimum(values.min(axis=1), 0.0)
@@ -448,18 +471,22 @@ class Newton:
                 hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
 
     def _curvature(self, links: Links, at: Kinematics, jacobian: Array, forces: Array) -> Array:
-        """C (B, D, D), of plain goals: forces on points and, by half, torques on frames."""
+        """C (B, D, D), of plain goals and of the balance: forces on points and, by half, torques on frames."""
         points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
-        if not plain:
-            return np.zeros((len(forces), len(self.spread), len(self.spread)))
         places = self.place_of_row[: 3 * plain]
         pull = forces[:, places].reshape(len(forces), plain, 3)
         pull[:, points:] *= 0.5
         rows = jacobian[:, places].reshape(len(forces), plain, 3, len(self.spread))
         bend = (np.swapaxes(skew(pull), -1, -2) @ rows).sum(axis=1)  # sum of J x f
+        sides = np.zeros((len(forces), len(self.spread), len(self.spread)))
+        for number, block in enumerate(self.rows.blocks, plain):
+            if isinstance(block, Footing):
+                raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
+                more, side = block.bend(links, at, raw, forces[:, self.place_of_row[3 * number]])
+                bend, sides = bend + more, sides - side[:, :, None] * side[:, None, :]
         axes = links.axes_of(at)
         half = (np.swapaxes(axes, -1, -2) @ bend) * self.above
-        return half + np.swapaxes(half, -1, -2)
+        return half + np.swapaxes(half, -1, -2) + sides
 
 
 def is_flat(values: Array) -> NDArray[np.bool_]:

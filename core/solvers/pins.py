@@ -198,7 +198,7 @@ class Problem:
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
             self._given = self.given[0]
-            self._out_of_reach = False
+            self._out_of_reach, self._aims = False, np.zeros((1, self.rows.rows))
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
@@ -563,10 +563,7 @@ class Problem:
 
     def _calm_frame(self, frame: FrameSolver, x: Array, used: int) -> tuple[Array, int, NDArray[np.bool_]]:
         """A few steps to rest of a frame whose goals are out of reach: tick by tick it gets there and stays."""
-        first = np.zeros(1, int)
-        rested, steps, active = self._newton.descend(
-            x[None], first, False, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS
-        )
+        rested, steps, active, self._aims = self._newton.tick(x[None], self._aims)
         frame.resume(rested[0], active[0])
         return rested[0], used + int(steps[0]), active[0, self.limit_rows.real]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..goals import Goal
+from ..goals import Balance, Goal
 from ..pose import forward
 from ..rotation import Array, lengths
 from . import numbers
@@ -124,6 +124,7 @@ def _rival(problem: "Problem", index: int, other: int) -> str:
     name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
     if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
         return f"another goal wants {name} elsewhere"
+    name = f"the balance of {name}" if isinstance(rival, Balance) else name
     return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 

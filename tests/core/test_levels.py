@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation
+from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.limits import clamp_rotations
 from core.solvers.pins import Problem
 from tests.core.figures import FIGURE, random_pose, skeleton_of
@@ -114,3 +114,52 @@ def test_frames_of_a_batch_come_to_the_same_rest_as_alone(figure: Skeleton) -> N
     for frame, few in enumerate(alone):
         single = method.prepare(figure, rest, few).solve()
         assert largest_turn(single.pose, batch.pose[frame]) < 0.01
+
+
+def drag(problem: Problem, goal: int, path: np.ndarray) -> list[Solution]:
+    """Tick after tick along a path (F, 3)."""
+    solutions: list[Solution] = []
+    for place in path:
+        problem.move(goal, place)
+        solutions.append(problem.solve())
+    return solutions
+
+
+def sway(middle: np.ndarray, ticks: int) -> np.ndarray:
+    """(F, 3) a path of steps of at most 2 cm to and fro through a place."""
+    return middle + 0.2 * np.sin(np.linspace(0.0, 0.1 * ticks, ticks))[:, None] * np.array([0.6, 0.64, 0.48])
+
+
+@pytest.mark.parametrize(("root", "seed"), [("fixed", 0), ("free", 1)])
+def test_a_drag_with_three_levels_out_of_reach_moves_no_upper_one(figure: Skeleton, root: str, seed: int) -> None:
+    rest = Pose.rest(figure)
+    far = away(figure, rest, np.random.default_rng(seed), ENDS[:2], 1.5)
+    heads, turns = forward(figure, rest)
+    foot = figure.index("foot.L")
+    upper = [Goal("foot.L", heads[foot], turns[foot]), replace(far[0], priority=1)]
+    goals = [*upper, replace(far[1], priority=2)]
+    alone = PinAndDrag(root=root, restarts=0).prepare(figure, rest, upper).solve()  # type: ignore
+    problem = PinAndDrag(root=root, restarts=0, settle=False).prepare(figure, rest, goals)  # type: ignore
+    assert goals[2].position is not None
+    ticks = drag(problem, 2, sway(goals[2].position, 50))[20:]
+    worse = np.array([tick.position_error[:2] - alone.position_error for tick in ticks])
+    assert not any(tick.converged for tick in ticks)
+    assert np.max(worse) < HELD
+
+
+@pytest.mark.parametrize(("root", "seed"), [("fixed", 0), ("free", 1)])
+def test_a_drag_out_of_reach_is_as_calm_as_its_target(figure: Skeleton, root: str, seed: int) -> None:
+    """Stretched limbs may twist about themselves: that must not make them tremble."""
+    rest = Pose.rest(figure)
+    heads, turns = forward(figure, rest)
+    foot = figure.index("foot.L")
+    (far,) = away(figure, rest, np.random.default_rng(seed), ("hand.R",), 1.5)
+    goals = [Goal("foot.L", heads[foot], turns[foot]), replace(far, priority=1)]
+    problem = PinAndDrag(root=root, restarts=0, settle=False).prepare(figure, rest, goals)  # type: ignore
+    assert far.position is not None
+    ticks = drag(problem, 1, sway(far.position, 70))[30:]
+    poses = np.array([tick.pose.rotations for tick in ticks])
+    steps = rotation.log(rotation.mul(rotation.inv(poses[:-1]), poses[1:]))
+    assert not any(tick.converged for tick in ticks)
+    assert np.degrees(np.max(rotation.lengths(steps))) < 2.0
+    assert np.degrees(np.max(rotation.lengths(np.diff(steps, axis=0)))) < 0.2
