@@ -259,7 +259,7 @@ def test_the_centre_of_mass_stays_over_the_feet(figure: Skeleton) -> None:
 def test_balance_is_kept_exactly_whatever_is_wanted_below_it(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     hand = forward(figure, rest)[0][figure.index("hand.R")]
-    far = Goal("hand.R", hand + [-1.0, 1.9, 0.3], priority=2)
+    far = Goal("hand.R", hand + np.array([-1.0, 1.9, 0.3]), priority=2)
     goals = [*pins(figure, rest, "foot.L", "foot.R"), Balance("hips", ("foot.L", "foot.R"), priority=1), far]
     solution = solve(figure, rest, goals, PinAndDrag(root="fixed", restarts=0))
     assert np.max(solution.position_error[:3]) < 0.1e-3
