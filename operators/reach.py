@@ -49,8 +49,9 @@ class ReachSession(Session):
     def _prepare(self, object: Any) -> tuple[Skeleton, ContributionCCD]:
         chain = object.poise_chains[self._chain]
         self._step_by_step = chain.successive
+        prepared = method_of(object, chain, self.rig.skeleton)
         self._bones = bones_of(self.rig.skeleton, chain)
-        return method_of(object, chain, self.rig.skeleton)
+        return prepared
 
     def renew(self) -> None:
         """Nothing of it changes during a drag."""
