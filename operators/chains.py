@@ -111,13 +111,14 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         name, actuations = suited(object, skeleton, base, effector, _preset(self.preset))
         taken = {chain.name for chain in object.poise_chains}
         chain = object.poise_chains.add()
-        chain.name = effector if effector not in taken else f"{base} to {effector}"
+        first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without a prefix that all bones have
+        chain.name = last if last not in taken else f"{first} to {last}"
         chain.base, chain.effector = base, effector
         write_actuations(chain, actuations)
         object.poise_active_chain = len(object.poise_chains) - 1
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
-        first = f'"{base}" is held' if held else f'It begins at "{base}"'
-        return "INFO", f'{first}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
+        begin = f'"{base}" is held' if held else f'It begins at "{base}"'
+        return "INFO", f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
 
 
 class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):

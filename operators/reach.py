@@ -12,11 +12,15 @@ from .session import Effector, Session
 
 
 def begin(context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> Session:
-    """By a chain's list if its effector alone is dragged, else with the whole body; raises what `Session` does."""
-    chain = chain_for(object, grabs[0].bone) if len(grabs) == 1 else None
-    if chain is None:
+    """By a chain's list if its effector is dragged, else with the whole body; raises what `Session` does.
+
+    Bones of the chain that are selected, too, as after it was made, change nothing about it; others do.
+    """
+    chain = chain_for(object, grabs[0].bone)
+    own = set() if chain is None else {chain.base, chain.effector, *(entry.bone for entry in chain.entries)}
+    if chain is None or not own.issuperset(grab.bone for grab in grabs):
         return Session(context, object, grabs, settle)
-    return ReachSession(context, object, grabs, chain.name, settle)
+    return ReachSession(context, object, grabs[:1], chain.name, settle)
 
 
 def chain_for(object: Any, effector: str) -> Any:

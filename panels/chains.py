@@ -1,5 +1,6 @@
 """The panel "Chains": chains of joints, the lists by which they share the way, and how much each one turned."""
 
+from math import degrees
 from typing import Any
 
 import bpy
@@ -20,20 +21,20 @@ class POISE_UL_chains(bpy.types.UIList):
 
 
 class POISE_UL_actuations(bpy.types.UIList):
-    """A list: bone, axis, fraction, angle"""
+    """A list: bone and axis, fraction, angle"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.bone in context.active_object.pose.bones
-        split = layout.split(factor=0.4)
+        split = layout.split(factor=0.5)
         name = split.row()
         name.alert = not there
-        name.label(text=item.bone if there else f"{item.bone} (no such bone)", icon="NONE" if there else "ERROR")
+        name.label(
+            text=f"{short(item.bone)} {item.axis}" if there else f"{item.bone} (no such bone)",
+            icon="NONE" if there else "ERROR",
+        )
         row = split.row(align=True)
-        axis = row.row(align=True)
-        axis.ui_units_x = 1.6
-        axis.prop(item, "axis", text="")
         row.prop(item, "fraction", text="", slider=True)
         row.prop(item, "angle", text="")
 
@@ -65,8 +66,8 @@ class POISE_PT_chains(Side, bpy.types.Panel):
             draw_sentence(layout, context, "Select a chain's first bone, then the one to be led, and add it", "INFO")
             return
         chain = object.poise_chains[object.poise_active_chain]
-        draw_sentence(layout, context, f"From {chain.base} to {chain.effector}", "BONE_DATA")
-        draw_list(layout, chain)
+        draw_sentence(layout, context, f"From {short(chain.base)} to {short(chain.effector)}", "BONE_DATA")
+        draw_list(layout, object, chain)
         if chain.problem:
             draw_sentence(layout, context, chain.problem, "ERROR")
 
@@ -110,31 +111,42 @@ class POISE_PT_turns(Side, bpy.types.Panel):
         layout: Any = self.layout
         chain = _chain(context)
         if not len(chain.turns):
-            draw_sentence(layout, context, f"Drag {chain.effector}; from then on numbers act at once", "INFO")
+            draw_sentence(layout, context, f"Drag {short(chain.effector)}; from then on numbers act at once", "INFO")
             return
         column = layout.column(align=True)
         for turn in chain.turns:
             split = column.split(factor=0.45)
-            split.label(text=turn.name)
-            split.progress(factor=turn.share, text=f"{turn.share:.0%}")
+            split.label(text=short(turn.name))
+            split.progress(factor=turn.share, text=f"{degrees(turn.turned):.0f}°, {turn.share:.0%}")
 
 
-def draw_list(layout: Any, chain: Any) -> None:
-    """The list of a chain with what changes it."""
-    row = layout.row()
-    row.template_list("POISE_UL_actuations", "", chain, "entries", chain, "active_entry", rows=6)
-    column = row.column(align=True)
-    column.operator("poise.add_joint", text="", icon="ADD")
-    column.operator("poise.remove_joint", text="", icon="REMOVE")
-    column.separator()
+def draw_list(layout: Any, object: Any, chain: Any) -> None:
+    """The list of a chain, the joint chosen in it, and what changes it; a sidebar has no room for more abreast."""
+    layout.template_list("POISE_UL_actuations", "", chain, "entries", chain, "active_entry", rows=6)
+    row = layout.row(align=True)
+    row.operator("poise.add_joint", text="", icon="ADD")
+    row.operator("poise.remove_joint", text="", icon="REMOVE")
     for direction in ("UP", "DOWN"):
-        column.operator("poise.move_joint", text="", icon=f"TRIA_{direction}").direction = direction
+        row.operator("poise.move_joint", text="", icon=f"TRIA_{direction}").direction = direction
+    row.operator_menu_enum("poise.reset_list", "preset", text="Preset")
+    if 0 <= chain.active_entry < len(chain.entries):
+        entry = chain.entries[chain.active_entry]
+        column = layout.column(align=True)
+        column.prop_search(entry, "bone", object.pose, "bones", text="")
+        column.row(align=True).prop(entry, "axis", expand=True)
+        row = column.row(align=True)
+        row.prop(entry, "fraction", slider=True)
+        row.prop(entry, "angle")
     column = layout.column(align=True)
-    column.operator_menu_enum("poise.reset_list", "preset", text="Preset")
     column.operator("poise.learn_list", text="Learn from Action...")
     row = column.row(align=True)
     row.operator("poise.import_list", text="Import...")
     row.operator("poise.export_list", text="Export...")
+
+
+def short(bone: str) -> str:
+    """Its name without the prefix that some programs give to all bones."""
+    return bone.rpartition(":")[2]
 
 
 def _chain(context: Any) -> Any:

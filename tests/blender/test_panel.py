@@ -38,6 +38,10 @@ class Layout:
         assert name in data.bl_rna.properties, name
         self.seen.append(("prop", name))
 
+    def prop_search(self, data: Any, name: str, search_data: Any, search_name: str, **_: Any) -> None:
+        assert search_name in search_data.bl_rna.properties, search_name
+        self.prop(data, name)
+
     def operator(self, name: str, *, icon: str = "NONE", **_: Any) -> Any:
         self.icon(icon)
         group, _, tool = name.partition(".")
