@@ -10,6 +10,7 @@ What JOB.json leaves open, as decided here:
 - the list may be left out where `contribute` brings one.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,3 +115,8 @@ def actuations_data(actuations: Sequence[Actuation]) -> list[dict[str, Any]]:
 def read_list_file(path: Path) -> tuple[Actuation, ...]:
     """The list in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no list."""
     return read_json(path, "list", lambda data: read_actuations(data, "list"))
+
+
+def list_text(actuations: Sequence[Actuation]) -> str:
+    """A list as the text of its file, an entry a line."""
+    return "[\n" + ",\n".join(f" {json.dumps(entry)}" for entry in actuations_data(actuations)) + "\n]\n"

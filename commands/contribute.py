@@ -10,9 +10,9 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import Actuation, CoreError, Skeleton
+from ..core import CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset
-from .ccd import Ccd, actuations_data, read_list_file
+from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .files import write_whole
 from .job import read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
@@ -73,7 +73,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
         "error_by_bone": {bone: float(np.degrees(error)) for bone, error in found.joint_errors.items()},
         "uniform_error": float(np.degrees(found.uniform_error)),
     }
-    lists = {arguments.learn: _lines(found.actuations)}
+    lists = {arguments.learn: list_text(found.actuations)}
     write_whole(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
     tell(
         f"{object.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees a "
@@ -111,8 +111,3 @@ def _range(object: bpy.types.Object) -> tuple[int, int]:
         raise CoreError(f'"{object.name}" has no action to learn from.')
     first, last = data.action.frame_range
     return round(first), round(last)
-
-
-def _lines(actuations: Sequence[Actuation]) -> str:
-    """A list as JSON text, an entry a line."""
-    return "[\n" + ",\n".join(" " + one_line(entry).strip() for entry in actuations_data(actuations)) + "\n]\n"

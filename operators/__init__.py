@@ -2,11 +2,14 @@
 
 from . import (
     bake,
+    chains,
     clear_pins,
     cycle_pin,
     drag,
     goto_pin,
     hover,
+    learn_list,
+    list_files,
     mirror_pins,
     pin,
     pin_space,
@@ -14,6 +17,7 @@ from . import (
     presets,
     solve,
     survey,
+    tune_chain,
     unpin,
 )
 
@@ -30,6 +34,10 @@ CLASSES = (
     *bake.CLASSES,
     *drag.CLASSES,
     *hover.CLASSES,
+    *chains.CLASSES,
+    *tune_chain.CLASSES,
+    *list_files.CLASSES,
+    *learn_list.CLASSES,
     *survey.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)

@@ -15,6 +15,7 @@ from ..overlay.marks import BoneMark, Marks
 from . import autokey
 from .pins import keep_pin
 from .pointer import Pointer
+from .reach import begin
 from .session import Lost, Session, next_kind
 from .tool import counted
 
@@ -85,12 +86,12 @@ class POISE_OT_drag(bpy.types.Operator):
             refusal = autokey.check(context, object)
             if refusal is not None:
                 raise CoreError(refusal)
-            session = Session(context, object, [grab], settle=True)
+            session = begin(context, object, [grab], settle=True)
+            if turned:
+                session.switch(turning=True)
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if turned:
-            session.switch(turning=True)
         length = float(np.linalg.norm(self.turn)) or 1.0
         session.lead(np.array(self.shift), np.array(self.turn) / length)
         self._sessions = [session]
@@ -157,7 +158,7 @@ class POISE_OT_drag(bpy.types.Operator):
             refusal = autokey.check(context, object)
             if refusal is not None:
                 raise CoreError(refusal)
-            yield Session(context, object, some)
+            yield begin(context, object, some)
 
     def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float]) -> Pointer:
         session = self._sessions[0]
@@ -219,7 +220,7 @@ class POISE_OT_drag(bpy.types.Operator):
             pointer.constrain(_AXES[event.type], plane=event.shift)
         elif event.type in _WHEEL:
             pointer.deeper(_WHEEL[event.type])
-        elif event.type == "R":
+        elif event.type == "R" and all(session.can_turn for session in self._sessions):
             pointer.switch(not pointer.turning)
             if pointer.turning:
                 self._each(lambda session: session.switch(turning=True))
@@ -290,7 +291,7 @@ class POISE_OT_drag(bpy.types.Operator):
         if pointer.direction is not None:
             letter = "XYZ"[pointer.axis or 0]
             parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")
-        parts.append("pins win" if session.wins == "PINS" else "drag wins")
+        parts.append(session.manner)
         kind = session.kinds[session.effectors[0].bone]
         if kind != "NONE":
             parts.append({"BOTH": "position and rotation pinned"}.get(kind, f"{kind.lower()} pinned"))

@@ -51,6 +51,8 @@ class Session:
     Raises CoreError if nothing can be dragged there; Lost, from any method, once the armature is gone.
     """
 
+    can_turn = True  # what is dragged
+
     def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> None:
         bridge.check(object)
         context.view_layer.update()
@@ -73,6 +75,7 @@ class Session:
         self.seconds = 0.0
         self._settle = settle
         self._hold = [hold for hold in holds(object) if self.rig.skeleton.index(hold.bone) not in self.kinds]
+        self._problem: Any
         self._skeleton, self._method = self._prepare(object)
         self._targets = [(effector.place, effector.turn) for effector in self.effectors]
         self.renew()
@@ -102,7 +105,7 @@ class Session:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
         return Effector(bone, point, place, self.turns[bone])
 
-    def _prepare(self, object: Any) -> tuple[Any, PinAndDrag]:
+    def _prepare(self, object: Any) -> tuple[Any, Any]:
         """What knows how a body moves, about the pose at the press."""
         method = PinAndDrag(
             limits=LIMITS[object.poise_limits],
@@ -116,6 +119,11 @@ class Session:
         self._balanced = object.poise_use_balance
         skeleton, method = with_anatomy(self.rig.skeleton, method, self._roles)
         return skeleton, method
+
+    @property
+    def manner(self) -> str:
+        """How it is solved, for the header."""
+        return "pins win" if self.wins == "PINS" else "drag wins"
 
     def bone_name(self, effector: Effector) -> str:
         """Its bone's name."""
@@ -173,8 +181,11 @@ class Session:
             way, spin = bridge.mirrored(moved, turned) if effector.mirrored else (moved, turned)
             place, stand = effector.place + way, rotation.mul(spin, effector.turn)
             self._targets.append((place, stand))
-            self._problem.move(number, place, stand if self.turning else None)
+            self._move(number, place, stand)
         return self._show(self._problem.solve(), begin)
+
+    def _move(self, number: int, place: Array, stand: Array) -> None:
+        self._problem.move(number, place, stand if self.turning else None)
 
     def rest(self) -> Solution:
         """Go on to where the body rests, led as it is; writes the pose."""

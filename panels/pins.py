@@ -194,6 +194,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.solve")
         layout.operator("poise.bake")
         layout.separator()
+        layout.menu("POISE_MT_chains")
+        layout.separator()
         layout.operator("poise.survey")
 
 

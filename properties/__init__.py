@@ -8,15 +8,29 @@ from typing import Any, Final
 
 import bpy
 
-from . import pins, survey
+from . import ccd, pins, survey
+from .ccd import PoiseActuation, PoiseChain, PoiseTurn
 from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
 from .survey import SHOWN, PoiseFinding, PoiseSurvey
 
-__all__ = ["MARKS", "PIN_SPACES", "SETTINGS", "SHOWN", "SOLVER", "PoiseFinding", "PoisePin", "PoiseSurvey"]
+__all__ = [
+    "MARKS",
+    "PIN_SPACES",
+    "SETTINGS",
+    "SHOWN",
+    "SOLVER",
+    "PoiseActuation",
+    "PoiseChain",
+    "PoiseFinding",
+    "PoisePin",
+    "PoiseSurvey",
+    "PoiseTurn",
+]
 
-CLASSES: Final = (*pins.CLASSES, *survey.CLASSES)
+CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *survey.CLASSES)
 _OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, SETTINGS),
+    (bpy.types.Object, ccd.SETTINGS),
     (bpy.types.PoseBone, MARKS),
     (bpy.types.WindowManager, SHOWN),
 )

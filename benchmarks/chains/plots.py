@@ -7,7 +7,7 @@ import numpy as np
 
 INK, QUIET = "#1f2933", "#9aa5b1"
 COLOURS: Final = ("#2563eb", "#0d9488", "#d97706", "#9333ea", "#be123c")
-LINES: Final = ("-", "--", ":", "-.")
+LINES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def pyplot_for() -> Any:

@@ -10,9 +10,10 @@ from .work import SWEEPS, TOLERANCE, Array, Solver, Work, errors, turned
 
 
 def spread(work: Work, peers: list[Solver]) -> list[dict[str, Any]]:
-    """A row for each method: our preset in three passes, plain CCD, Triangulation, and the peers that are here."""
+    """A row for each method: our preset without and with plain CCD, plain CCD alone, Triangulation, peers if any."""
     ours: list[Solver] = [
-        AllAtOnce(work, "contribution CCD, preset arm", arm_or_tail(work), passes=3),
+        AllAtOnce(work, "preset arm, least squares", arm_or_tail(work), sweeps=0),
+        AllAtOnce(work, "preset arm in 3 passes, plain CCD", arm_or_tail(work), passes=3),
         AllAtOnce(work, "plain CCD", passes=0, sweeps=SWEEPS, finish=False),
     ]
     rows: list[dict[str, Any]] = []
@@ -20,7 +21,7 @@ def spread(work: Work, peers: list[Solver]) -> list[dict[str, Any]]:
         solver.run()
         rotations = solver.answers()
         rows.append(_row(solver.name, turned(work.start, rotations), errors(work, rotations)))
-    rows.insert(2, _row("Triangulation", *triangulation(work)))
+    rows.insert(len(ours), _row("Triangulation", *triangulation(work)))
     return rows
 
 

@@ -6,7 +6,7 @@ where it went next. From there by trying: other fractions, angles and places in 
 replay comes nearer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -61,11 +61,28 @@ def learn(
     `method` has the other numbers that the list is to be used with. Raises CoreError for a motion of fewer than three
     frames, and for one in which the chain does not move.
     """
+    steps = learning(skeleton, motion, effector, base, point, method)
+    while True:
+        try:
+            progress(next(steps))
+        except StopIteration as end:
+            return end.value
+
+
+def learning(
+    skeleton: Skeleton,
+    motion: Pose,
+    effector: Bone,
+    base: Bone | None = None,
+    point: Vector = (0.0, 0.0, 0.0),
+    method: ContributionCCD | None = None,
+) -> Generator[float, None, Learned]:
+    """`learn` a try at a time: yields the share that is done, so that others have their turn, or may end it."""
     if len(motion.batch_shape) != 1 or motion.batch_shape[0] < 3:
         raise CoreError("A list is learnt from a motion of at least 3 frames.")
     lesson = Lesson(skeleton, motion, effector, base, point, method)
     uniform = uniform_list(skeleton, lesson.joints)
-    best = lesson.refined(lesson.guess(), progress)
+    best = yield from lesson.refined(lesson.guess())
     errors = lesson.errors(best)
     return Learned(
         best,
@@ -148,7 +165,7 @@ class Lesson:
         turn = rotation.mul(self.frames[at, base], rotation.inv(self.frames[of, base]))
         return self.heads[at, base] + rotation.rotate(turn, self.path[of] - self.heads[of, base])
 
-    def refined(self, guess: tuple[Actuation, ...], progress: Callable[[float], None]) -> tuple[Actuation, ...]:
+    def refined(self, guess: tuple[Actuation, ...]) -> Generator[float, None, tuple[Actuation, ...]]:
         """The list changed one thing at a time as long as its replay comes nearer to the motion."""
         best, least = guess, self._cost(guess)
         for number, step in enumerate(_STEPS):
@@ -157,7 +174,8 @@ class Lesson:
                     cost = self._cost(tried)
                     if cost < _WORTH * least:
                         best, least = tried, cost
-                progress((number + (place + 1) / len(guess)) / len(_STEPS))
+                    yield (number + place / len(guess)) / len(_STEPS)
+        yield 1.0
         return best
 
     def _cost(self, actuations: tuple[Actuation, ...]) -> float:

@@ -33,6 +33,7 @@ from .pins import PinAndDrag
 
 Mode = Literal["larger", "smaller", "mixed"]
 MODES: Final[tuple[Mode, ...]] = ("larger", "smaller", "mixed")
+_WELL_BENT: Final = 6.0  # times the method's bends: from a hint of a bend a limb at its limit slips back to straight
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class ContributionCCD:
     successive          the batch is frames in time, and each goes on from what the one before came to: a target that
                         moves. Else each is solved from its own pose.
     position_tolerance  armature units (default 1e-4 of a 1.7 m human)
+    bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends where least
+                        squares stall, too (`Anatomy.bends`)
     """
 
     actuations: tuple[Actuation, ...]
@@ -66,6 +69,7 @@ class ContributionCCD:
     limits: bool = True
     successive: bool = False
     position_tolerance: float | None = None
+    bends: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "actuations", checked_list(self.actuations))
@@ -122,7 +126,10 @@ class Reach:
         self.targets = flat_array(self.goal.position, self.batch_shape).copy()  # pyright: ignore
         self.on = np.broadcast_to(self.goal.position_weight, self.batch_shape).reshape(-1) > 0.0
         self.start, self.brought_in = self._inside(self.given)
-        self.restart()
+        bends = method.bends
+        if bends is not None and np.shape(bends) != (len(skeleton), 3):
+            raise CoreError(f"bends must have the shape {(len(skeleton), 3)}, not {np.shape(bends)}.")
+        self._begin(self.start)
 
     def _inside(self, pose: Pose) -> tuple[Pose, NDArray[np.bool_]]:
         """The pose with the chain's joints brought inside their limits, and which bones (B, J) had been outside."""
@@ -137,7 +144,10 @@ class Reach:
 
     def restart(self) -> None:
         """Back to the pose that was given."""
-        self._begin(self.start)
+        if self.pose is self.start and self.chain.rigid:
+            self.walk.restart()
+        else:
+            self._begin(self.start)
 
     def _begin(self, pose: Pose) -> None:
         """Take the chain out of a pose, with no turn made yet."""
@@ -258,10 +268,15 @@ class Reach:
             goals = [Goal(path.held, heads[path.held], turns[path.held]), replace(goal, priority=1)]
             root[skeleton.ancestors(path.held)[-1]] = True
             deviations[root] = numbers.ROOT_TURN_DEVIATION
+        own, bends = pose.rotations[frame], self.method.bends
+        axes = rotation.inv(own)  # they stand in front of the bones' own rotations
+        if bends is not None:
+            bends = rotation.rotate(axes, np.where(deviations > 0.0, _WELL_BENT * rotation.rotate(own, bends), 0.0))
         method = PinAndDrag(
             limits=self.method.limits,
             deviations=deviations,
-            axes=rotation.inv(pose.rotations[frame]),  # axes that stand in front of the bones' own rotations
+            axes=axes,
+            bends=bends,
             restarts=0,
             settle=False,
             position_tolerance=self.tolerance,

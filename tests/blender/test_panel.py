@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 
-from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_UL_pins
+from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
 from properties import SETTINGS, SOLVER
 from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select
 
@@ -38,6 +38,10 @@ class Layout:
         assert name in data.bl_rna.properties, name
         self.seen.append(("prop", name))
 
+    def prop_search(self, data: Any, name: str, search_data: Any, search_name: str, **_: Any) -> None:
+        assert search_name in search_data.bl_rna.properties, search_name
+        self.prop(data, name)
+
     def operator(self, name: str, *, icon: str = "NONE", **_: Any) -> Any:
         self.icon(icon)
         group, _, tool = name.partition(".")
@@ -52,14 +56,21 @@ class Layout:
         seen.append(("operator", name))
         return Properties()
 
+    def menu(self, name: str) -> None:
+        assert hasattr(bpy.types, name)
+        self.seen.append(("menu", name))
+
+    def progress(self, *, factor: float, text: str) -> None:
+        self.seen.append(("progress", text))
+
     def operator_menu_enum(self, name: str, _: str, *, text: str = "") -> Any:
         return self.operator(name)
 
     def template_list(self, kind: str, _: str, data: Any, name: str, active_data: Any, active: str, **__: Any) -> None:
-        assert hasattr(bpy.types, kind)
+        rows = getattr(bpy.types, kind)
         self.seen.append(("list", name))
         for item in getattr(data, name):
-            POISE_UL_pins.draw_item(SimpleNamespace(), bpy.context, self, data, item, 0, active_data, active)
+            rows.draw_item(SimpleNamespace(), bpy.context, self, data, item, 0, active_data, active)
 
     @staticmethod
     def icon(name: str) -> None:

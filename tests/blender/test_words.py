@@ -7,13 +7,26 @@ from typing import Any
 import bpy
 import pytest
 
+from panels.chains import POISE_MT_chains
 from panels.pins import POISE_MT_pose
-from properties import MARKS, SETTINGS, SHOWN, PoiseFinding, PoisePin, PoiseSurvey
+from properties import (
+    MARKS,
+    SETTINGS,
+    SHOWN,
+    PoiseActuation,
+    PoiseChain,
+    PoiseFinding,
+    PoisePin,
+    PoiseSurvey,
+    PoiseTurn,
+    ccd,
+)
 from tests.blender.builders import make_armature, make_empty, select
 from tests.blender.test_panel import drawn_by
 
 OPERATORS = dir(bpy.ops.poise)
-UNLISTED = {"add_preset", "use_preset"}  # they belong to the list of presets
+UNLISTED = {"add_preset", "use_preset", "tune_chain"}  # of the list of presets, and what changed numbers call
+MENUS = (POISE_MT_pose, POISE_MT_chains)
 
 
 def described(definition: Any) -> Iterator[str]:
@@ -36,20 +49,26 @@ def test_every_operator_and_all_its_properties_have_names_and_tooltips(name: str
     assert [lack for definition in rna.properties for lack in described(definition)] == []
 
 
-@pytest.mark.parametrize("group", [PoisePin, PoiseFinding, PoiseSurvey])
+@pytest.mark.parametrize("group", [PoisePin, PoiseFinding, PoiseSurvey, PoiseChain, PoiseActuation, PoiseTurn])
 def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
     assert [lack for definition in group.bl_rna.properties for lack in described(definition)] == []
 
 
 def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
-    for owner, names in ((bpy.types.Object, SETTINGS), (bpy.types.PoseBone, MARKS), (bpy.types.WindowManager, SHOWN)):
+    for owner, names in (
+        (bpy.types.Object, SETTINGS | ccd.SETTINGS),
+        (bpy.types.PoseBone, MARKS),
+        (bpy.types.WindowManager, SHOWN),
+    ):
         for name in names:
             assert list(described(owner.bl_rna.properties[f"poise_{name}"])) == []
 
 
 def test_search_finds_every_tool_through_the_pose_menu(empty_file: None) -> None:
     make_armature()
-    listed = {name.removeprefix("poise.") for kind, name in drawn_by(POISE_MT_pose) if kind == "operator"}
+    seen = [line for menu in MENUS for line in drawn_by(menu)]
+    assert ("menu", "POISE_MT_chains") in seen
+    listed = {name.removeprefix("poise.") for kind, name in seen if kind == "operator"}
     assert listed == set(OPERATORS) - UNLISTED
 
 

@@ -585,3 +585,33 @@ def test_targets_that_are_no_numbers_are_refused() -> None:
             problem.move(target)
     with pytest.raises(CoreError, match="not a finite"):
         Goal("B", [0.0, np.nan, 0.0])
+
+
+def test_a_straight_limb_at_the_end_of_its_range_is_bent_the_way_it_prefers() -> None:
+    """The target lies on the other side: no turn of one joint leads to it, and least squares see no way, either."""
+    one_way = EulerBox([1], ["XYZ"], np.radians([[0.0, 0.0, 0.0]]), np.radians([[0.0, 0.0, 150.0]]))
+    skeleton = straight(1, 1, limits=(one_way,))
+    target = 1.7 * spun(-25.0)
+    plain = ContributionCCD(about_z(("B", 40, 10), ("A", 70, 8)))
+    goal = Goal("B", plane(target), point=(0.0, 1.0, 0.0))
+    assert not solve(skeleton, Pose.rest(skeleton), [goal], plain).converged
+    bends = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]])
+    solution = solve(skeleton, Pose.rest(skeleton), [goal], replace(plain, bends=bends))
+    assert solution.converged
+    half = float(np.degrees(np.arccos(0.85)))  # of the bend: two bones of length 1, 1.7 between their ends
+    np.testing.assert_allclose(turned(solution.pose), [-25.0 - half, 2.0 * half], atol=0.1)
+
+
+def test_only_listed_axes_bend() -> None:
+    one_way = EulerBox([1], ["XYZ"], np.radians([[-90.0, 0.0, 0.0]]), np.radians([[90.0, 0.0, 150.0]]))
+    skeleton = straight(1, 1, limits=(one_way,))
+    goal = Goal("B", plane(1.7 * spun(-25.0)), point=(0.0, 1.0, 0.0))
+    method = ContributionCCD(about_z(("B", 40, 10), ("A", 70, 8)), bends=np.array([[0.0, 0.0, 0.0], [0.3, 0.0, 0.1]]))
+    turned(solve(skeleton, Pose.rest(skeleton), [goal], method).pose)  # about Z alone
+
+
+def test_bends_of_another_skeleton_are_refused() -> None:
+    skeleton = straight(1, 1)
+    method = ContributionCCD(about_z(("B", 40, 10)), bends=np.zeros((3, 3)))
+    with pytest.raises(CoreError, match=r"bends must have the shape \(2, 3\), not \(3, 3\)"):
+        solve(skeleton, Pose.rest(skeleton), [Goal("B", [0.0, 1.0, 0.0])], method)

@@ -1,0 +1,155 @@
+"""The chains that are saved with an armature: their method, their lists, and what the last drag made of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, rotation
+from ..core.contribution import preset, preset_for
+from ..core.humanoid import Roles, find_roles
+from ..core.humanoid.anatomy import anatomy
+from ..core.solvers.chain import bones_between, find_path
+from .pins import LIMITS
+
+LIMBS: Final = ("arm", "leg")  # presets of chains whose effector is not turned by them
+_SAME: Final = 1e-3  # radians, or parts of the skeleton's size, that a pose may be off what a chain made
+
+
+@contextmanager
+def quietly(chain: Any) -> Iterator[None]:
+    """Change several of a chain's numbers without solving again for each."""
+    chain.quiet = True
+    try:
+        yield
+    finally:
+        chain.quiet = False
+
+
+def read_actuations(chain: Any) -> tuple[Actuation, ...]:
+    """Its list, for core."""
+    return tuple(Actuation(entry.bone, entry.axis, entry.fraction, entry.angle) for entry in chain.entries)
+
+
+def write_actuations(chain: Any, actuations: Sequence[Actuation]) -> None:
+    """Another list in place of its own."""
+    with quietly(chain):
+        chain.entries.clear()
+        for one in actuations:
+            add_actuation(chain, one)
+        chain.active_entry = 0
+
+
+def add_actuation(chain: Any, actuation: Actuation) -> None:
+    """Put one at the end of its list."""
+    taken = {entry.name for entry in chain.entries}
+    name = f"{actuation.bone} {actuation.axis}"
+    entry = chain.entries.add()
+    entry.name = next(some for number in count() if (some := f"{name} {number}" if number else name) not in taken)
+    entry.bone, entry.axis = str(actuation.bone), actuation.axis
+    entry.fraction, entry.angle = actuation.fraction, actuation.angle
+
+
+def suited(
+    object: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
+) -> tuple[str, tuple[Actuation, ...]]:
+    """A preset for a chain, by default that which suits it: its name and its list."""
+    roles = _roles(object, skeleton)
+    name = preset_for(skeleton, base, effector, roles, with_effector=True) if name is None else name
+    return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
+
+
+def method_of(object: Any, chain: Any, skeleton: Skeleton) -> tuple[Skeleton, ContributionCCD]:
+    """For core: the skeleton with the limits of its anatomy, and the method. Raises CoreError for bones that are gone.
+
+    A drag takes it step by step itself: the method is not successive.
+    """
+    for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
+        if bone not in skeleton.names:
+            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
+    known = anatomy(skeleton, _roles(object, skeleton))
+    method = ContributionCCD(
+        read_actuations(chain),
+        base=chain.base,
+        mode=chain.mode.lower(),
+        share=chain.share,
+        passes=chain.passes,
+        sweeps=chain.sweeps,
+        finish=chain.finish,
+        limits=bool(LIMITS[object.poise_limits]),
+        bends=known.bends,
+    )
+    return replace(skeleton, limits=(*skeleton.limits, *known.limits)), method
+
+
+def _roles(object: Any, skeleton: Skeleton) -> Roles:
+    return find_roles(skeleton, np.array([bone.use_deform for bone in object.data.bones]))
+
+
+def bones_of(skeleton: Skeleton, chain: Any) -> list[int]:
+    """The bones that a chain may change: those of its list, and the root where its base is held."""
+    path = find_path(skeleton, read_actuations(chain), chain.base, chain.effector)
+    turning = [bone for bone, axes in zip(path.bones, path.axes, strict=True) if axes]
+    return turning if path.held < 0 else [*turning, skeleton.ancestors(path.held)[-1]]
+
+
+def joints_of(skeleton: Skeleton, chain: Any) -> list[str]:
+    """The bones of a chain from its base to its effector."""
+    against, along = bones_between(skeleton, chain.base, chain.effector)
+    return [skeleton.names[bone] for bone in (*against, *along)]
+
+
+# -- what the last drag made of it ------------------------------------------------------------------------------------
+
+
+def remember(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, pose: Pose, goal: Goal) -> None:
+    """Note what a solve made of these bones, from which pose and for which target."""
+    bones = list(bones)
+    angles = rotation.angle_between(start.rotations[bones], pose.rotations[bones])
+    total = max(float(angles.sum()), np.finfo(float).tiny)
+    chain.turns.clear()
+    for bone, angle in zip(bones, angles.tolist(), strict=True):
+        turn = chain.turns.add()
+        turn.name, turn.turned, turn.share = skeleton.names[bone], angle, angle / total
+        turn.start_rotation, turn.rotation = start.rotations[bone], pose.rotations[bone]
+        turn.start_location, turn.location = start.translations[bone], pose.translations[bone]
+    chain.point, chain.target = goal.point, goal.position
+    chain.problem = ""
+
+
+def start_of(chain: Any, skeleton: Skeleton, pose: Pose) -> Pose:
+    """The pose before the chain's first solve. Raises CoreError if the present one is not what its last solve made."""
+    if not all(turn.name in skeleton.names for turn in chain.turns):
+        raise CoreError(f'Bones of the chain "{chain.name}" are gone; drag "{chain.effector}" again.')
+    bones = [skeleton.index(turn.name) for turn in chain.turns]
+
+    def values(name: str) -> np.ndarray:
+        return np.array([getattr(turn, name) for turn in chain.turns])
+
+    turned = rotation.angle_between(rotation.normalize(values("rotation")), pose.rotations[bones])
+    moved = np.abs(values("location") - pose.translations[bones]) / skeleton.size
+    if max(turned.max(), moved.max()) > _SAME:
+        raise CoreError(f'The pose has changed since "{chain.effector}" was dragged; drag it again to tune the list.')
+    rotations, translations = pose.rotations.copy(), pose.translations.copy()
+    rotations[bones] = rotation.normalize(values("start_rotation"))
+    translations[bones] = values("start_location")
+    return replace(pose, rotations=rotations, translations=translations)
+
+
+def solved_again(object: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
+    """What a chain's present list makes of the pose before its first solve, and the bones that may differ.
+
+    Raises CoreError where the chain, or the pose, is not as it was.
+    """
+    start = start_of(chain, rig.skeleton, pose)
+    skeleton, method = method_of(object, chain, rig.skeleton)
+    goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
+    solution = method.solve(skeleton, start, [goal])
+    before = [rig.skeleton.index(turn.name) for turn in chain.turns]
+    bones = list(dict.fromkeys([*bones_of(skeleton, chain), *before]))
+    remember(chain, skeleton, bones, start, solution.pose, goal)
+    return solution.pose, bones

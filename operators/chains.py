@@ -1,0 +1,251 @@
+"""Setting chains up, and changing their lists."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty
+
+from .. import bridge
+from ..commands.chains import add_actuation, joints_of, quietly, suited, write_actuations
+from ..core import Actuation, CoreError, Skeleton
+from ..core.contribution import PRESETS
+from ..core.solvers.chain import bones_between
+from .tool import Tool, selected_bones
+from .tune_chain import tune
+
+_SUITED: Final = "SUITED"
+_ITEMS: Final = (
+    (_SUITED, "What Suits", "By the parts of the body that its bones play, or else by its shape"),
+    *((name.upper(), name.title(), f"The numbers of {'an' if name[0] in 'aeiou' else 'a'} {name}") for name in PRESETS),
+)
+_PRESET: Final[dict[str, Any]] = {
+    "name": "Preset",
+    "description": "The list that it gets",
+    "items": _ITEMS,
+    "options": {"SKIP_SAVE"},
+}
+_AXES: Final = ("X", "Z", "Y")  # the twist comes last
+
+
+def active_chain(object: Any) -> Any:
+    """The chain chosen in the list; raises CoreError if there is none."""
+    if not len(object.poise_chains):
+        raise CoreError(f'"{object.name}" has no chains; select the bones of one and add it.')
+    return object.poise_chains[max(0, min(object.poise_active_chain, len(object.poise_chains) - 1))]
+
+
+def is_linked(object: Any, chain: Any) -> bool:
+    """Whether a chain comes from the linked file under a library override: its joints are those of that file."""
+    override = object.override_library
+    linked = len(override.reference.poise_chains) if override else 0  # the override's own chains come after them
+    return any(chain == other for other in object.poise_chains[:linked])
+
+
+class ChainTool(Tool):
+    """A tool for the chain chosen in the list."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        active_chain(object)
+
+
+class ListTool(ChainTool):
+    """A tool that changes which joints are in its list, or their order."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        chain = active_chain(object)
+        if is_linked(object, chain):
+            raise CoreError(f'The list of "{chain.name}" is of the linked file; only its numbers can be changed here.')
+
+    @staticmethod
+    @contextmanager
+    def changing(context: Any, object: Any) -> Iterator[Any]:
+        """The chain, solved again once its list is changed."""
+        chain = active_chain(object)
+        with quietly(chain):
+            yield chain
+        tune(context, object, chain)
+
+
+class EntryTool(ListTool):
+    """A tool for the joint chosen in its list."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        super().need(context, object)
+        chain = active_chain(object)
+        if not 0 <= chain.active_entry < len(chain.entries):
+            raise CoreError(f'No joint is chosen in the list of "{chain.name}".')
+
+
+class POISE_OT_add_chain(Tool, bpy.types.Operator):
+    """Make a chain with a list that suits it: the active bone is led, of the selected ones the farthest is the base"""
+
+    bl_idname = "poise.add_chain"
+    bl_label = "Add Chain"
+
+    inverted: BoolProperty(
+        name="Inverted",
+        description="The other way round: hold the active bone, and lead the one that is farthest from it",
+        options={"SKIP_SAVE"},
+    )
+    preset: EnumProperty(**_PRESET)
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        names, active = selected_bones(context), context.active_pose_bone
+        if active is None or active.name not in names or len(names) < 2:
+            raise CoreError("Select the first bone of a chain and then, to make it the active one, the bone to be led.")
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        skeleton = bridge.read_rig(object).skeleton
+        effector = context.active_pose_bone.name
+        base = _farthest(skeleton, selected_bones(context), effector)
+        if self.inverted:
+            base, effector = effector, base
+        if any((chain.base, chain.effector) == (base, effector) for chain in object.poise_chains):
+            raise CoreError(f'There is a chain from "{base}" to "{effector}" already.')
+        name, actuations = suited(object, skeleton, base, effector, _preset(self.preset))
+        taken = {chain.name for chain in object.poise_chains}
+        chain = object.poise_chains.add()
+        first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without a prefix that all bones have
+        chain.name = last if last not in taken else f"{first} to {last}"
+        chain.base, chain.effector = base, effector
+        write_actuations(chain, actuations)
+        object.poise_active_chain = len(object.poise_chains) - 1
+        held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
+        begin = f'"{base}" is held' if held else f'It begins at "{base}"'
+        return "INFO", f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
+
+
+class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
+    """Remove the chain chosen in the list; the pose stays"""
+
+    bl_idname = "poise.remove_chain"
+    bl_label = "Remove Chain"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        chain = active_chain(object)
+        if is_linked(object, chain):
+            raise CoreError(f'The chain "{chain.name}" is of the linked file; switch off its use in drags instead.')
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        name = active_chain(object).name
+        place = object.poise_chains.find(name)
+        object.poise_chains.remove(place)
+        object.poise_active_chain = max(0, place - 1)
+        return "INFO", f'Removed the chain "{name}"'
+
+
+class POISE_OT_reset_list(ListTool, bpy.types.Operator):
+    """Give the chain the list of a preset in place of its own"""
+
+    bl_idname = "poise.reset_list"
+    bl_label = "Use Preset"
+
+    preset: EnumProperty(**_PRESET)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        skeleton = bridge.read_rig(object).skeleton
+        chain = active_chain(object)
+        name, actuations = suited(object, skeleton, chain.base, chain.effector, _preset(self.preset))
+        write_actuations(chain, actuations)
+        tune(context, object, chain)
+        return "INFO", f'"{chain.name}" has the list of the preset {name}'
+
+
+class POISE_OT_add_joint(ListTool, bpy.types.Operator):
+    """Add the selected bones of the chain to its list, each about the next axis that it does not have there"""
+
+    bl_idname = "poise.add_joint"
+    bl_label = "Add Joint"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        chain = active_chain(object)
+        joints = joints_of(bridge.read_rig(object).skeleton, chain)
+        bones = [bone for bone in selected_bones(context) if bone in joints]
+        if not bones:
+            raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')
+        taken = {(entry.bone, entry.axis) for entry in chain.entries}
+        missing = [(bone, [axis for axis in _AXES if (bone, axis) not in taken]) for bone in bones]
+        new = [(bone, axes[0]) for bone, axes in missing if axes]
+        if not new:
+            raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
+        with self.changing(context, object) as chain:
+            for bone, axis in new:
+                add_actuation(chain, Actuation(bone, axis, 1.0 / len(joints)))
+            chain.active_entry = len(chain.entries) - 1
+        return "INFO", "Added " + ", ".join(f"{bone} about {axis}" for bone, axis in new)
+
+
+class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
+    """Take the joint chosen in the list out of it: it does not turn any more"""
+
+    bl_idname = "poise.remove_joint"
+    bl_label = "Remove Joint"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        super().need(context, object)
+        if len(active_chain(object).entries) == 1:
+            raise CoreError("A chain needs a joint that turns; add another one first.")
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        with self.changing(context, object) as chain:
+            place = chain.active_entry
+            name = chain.entries[place].bone
+            chain.entries.remove(place)
+            chain.active_entry = min(place, len(chain.entries) - 1)
+        return "INFO", f"{name} is out of the list"
+
+
+class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
+    """Let the joint chosen in the list turn sooner or later than its neighbour there"""
+
+    bl_idname = "poise.move_joint"
+    bl_label = "Move Joint"
+
+    direction: EnumProperty(
+        name="Direction",
+        description="Where it goes in the list",
+        items=(("UP", "Up", "It turns sooner"), ("DOWN", "Down", "It turns later")),
+        options={"SKIP_SAVE"},
+    )
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        chain = active_chain(object)
+        place = chain.active_entry
+        other = place + (1 if self.direction == "DOWN" else -1)
+        if not 0 <= other < len(chain.entries):
+            raise CoreError(f"It is the {'first' if other < 0 else 'last'} one already.")
+        with self.changing(context, object) as chain:
+            chain.entries.move(place, other)
+            chain.active_entry = other
+        return "INFO", f"{chain.entries[other].bone} turns as number {other + 1}"
+
+
+def _preset(item: str) -> str | None:
+    return None if item == _SUITED else item.lower()
+
+
+def _farthest(skeleton: Skeleton, names: list[str], effector: str) -> str:
+    """The selected bone with the longest way to the effector; raises CoreError where there is none."""
+
+    def way(name: str) -> int:
+        return sum(len(bones) for bones in bones_between(skeleton, name, effector))
+
+    return max((name for name in names if name != effector), key=way)
+
+
+CLASSES = (
+    POISE_OT_add_chain,
+    POISE_OT_remove_chain,
+    POISE_OT_reset_list,
+    POISE_OT_add_joint,
+    POISE_OT_remove_joint,
+    POISE_OT_move_joint,
+)

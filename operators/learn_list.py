@@ -1,0 +1,132 @@
+"""Learn a chain's list from the armature's motion."""
+
+from collections.abc import Generator
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.props import IntProperty
+
+from .. import bridge
+from ..commands.chains import quietly, write_actuations
+from ..commands.job import FRAME_LIMIT
+from ..core import ContributionCCD, CoreError
+from ..core.contribution import Learned, learning
+from .chains import ListTool, active_chain
+from .tool import counted
+from .tune_chain import tune
+
+_TICK: Final = 0.05  # seconds of learning, and then Blender has its turn
+_STEPS: Final = 100  # of the progress shown at the mouse
+_RANGE: Final[dict[str, Any]] = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
+
+
+class POISE_OT_learn_list(ListTool, bpy.types.Operator):
+    """Find the list by which the chain, led along its effector's path, moves as in these frames; Esc ends it"""
+
+    bl_idname = "poise.learn_list"
+    bl_label = "Learn List"
+    bl_options = {"REGISTER", "UNDO"}
+
+    frame_start: IntProperty(name="Start", description="First frame to learn from", default=1, **_RANGE)
+    frame_end: IntProperty(name="End", description="Last frame to learn from", default=250, **_RANGE)
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        super().need(context, object)
+        data = object.animation_data
+        if data is None or data.action is None:
+            raise CoreError(f'"{object.name}" has no action to learn from.')
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        self._fill_range(context)
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Learn")
+
+    def execute(self, context: Any) -> set[str]:
+        self._fill_range(context)
+        try:
+            self._begin(context.active_object)
+            if not bpy.app.background:
+                return self._start(context)
+            while True:
+                next(self._steps)
+        except StopIteration as end:
+            return self._keep(context, end.value)
+        except CoreError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, "Learning was ended; the list is as it was")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        end = perf_counter() + _TICK
+        share = 0.0
+        try:
+            while perf_counter() < end:
+                share = next(self._steps)
+        except StopIteration as done:
+            self.cancel(context)
+            return self._keep(context, done.value)
+        except BaseException:
+            self.cancel(context)
+            raise
+        context.window_manager.progress_update(round(_STEPS * share))
+        context.workspace.status_text_set(f"Learning the list: {share:.0%}, Esc ends it")
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Any) -> None:
+        """Take away what learning shows."""
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+    def _begin(self, object: Any) -> None:
+        """Read the motion; `_steps` then learns."""
+        chain, rig = active_chain(object), bridge.read_rig(object)
+        motion, _ = bridge.read_motion(object, rig, np.arange(self.frame_start, self.frame_end + 1))
+        self._object, self._chain = object.name, chain.name
+        self._steps: Generator[float, None, Learned] = learning(
+            rig.skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point)
+        )
+
+    def _start(self, context: Any) -> set[str]:
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TICK, window=context.window)
+        manager.progress_begin(0, _STEPS)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _keep(self, context: Any, learned: Learned) -> set[str]:
+        object: Any = bpy.data.objects.get(self._object)
+        chain = object.poise_chains.get(self._chain) if object is not None else None
+        if chain is None:
+            self.report({"WARNING"}, f'The chain "{self._chain}" is gone; what was learnt is lost')
+            return {"CANCELLED"}
+        learned_with = ContributionCCD(learned.actuations)
+        write_actuations(chain, learned.actuations)
+        with quietly(chain):  # the numbers that it was learnt with
+            chain.mode, chain.passes, chain.sweeps = learned_with.mode.upper(), learned_with.passes, learned_with.sweeps
+            chain.successive = True
+        tune(context, object, chain)
+        error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
+        self.report(
+            {"INFO"},
+            f"A list of {counted(len(learned.actuations), 'line')} follows the motion to {error:.1f} degrees a joint; "
+            f"one that all joints share alike to {uniform:.1f}",
+        )
+        return {"FINISHED"}
+
+    def _fill_range(self, context: Any) -> None:
+        """The scene's range where none was given."""
+        for name in ("frame_start", "frame_end"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(context.scene, name))
+
+
+CLASSES = (POISE_OT_learn_list,)

@@ -1,0 +1,59 @@
+"""A chain's list as a JSON file, in the format of `contribute --list`."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from .. import bridge
+from ..commands.ccd import list_text, read_list_file
+from ..commands.chains import joints_of, read_actuations, write_actuations
+from ..commands.files import check_place, write_whole
+from ..core import CoreError
+from .chains import ChainTool, ListTool, active_chain
+from .tune_chain import tune
+
+_FILTER: Any = {"default": "*.json", "options": {"HIDDEN"}}
+
+
+class POISE_OT_export_list(ChainTool, ExportHelper, bpy.types.Operator):
+    """Save the chain's list as JSON, as contribute --list takes it"""
+
+    bl_idname = "poise.export_list"
+    bl_label = "Export List"
+    bl_options = {"REGISTER"}  # nothing in the .blend file changes
+    filename_ext = ".json"
+    filter_glob: StringProperty(**_FILTER)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        path = Path(bpy.path.abspath(self.filepath))
+        check_place(path)
+        chain = active_chain(object)
+        write_whole(None, {path: list_text(read_actuations(chain))})
+        return "INFO", f'Saved the list of "{chain.name}" as "{path.name}"'
+
+
+class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
+    """Give the chain the list of a JSON file in place of its own"""
+
+    bl_idname = "poise.import_list"
+    bl_label = "Import List"
+    filter_glob: StringProperty(**_FILTER)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        path = Path(bpy.path.abspath(self.filepath))
+        actuations = read_list_file(path)
+        chain = active_chain(object)
+        joints = joints_of(bridge.read_rig(object).skeleton, chain)
+        strange = next((one.bone for one in actuations if one.bone not in joints), None)
+        if strange is not None:
+            ends = f'"{chain.base}" and "{chain.effector}"'
+            raise CoreError(f'The list of "{path.name}" turns "{strange}", which is not between {ends}.')
+        write_actuations(chain, actuations)
+        tune(context, object, chain)
+        return "INFO", f'"{chain.name}" has the list of "{path.name}"'
+
+
+CLASSES = (POISE_OT_export_list, POISE_OT_import_list)

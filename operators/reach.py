@@ -1,0 +1,100 @@
+"""A drag of a chain's effector: its list turns the joints of the chain, and nothing else moves."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import bridge
+from ..bridge import Grab
+from ..commands.chains import bones_of, method_of, remember
+from ..core import ContributionCCD, CoreError, Goal, Skeleton, Solution, forward, rotation
+from ..core.rotation import Array
+from .session import Effector, Session
+
+
+def begin(context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> Session:
+    """By a chain's list if its effector is dragged, else with the whole body; raises what `Session` does.
+
+    Bones of the chain that are selected, too, as after it was made, change nothing about it; others do.
+    """
+    chain = chain_for(object, grabs[0].bone)
+    own = set() if chain is None else {chain.base, chain.effector, *(entry.bone for entry in chain.entries)}
+    if chain is None or not own.issuperset(grab.bone for grab in grabs):
+        return Session(context, object, grabs, settle)
+    return ReachSession(context, object, grabs[:1], chain.name, settle)
+
+
+def chain_for(object: Any, effector: str) -> Any:
+    """The chain whose list a drag of this bone goes by: the active one before others; None if there is none."""
+    found = [chain for chain in object.poise_chains if chain.use_drag and chain.effector == effector]
+    active = object.poise_chains[object.poise_active_chain] if found and _has_active(object) else None
+    return active if active in found else next(iter(found), None)
+
+
+def _has_active(object: Any) -> bool:
+    return 0 <= object.poise_active_chain < len(object.poise_chains)
+
+
+class ReachSession(Session):
+    """As `Session`, for one bone and by contribution CCD; pins, roots, X-mirror and turns are the whole body's."""
+
+    can_turn = False
+
+    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], chain: str, settle: bool = False) -> None:
+        self._chain = chain
+        super().__init__(context, object, grabs, settle)
+
+    @property
+    def manner(self) -> str:
+        return f'by the list of "{self._chain}"'
+
+    def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:
+        return super()._effectors(object, grabs)[:1]
+
+    def _prepare(self, object: Any) -> tuple[Skeleton, ContributionCCD]:
+        chain = object.poise_chains[self._chain]
+        self._step_by_step = chain.successive
+        prepared = method_of(object, chain, self.rig.skeleton)
+        self._bones = bones_of(self.rig.skeleton, chain)
+        return prepared
+
+    def renew(self) -> None:
+        """Nothing of it changes during a drag."""
+        effector, (place, _) = self.effectors[0], self._targets[0]
+        self._problem = self._method.prepare(
+            self._skeleton, self.start, [Goal(effector.bone, place, point=effector.point)]
+        )
+        self._writer = bridge.PoseWriter(self.rig, self._bones)
+
+    def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
+        if turning:
+            raise CoreError(f'A drag {self.manner} leads to a place and does not turn; switch "Use in Drags" off.')
+
+    def _move(self, number: int, place: Array, stand: Array) -> None:
+        if not self._step_by_step:
+            self._problem.restart()
+        self._problem.move(place)
+
+    def rest(self) -> Solution:
+        """It rests at once."""
+        self.restless = False
+        assert self.solution is not None
+        return self.solution
+
+    def finish(self) -> tuple[tuple[str, ...], ...]:
+        """As for the whole body; the chain keeps from where to where it went, to be tuned."""
+        changes = super().finish()
+        effector, (place, _) = self.effectors[0], self._targets[0]
+        goal = Goal(effector.bone, place, point=effector.point)
+        chain = self.object().poise_chains[self._chain]
+        remember(chain, self.rig.skeleton, self._bones, self.start, self.pose, goal)
+        return changes
+
+    def reasons(self) -> list[str]:
+        """None where it got there: how is the list's business."""
+        return [] if self.solution is None or self.solution.converged else super().reasons()
+
+    def _now(self) -> tuple[Array, Array]:
+        if self._stands is None:
+            heads, turns = forward(self.rig.skeleton, self.pose)
+            self._stands = heads, rotation.to_matrix(turns)
+        return self._stands

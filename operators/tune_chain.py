@@ -1,0 +1,59 @@
+"""Solve a chain again when one of its numbers has changed."""
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty, StringProperty
+
+from .. import bridge
+from ..commands.chains import solved_again
+from ..core import CoreError
+from . import autokey
+
+
+class POISE_OT_tune_chain(bpy.types.Operator):
+    """Solve a chain again, from the pose before its effector was dragged, by the numbers that it has now"""
+
+    bl_idname = "poise.tune_chain"
+    bl_label = "Tune Chain"
+    bl_options = {"INTERNAL"}  # part of what changed the number, and of its undo step
+
+    object: StringProperty(name="Armature", description="The armature that has it", options={"SKIP_SAVE"})
+    chain: IntProperty(name="Chain", description="Its number in the list of chains", options={"SKIP_SAVE"})
+
+    def execute(self, context: Any) -> set[str]:
+        object: Any = bpy.data.objects.get(self.object)
+        if object is None or not 0 <= self.chain < len(object.poise_chains):
+            self.report({"WARNING"}, f'There is no chain {self.chain} of an armature "{self.object}"')
+            return {"CANCELLED"}
+        problem = tune(context, object, object.poise_chains[self.chain])
+        if problem:
+            self.report({"WARNING"}, problem)
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def tune(context: Any, object: Any, chain: Any) -> str:
+    """Do it if the pose is what the chain's last solve made; what was in the way, for the panel, too."""
+    chain.problem = ""
+    if not len(chain.turns):
+        return ""
+    try:
+        bridge.check(object)
+        refusal = autokey.check(context, object)
+        if refusal is not None:
+            raise CoreError(refusal)
+        rig = bridge.read_rig(object)
+        before = bridge.read_pose(object, rig)
+        pose, bones = solved_again(object, chain, rig, before)
+    except CoreError as error:
+        chain.problem = str(error)
+        return chain.problem
+    bridge.write_pose(object, rig, pose, bones)
+    turned, moved, grown = bridge.changed_bones(before, pose)
+    names = rig.skeleton.names
+    autokey.key(context, object, *(tuple(names[bone] for bone in some) for some in (turned, moved, grown)))
+    return ""
+
+
+CLASSES = (POISE_OT_tune_chain,)

@@ -1,0 +1,187 @@
+"""The panel "Chains": chains of joints, the lists by which they share the way, and how much each one turned."""
+
+from math import degrees
+from typing import Any
+
+import bpy
+
+from .. import bridge
+from .side import Side, draw_sentence
+
+
+class POISE_UL_chains(bpy.types.UIList):
+    """Chains: name, used in drags or not"""
+
+    def draw_item(
+        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
+    ) -> None:
+        row = layout.row(align=True)
+        row.prop(item, "name", text="", emboss=False, icon="CON_KINEMATIC")
+        row.prop(item, "use_drag", text="", icon="VIEW_PAN" if item.use_drag else "HIDE_ON", emboss=False)
+
+
+class POISE_UL_actuations(bpy.types.UIList):
+    """A list: bone and axis, fraction, angle"""
+
+    def draw_item(
+        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
+    ) -> None:
+        there = item.bone in context.active_object.pose.bones
+        split = layout.split(factor=0.5)
+        name = split.row()
+        name.alert = not there
+        name.label(
+            text=f"{short(item.bone)} {item.axis}" if there else f"{item.bone} (no such bone)",
+            icon="NONE" if there else "ERROR",
+        )
+        row = split.row(align=True)
+        row.prop(item, "fraction", text="", slider=True)
+        row.prop(item, "angle", text="")
+
+
+class POISE_PT_chains(Side, bpy.types.Panel):
+    """Chains of the active armature"""
+
+    bl_label = "Chains"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_object is not None and context.active_object.type == "ARMATURE"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        object: Any = context.active_object
+        try:
+            bridge.check(object)
+        except bridge.BridgeError as refusal:
+            draw_sentence(layout, context, str(refusal), "INFO")
+            return
+        row = layout.row()
+        row.template_list("POISE_UL_chains", "", object, "poise_chains", object, "poise_active_chain", rows=2)
+        column = row.column(align=True)
+        column.operator("poise.add_chain", text="", icon="ADD")
+        column.operator("poise.remove_chain", text="", icon="REMOVE")
+        if not 0 <= object.poise_active_chain < len(object.poise_chains):
+            draw_sentence(layout, context, "Select a chain's first bone, then the one to be led, and add it", "INFO")
+            return
+        chain = object.poise_chains[object.poise_active_chain]
+        draw_sentence(layout, context, f"From {short(chain.base)} to {short(chain.effector)}", "BONE_DATA")
+        draw_list(layout, object, chain)
+        if chain.problem:
+            draw_sentence(layout, context, chain.problem, "ERROR")
+
+
+class POISE_PT_method(Side, bpy.types.Panel):
+    """How the chain goes through its list"""
+
+    bl_label = "Method"
+    bl_parent_id = "POISE_PT_chains"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _chain(context) is not None
+
+    def draw(self, context: Any) -> None:
+        column: Any = self.layout
+        chain = _chain(context)
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.prop(chain, "mode")
+        column.prop(chain, "passes")
+        if chain.mode == "MIXED":
+            column.prop(chain, "share")
+        column.prop(chain, "sweeps")
+        column.prop(chain, "finish")
+        column.prop(chain, "successive")
+
+
+class POISE_PT_turns(Side, bpy.types.Panel):
+    """How much each joint of the chain turned in its last drag, and since then by its numbers"""
+
+    bl_label = "Who Turned"
+    bl_parent_id = "POISE_PT_chains"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return _chain(context) is not None
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        chain = _chain(context)
+        if not len(chain.turns):
+            draw_sentence(layout, context, f"Drag {short(chain.effector)}; from then on numbers act at once", "INFO")
+            return
+        column = layout.column(align=True)
+        for turn in chain.turns:
+            split = column.split(factor=0.45)
+            split.label(text=short(turn.name))
+            split.progress(factor=turn.share, text=f"{degrees(turn.turned):.0f}°, {turn.share:.0%}")
+
+
+def draw_list(layout: Any, object: Any, chain: Any) -> None:
+    """The list of a chain, the joint chosen in it, and what changes it; a sidebar has no room for more abreast."""
+    layout.template_list("POISE_UL_actuations", "", chain, "entries", chain, "active_entry", rows=6)
+    row = layout.row(align=True)
+    row.operator("poise.add_joint", text="", icon="ADD")
+    row.operator("poise.remove_joint", text="", icon="REMOVE")
+    for direction in ("UP", "DOWN"):
+        row.operator("poise.move_joint", text="", icon=f"TRIA_{direction}").direction = direction
+    row.operator_menu_enum("poise.reset_list", "preset", text="Preset")
+    if 0 <= chain.active_entry < len(chain.entries):
+        entry = chain.entries[chain.active_entry]
+        column = layout.column(align=True)
+        column.prop_search(entry, "bone", object.pose, "bones", text="")
+        column.row(align=True).prop(entry, "axis", expand=True)
+        row = column.row(align=True)
+        row.prop(entry, "fraction", slider=True)
+        row.prop(entry, "angle")
+    column = layout.column(align=True)
+    column.operator("poise.learn_list", text="Learn from Action...")
+    row = column.row(align=True)
+    row.operator("poise.import_list", text="Import...")
+    row.operator("poise.export_list", text="Export...")
+
+
+def short(bone: str) -> str:
+    """Its name without the prefix that some programs give to all bones."""
+    return bone.rpartition(":")[2]
+
+
+def _chain(context: Any) -> Any:
+    """The chain chosen in the list, or None."""
+    object = context.active_object
+    if object is None or object.type != "ARMATURE" or not 0 <= object.poise_active_chain < len(object.poise_chains):
+        return None
+    return object.poise_chains[object.poise_active_chain]
+
+
+class POISE_MT_chains(bpy.types.Menu):
+    """Chains, and what to do with their lists"""
+
+    bl_label = "Chains"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("poise.add_chain")
+        layout.operator("poise.remove_chain")
+        layout.separator()
+        layout.operator("poise.add_joint")
+        layout.operator("poise.remove_joint")
+        layout.operator_menu_enum("poise.move_joint", "direction")
+        layout.operator_menu_enum("poise.reset_list", "preset")
+        layout.separator()
+        layout.operator("poise.learn_list")
+        layout.operator("poise.import_list")
+        layout.operator("poise.export_list")
+
+
+CLASSES = (
+    POISE_UL_chains,
+    POISE_UL_actuations,
+    POISE_PT_chains,
+    POISE_PT_method,
+    POISE_PT_turns,
+    POISE_MT_chains,
+)

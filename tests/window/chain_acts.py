@@ -1,0 +1,128 @@
+"""What a person does with a chain and its list. It runs inside Blender, which has no pytest."""
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
+
+from drag_acts import EXTENSION, WAIT, armature, bone, channels, drop, grab, head, key, lead, look_from, ready
+
+SHOULDER, HAND, FOOT = "LeftShoulder", "LeftHand", "LeftFoot"
+ADD = "bpy.ops.poise.add_chain()"
+ASIDE = (1.1, 0.0, 0.5)  # no finger covers the hand there
+HEADER = 28  # pixels from one closed panel to the next
+FOLDS = 1.5  # seconds that Blender takes to show a panel folding
+WAY = (-90, 110)  # pixels that the hand is led
+SLIDE = 30  # pixels that a number is dragged
+ROW = 3  # of the list: the upper arm
+
+
+def inside(name: str) -> tuple[float, float, float]:
+    """A point of a bone that is no joint."""
+    some = bone(name)
+    return tuple(armature().matrix_world @ some.head.lerp(some.tail, 0.3))
+
+
+def chain() -> Any:
+    return armature().poise_chains[0]
+
+
+def listed() -> list[list[Any]]:
+    return [[entry.bone, entry.axis, round(entry.fraction, 4)] for entry in chain().entries]
+
+
+def turns() -> dict[str, float]:
+    return {turn.name: turn.share for turn in chain().turns}
+
+
+def open_chains(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Close the panels of the tab from above, by a click on each header, and open "Chains"; its buttons."""
+    import bpy
+
+    classes = sys.modules[f"{EXTENSION}.panels"].CLASSES
+    shown = [cls for cls in classes if cls.is_registered and _is_shown(cls, bpy.context)]
+    side = hand.region("UI")
+    x, first = side.x + side.width // 2, side.y + side.height - HEADER // 2
+    for number, panel in enumerate(shown):
+        is_closed = "DEFAULT_CLOSED" in getattr(panel, "bl_options", ())
+        if is_closed == (panel.__name__ == "POISE_PT_chains"):
+            yield from hand.click(x, first - number * HEADER)
+            yield FOLDS
+    hand.rest()
+    hand.screenshot("chain_opened")
+    return (yield from hand.read_panels(ADD))
+
+
+def _is_shown(panel: Any, context: Any) -> bool:
+    """Whether a panel is in the tab, for itself."""
+    in_tab = getattr(panel, "bl_category", "") == "Poise" and not hasattr(panel, "bl_parent_id")
+    return in_tab and (not hasattr(panel, "poll") or panel.poll(context))
+
+
+def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Make a chain of the selected bones, drag its end, change a fraction, undo, and cancel a drag."""
+    seen: dict[str, Any] = {}
+    yield from ready(hand)
+    yield from look_from(hand, ASIDE, False)
+    yield from hand.open_tab("Poise")
+    yield from hand.click(*hand.pixel(inside(SHOULDER)))
+    yield from hand.click(*hand.pixel(inside(HAND)), shift=True)
+    import bpy
+
+    seen["selected"] = [some.name for some in bpy.context.selected_pose_bones]
+    seen["active"] = bpy.context.active_pose_bone.name
+    panel = yield from open_chains(hand)
+    hand.screenshot("chain_none")
+    assert ADD in panel, sorted(panel)
+    yield from hand.click(*panel[ADD][0])
+    yield from hand.until(lambda: len(armature().poise_chains) == 1)
+    seen["ends"], seen["list"] = [chain().base, chain().effector], listed()
+    hand.rest()
+    yield 1.0
+    hand.screenshot("chain_added")
+
+    seen["start"], start = channels(), hand.pixel(head(HAND))
+    yield from grab(hand, start)
+    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]), 12)
+    hand.screenshot("chain_during")
+    yield from drop(hand)
+    seen["off"] = [a - b for a, b in zip(hand.pixel(head(HAND)), (hand.x, hand.y), strict=True)]
+    seen["dragged"], seen["turns"], seen["place"] = channels(), turns(), head(HAND)
+    hand.rest()
+    yield 1.0
+    hand.screenshot("chain_dragged")
+
+    fraction = f"poise_chains[0].entries[{ROW}].fraction"
+    panel = yield from hand.read_panels(fraction)
+    x, y = panel[fraction][0]
+    hand.move(x, y)
+    yield WAIT
+    hand.hold("LEFTMOUSE")
+    for step in range(1, 13):
+        hand.move(x - SLIDE * step // 12, y)
+        yield 0.05
+    seen["tuning"], seen["tuning list"], seen["tuning place"] = channels(), listed(), head(HAND)
+    hand.screenshot("chain_tuning")
+    hand.let_go("LEFTMOUSE")
+    yield WAIT
+    seen["tuned"], seen["tuned list"], seen["tuned turns"] = channels(), listed(), turns()
+    hand.rest()
+    yield 1.0
+    hand.screenshot("chain")
+    yield from key(hand, "Z", ctrl=True)
+    yield from hand.until(lambda: channels() == seen["dragged"])
+    seen["undone"], seen["undone list"] = channels(), listed()
+    yield from key(hand, "Z", ctrl=True, shift=True)
+    yield from hand.until(lambda: channels() == seen["tuned"])
+    seen["redone"], seen["redone list"] = channels(), listed()
+
+    start = hand.pixel(head(HAND))
+    yield from grab(hand, start)
+    yield from lead(hand, (start[0] + 60, start[1] - 60))
+    seen["second under way"] = channels()
+    yield from key(hand, "ESC")
+    yield from drop(hand)
+    seen["escaped"], seen["turns after escape"] = channels(), turns()
+    return seen
