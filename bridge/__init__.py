@@ -18,6 +18,7 @@ from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, write_keys
 from .motion import read_motion
 from .pick import Grab, pick
+from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .view import View, read_view
 
 __all__ = [
@@ -29,18 +30,22 @@ __all__ = [
     "armature_to_world",
     "changed_bones",
     "check",
+    "mapping_to_corrections",
     "mirrored",
     "pick",
     "read_channels",
+    "read_corrections",
     "read_matrices",
     "read_motion",
     "read_pose",
     "read_rig",
+    "read_roles",
     "read_view",
     "repeating_bones",
     "world_matrix",
     "world_to_armature",
     "write_channels",
+    "write_corrections",
     "write_keys",
     "write_pose",
 ]

@@ -7,8 +7,8 @@ import numpy as np
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..bridge.driven import find_driven, split_path
-from ..core import CoreError, Skeleton, rotation
-from ..core.humanoid import find_roles
+from ..bridge.roles import read_roles
+from ..core import CoreError
 
 _AXES: Final = ("x", "y", "z")
 UNSURE: Final = 0.5  # a role with less confidence wants asking
@@ -74,7 +74,7 @@ def find_parts(object: Any) -> dict[str, Any]:
             "missing": [],
             **dict.fromkeys(("facing", "up", "rest")),
         }
-    found = find_roles(_rest_skeleton(object), np.array([bone.use_deform for bone in bones]))
+    found = read_roles(object)
 
     def named(indices: int | tuple[int, ...]) -> str | list[str]:
         return bones[indices].name if isinstance(indices, int) else [bones[index].name for index in indices]
@@ -90,18 +90,6 @@ def find_parts(object: Any) -> dict[str, Any]:
         "up": found.up,
         "rest": found.rest,
     }
-
-
-def _rest_skeleton(object: Any) -> Skeleton:
-    """Names, tree and rest pose, which hidden armatures have too; the bridge reads poses and needs them evaluated."""
-    bones = object.data.bones
-    indices = {bone.name: index for index, bone in enumerate(bones)}
-    parents = np.array([indices[bone.parent.name] if bone.parent else -1 for bone in bones])
-    matrices = np.array([bone.matrix_local for bone in bones])
-    above = np.where((parents >= 0)[:, None, None], matrices[parents], np.eye(4))
-    local = np.linalg.inv(above) @ matrices
-    turns = rotation.from_matrix(rotation.nearest_rotation(local[:, :3, :3]))
-    return Skeleton(tuple(indices), parents, local[:, :3, 3], turns, np.array([bone.length for bone in bones]))
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
+from ..core.humanoid import Roles
 from ..core.rotation import Array
 from .job import Job
 from .report import GoalReport, Report
@@ -34,17 +35,18 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     context.view_layer.update()
     rig = bridge.read_rig(object)
     _check_bones(rig, job)
+    roles = bridge.read_roles(object, rig.skeleton, bridge.mapping_to_corrections(object, job.roles))
     motion, before, at = _read(context, object, rig, job)
     check_scale(job.goals, job.balance, before)
     wanted = [want(goal, rig.skeleton, before, at) for goal in job.goals]
     if job.balance is not None:
-        wanted.append(want_balance(job.balance, job.goals, rig.skeleton, before))
+        wanted.append(want_balance(job.balance, job.goals, rig.skeleton, roles, before))
     goals = [(place, goal) for place, wish in enumerate(wanted) for goal in wish.core_goals(job.wins == "pins")]
     progress(0.2)
 
     clock.append(perf_counter())
     solution = _solution(
-        job, rig.skeleton, motion.pose, [goal for _, goal in goals], _largest_scale(job, before.worlds)
+        job, rig.skeleton, roles, motion.pose, [goal for _, goal in goals], _largest_scale(job, before.worlds)
     )
     progress(0.6)
 
@@ -175,7 +177,9 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
     )
 
 
-def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], largest_scale: float) -> Solution:
+def _solution(
+    job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
+) -> Solution:
     """What the job's method makes of the goals."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
@@ -183,7 +187,7 @@ def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], larges
     if job.ccd is not None:
         return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
     if job.humanoid is not None:
-        body = job.humanoid.method(bool(job.limits), position_tolerance, rotation_tolerance)
+        body = job.humanoid.method(roles, bool(job.limits), position_tolerance, rotation_tolerance)
         return solve(writable, pose, goals, body)
     method = PinAndDrag(
         limits=job.limits,

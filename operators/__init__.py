@@ -12,6 +12,7 @@ from . import (
     pin_space,
     pins,
     presets,
+    roles,
     solve,
     survey,
     unpin,
@@ -26,6 +27,7 @@ CLASSES = (
     *mirror_pins.CLASSES,
     *pin_space.CLASSES,
     *presets.CLASSES,
+    *roles.CLASSES,
     *solve.CLASSES,
     *bake.CLASSES,
     *drag.CLASSES,
@@ -33,4 +35,9 @@ CLASSES = (
     *survey.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
-HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))
+HANDLERS = (
+    ("depsgraph_update_post", pins.follow_names),
+    ("depsgraph_update_post", survey.look_on_entry),
+    ("undo_post", survey.look_after_undo),
+    ("redo_post", survey.look_after_undo),
+)

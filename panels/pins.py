@@ -6,6 +6,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from .. import bridge
+from .rig import draw_roles_menu
 from .side import Side, draw_sentence
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
@@ -195,6 +196,7 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.bake")
         layout.separator()
         layout.operator("poise.survey")
+        draw_roles_menu(layout)
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

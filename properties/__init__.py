@@ -10,14 +10,16 @@ import bpy
 
 from . import pins, survey
 from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
+from .roles import ROLES
 from .survey import SHOWN, PoiseFinding, PoiseSurvey
 
-__all__ = ["MARKS", "PIN_SPACES", "SETTINGS", "SHOWN", "SOLVER", "PoiseFinding", "PoisePin", "PoiseSurvey"]
+__all__ = ["MARKS", "PIN_SPACES", "ROLES", "SETTINGS", "SHOWN", "SOLVER", "PoiseFinding", "PoisePin", "PoiseSurvey"]
 
 CLASSES: Final = (*pins.CLASSES, *survey.CLASSES)
 _OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, SETTINGS),
     (bpy.types.PoseBone, MARKS),
+    (bpy.types.PoseBone, ROLES),
     (bpy.types.WindowManager, SHOWN),
 )
 

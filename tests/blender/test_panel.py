@@ -24,7 +24,7 @@ class Layout:
     def row(self, **_: Any) -> "Layout":
         return Layout(self.seen)
 
-    column = split = row
+    column = split = box = row
 
     def separator(self) -> None:
         self.seen.append(("separator", ""))
@@ -38,8 +38,10 @@ class Layout:
         assert name in data.bl_rna.properties, name
         self.seen.append(("prop", name))
 
-    def operator(self, name: str, *, icon: str = "NONE", **_: Any) -> Any:
+    def operator(self, name: str, *, icon: str = "NONE", text: str = "", **_: Any) -> Any:
         self.icon(icon)
+        if text:
+            self.seen.append(("text", text))
         group, _, tool = name.partition(".")
         known = getattr(getattr(bpy.ops, group), tool).get_rna_type().properties
         seen = self.seen

@@ -8,12 +8,12 @@ import bpy
 import pytest
 
 from panels.pins import POISE_MT_pose
-from properties import MARKS, SETTINGS, SHOWN, PoiseFinding, PoisePin, PoiseSurvey
+from properties import MARKS, ROLES, SETTINGS, SHOWN, PoiseFinding, PoisePin, PoiseSurvey
 from tests.blender.builders import make_armature, make_empty, select
 from tests.blender.test_panel import drawn_by
 
 OPERATORS = dir(bpy.ops.poise)
-UNLISTED = {"add_preset", "use_preset"}  # they belong to the list of presets
+UNLISTED = {"add_preset", "use_preset", "show_part"}  # they belong to the list of presets, and to the figure of parts
 
 
 def described(definition: Any) -> Iterator[str]:
@@ -42,7 +42,11 @@ def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
 
 
 def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
-    for owner, names in ((bpy.types.Object, SETTINGS), (bpy.types.PoseBone, MARKS), (bpy.types.WindowManager, SHOWN)):
+    for owner, names in (
+        (bpy.types.Object, SETTINGS),
+        (bpy.types.PoseBone, MARKS | ROLES),
+        (bpy.types.WindowManager, SHOWN),
+    ):
         for name in names:
             assert list(described(owner.bl_rna.properties[f"poise_{name}"])) == []
 
