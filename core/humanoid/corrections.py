@@ -147,3 +147,15 @@ def _bone(roles: Roles, role: str) -> int:
 def swapped(role: str) -> str:
     """The same part of the other side; what has no side stays."""
     return role[:-1] + {"L": "R", "R": "L"}[role[-1]] if role[-2:] in (".L", ".R") else role
+
+
+def require(skeleton: Skeleton, roles: Roles, *wanted: str) -> list[int]:
+    """The bones of these roles, the first of each; raises CoreError naming what the body lacks."""
+    lacking = [role for role in wanted if roles.bones.get(role, ()) == ()]
+    if lacking:
+        raise CoreError(
+            f"No {' and no '.join(lacking)} is found; pick the bone in the panel Rig under Parts."
+            if roles.humanoid
+            else "No humanoid body is found here; say in the panel Rig, under Parts, which bones are its parts."
+        )
+    return [_bone(roles, role) for role in wanted]
