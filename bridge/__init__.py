@@ -13,6 +13,7 @@ from .armature import (
     world_to_armature,
     write_pose,
 )
+from .body import Body, read_body, write_body
 from .channels import read_channels, write_channels
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, write_keys
@@ -22,6 +23,7 @@ from .roles import mapping_to_corrections, read_corrections, read_roles, write_c
 from .view import View, read_view
 
 __all__ = [
+    "Body",
     "BridgeError",
     "Grab",
     "PoseWriter",
@@ -33,6 +35,7 @@ __all__ = [
     "mapping_to_corrections",
     "mirrored",
     "pick",
+    "read_body",
     "read_channels",
     "read_corrections",
     "read_matrices",
@@ -44,6 +47,7 @@ __all__ = [
     "repeating_bones",
     "world_matrix",
     "world_to_armature",
+    "write_body",
     "write_channels",
     "write_corrections",
     "write_keys",

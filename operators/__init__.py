@@ -7,14 +7,20 @@ from . import (
     drag,
     goto_pin,
     hover,
+    lay_hands,
+    look_at,
     mirror_pins,
+    mirror_pose,
     pin,
     pin_space,
     pins,
+    plant_feet,
+    pose_fingers,
     presets,
     roles,
     solve,
     survey,
+    take_posture,
     unpin,
 )
 
@@ -33,6 +39,12 @@ CLASSES = (
     *drag.CLASSES,
     *hover.CLASSES,
     *survey.CLASSES,
+    *take_posture.CLASSES,
+    *mirror_pose.CLASSES,
+    *plant_feet.CLASSES,
+    *lay_hands.CLASSES,
+    *pose_fingers.CLASSES,
+    *look_at.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
 HANDLERS = (

@@ -6,6 +6,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from .. import bridge
+from .body import draw_body_menu
 from .rig import draw_roles_menu
 from .side import Side, draw_sentence
 
@@ -197,6 +198,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.separator()
         layout.operator("poise.survey")
         draw_roles_menu(layout)
+        layout.separator()
+        draw_body_menu(layout)
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

@@ -31,7 +31,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     """
     hand, palm, out, _ = find_palm(skeleton, roles, side)
     chains = {finger: chain for finger in FINGERS if (chain := part_bones(roles, f"{finger}.{side}"))}
-    if not chains:
+    if not has_fingers(roles, side):
         require(skeleton, roles, f"middle.{side}")
     turn = rest_turn(skeleton, hand)
     palm, out = rotation.rotate(turn, palm), rotation.rotate(turn, out)
@@ -52,6 +52,11 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
                 turned = rotation.mul(rotation.exp(sideways), turned)
             rotations[bone] = _own(skeleton, bone, turned)
     return replace(pose, rotations=rotations)
+
+
+def has_fingers(roles: Roles, side: str) -> bool:
+    """Whether the hand has any."""
+    return any(part_bones(roles, f"{finger}.{side}") for finger in FINGERS)
 
 
 def _own(skeleton: Skeleton, bone: int, turn: Array) -> Array:

@@ -24,7 +24,7 @@ class Layout:
     def row(self, **_: Any) -> "Layout":
         return Layout(self.seen)
 
-    column = split = box = row
+    column = split = box = grid_flow = row
 
     def separator(self) -> None:
         self.seen.append(("separator", ""))

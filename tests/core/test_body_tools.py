@@ -252,7 +252,7 @@ def test_what_a_body_lacks_is_named() -> None:
 
 
 def test_said_parts_make_a_body_where_none_was_found() -> None:
-    skeleton, roles = body()
+    _, roles = body()
     lost = skeleton_of(STRAIGHT)
     nothing = find_roles(skeleton_of([("a", None, (0, 0, 0), (0, 0, 1))]))
     said = {lost.index(name): name.replace("clavicle", "shoulder") for name in lost.names if name != "chest"}
