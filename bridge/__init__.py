@@ -13,8 +13,9 @@ from .armature import (
     world_to_armature,
     write_pose,
 )
-from .body import Body, read_body, write_body
+from .body import Body, Changes, read_body, write_body
 from .channels import read_channels, write_channels
+from .controls import Puppet, controls_by_role, find_puppet, lead_puppet, read_puppet_pose
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, write_keys
 from .motion import read_motion
@@ -25,13 +26,18 @@ from .view import View, read_view
 __all__ = [
     "Body",
     "BridgeError",
+    "Changes",
     "Grab",
     "PoseWriter",
+    "Puppet",
     "Rig",
     "View",
     "armature_to_world",
     "changed_bones",
     "check",
+    "controls_by_role",
+    "find_puppet",
+    "lead_puppet",
     "mapping_to_corrections",
     "mirrored",
     "pick",
@@ -41,6 +47,7 @@ __all__ = [
     "read_matrices",
     "read_motion",
     "read_pose",
+    "read_puppet_pose",
     "read_rig",
     "read_roles",
     "read_view",

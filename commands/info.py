@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
+from .. import bridge
 from ..bridge.driven import find_driven, split_path
-from ..bridge.roles import read_roles
 from ..core import CoreError
 
 _AXES: Final = ("x", "y", "z")
@@ -39,6 +39,7 @@ def describe(object: Any) -> dict[str, Any]:
     return {
         "name": object.name,
         **find_parts(object),
+        **_controls(object),
         "bones": _bones(object),
         "actions": _actions(object),
     }
@@ -74,7 +75,7 @@ def find_parts(object: Any) -> dict[str, Any]:
             "missing": [],
             **dict.fromkeys(("facing", "up", "rest")),
         }
-    found = read_roles(object)
+    found = bridge.read_roles(object)
 
     def named(indices: int | tuple[int, ...]) -> str | list[str]:
         return bones[indices].name if isinstance(indices, int) else [bones[index].name for index in indices]
@@ -90,6 +91,17 @@ def find_parts(object: Any) -> dict[str, Any]:
         "up": found.up,
         "rest": found.rest,
     }
+
+
+def _controls(object: Any) -> dict[str, Any]:
+    """The bones that are keyed where the body's own are driven; nothing where they are not."""
+    try:
+        rig = bridge.read_rig(object)
+    except CoreError:  # hidden: Blender evaluates nothing there
+        return {}
+    roles = bridge.read_roles(object, rig.skeleton)
+    puppet = bridge.find_puppet(object, rig, roles)
+    return {} if puppet is None else {"controls": bridge.controls_by_role(puppet, roles, rig.skeleton.names)}
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:

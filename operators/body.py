@@ -31,9 +31,13 @@ class BodyTool(Tool):
         context.view_layer.update()
         body = bridge.read_body(object)
         changes = bridge.write_body(object, body, self.pose(context, object, body))
-        keyed = autokey.key(context, object, *changes)
-        changed = len({bone for bones in changes for bone in bones})
-        return "INFO", f"{counted(changed, 'bone')} changed" + (f", {len(keyed)} keyed" if keyed else "")
+        keyed = autokey.key(context, object, changes.rotated, changes.moved, changes.grown)
+        for bone, name in changes.switched if keyed is not None else ():
+            object.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
+        changed = len({*changes.rotated, *changes.moved, *changes.grown})
+        said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
+        said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
+        return "INFO", ", ".join(said)
 
     def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
         """The pose as it is to be."""
