@@ -259,7 +259,8 @@ def _puppet(
 def read_puppet_pose(puppet: Puppet, matrices: Array) -> Pose:
     """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4)."""
     skeleton, parents = puppet.skeleton, puppet.skeleton.parents
-    heads, turns = matrices[..., puppet.bones, :, 3], frame_rotations(matrices[..., puppet.bones, :, :3])
+    own = matrices[..., puppet.bones, :, :]
+    heads, turns = own[..., 3], frame_rotations(own[..., :3])
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
     origin = np.where(hangs, heads[..., parents, :], 0.0)

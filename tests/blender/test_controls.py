@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from commands.info import describe
+from commands.job import parse
+from commands.solve import perform
+from core import CoreError
 from tests.blender.builders import contents, select, world
 from tests.blender.rigs import SHARED, load
 
@@ -94,3 +97,37 @@ def test_what_does_not_follow_is_named_and_everything_is_as_it_was(human: Any) -
         bpy.ops.poise.take_posture(posture="T")
     assert contents()["objects"]["rig"] == before
     assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 0.0
+
+
+def perform_job(rig: Any, **job: Any) -> Any:
+    return perform(bpy.context, rig, parse({"version": 1, **job}))
+
+
+@pytest.mark.parametrize("method", ["pins", "humanoid"])
+def test_a_job_on_the_bodys_bones_keys_their_controls(human: Any, method: str) -> None:
+    foot, reach = at(human, "foot.R"), at(human, "hand.L")
+    path = [[1, *reach], [6, *np.add(reach, (-0.1, -0.3, 0.2))]]
+    goals = [
+        {"bone": "DEF-foot.L", "pin": ["position", "rotation"]},
+        {"bone": "DEF-foot.R", "pin": ["position", "rotation"]},
+        {"bone": "DEF-hand.L", "position": {"path": [[float(x) for x in point] for point in path]}},
+    ]
+    report = perform_job(human, frames=[1, 6], method={"name": method}, goals=goals)
+    assert report.met, report.explanations
+    assert "upper_arm_fk.L" in report.rotated
+    assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
+    context.scene.frame_set(6)
+    np.testing.assert_allclose(at(human, "hand.L"), path[1][1:], atol=1e-3)
+    np.testing.assert_allclose(at(human, "foot.R"), foot, atol=1e-3)
+    context.scene.frame_set(1)
+    np.testing.assert_allclose(at(human, "hand.L"), reach, atol=1e-3)
+
+
+def test_a_job_without_keys_poses_now_and_one_that_cannot_be_changes_nothing(human: Any) -> None:
+    target = np.add(at(human, "hand.R"), (0.0, -0.2, 0.1)).tolist()
+    before = contents()
+    with pytest.raises(CoreError, match='"jaw" is no part of the body'):
+        perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}, {"bone": "jaw", "position": target}])
+    assert contents() == before
+    assert perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}]).met
+    np.testing.assert_allclose(at(human, "hand.R"), target, atol=1e-3)
