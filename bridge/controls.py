@@ -36,6 +36,7 @@ _BEFORE: Final = {  # what a part hangs on, the nearest that is there
     "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
     "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
 }  # fmt: skip
+_BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: they hang where its spine begins
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,12 @@ class Puppet:
 
 def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None:
     """The body's controls where its own bones are driven; None where they are not, or where no control is known."""
-    if not roles.humanoid or "hips" not in roles.bones:
-        return None
-    graph = _Graph(object, rig)
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
-    if all(rig.skeleton.movable[bone] for bone in order):
+    if ("hips" not in roles.bones and "spine" not in roles.limbs) or all(rig.skeleton.movable[bone] for bone in order):
         return None
+    graph = _Graph(object, rig)
+    first = next(iter(order))
     controls: dict[int, Control] = {}
     for bone in tuple(order):
         parent = order[bone]
@@ -87,35 +87,36 @@ def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None
             order = {b: parent if p == bone else p for b, p in order.items()}  # what hangs on it hangs on what it does
             continue
         controls[bone] = control
-    if roles.bones["hips"] not in controls:
+    if first not in controls:
         return None
     bones = [bone for bone in order if bone in controls]
     return _puppet(rig.skeleton, roles, bones, order, controls, graph)
 
 
+def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
+    """Part -> its bones, what others hang on first; of a creature its limbs."""
+    if not roles.humanoid:
+        trunk = [name for name in ("spine", "neck", "head") if name in roles.limbs]
+        return {name: roles.limbs[name] for name in (*trunk, *(name for name in roles.limbs if name not in trunk))}
+    hands = sorted(PARTS_OF_HANDS, key=lambda role: not role.startswith("palm"))
+    found = {role: roles.bones.get(role, ()) for role in (*BODY, *hands)}
+    return {role: (bones,) if isinstance(bones, int) else bones for role, bones in found.items() if bones != ()}
+
+
 def _tree(roles: Roles) -> dict[int, int]:
-    """Bones of the body -> what they hang on, as in a body, parents first; -1 for the hips."""
+    """Bones of the body -> what they hang on, as in a body, parents first; -1 for the first."""
     found: dict[int, int] = {}
-    last: dict[str, int] = {}
-    for role in (*BODY, *PARTS_OF_HANDS):
-        bones = roles.bones.get(role, ())
-        chain = (bones,) if isinstance(bones, int) else bones
-        part, _, side = role.rpartition(".") if role[-2:] in (".L", ".R") else (role, "", "")
+    chains = _chains(roles)
+    for role, chain in chains.items():
+        part, side = (role[:-2], role[-2:]) if role[-2:] in (".L", ".R") else (role, "")
+        names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else ("spine",))
+        above = next((chains[n] for name in names for n in (f"{name}{side}", name) if n in chains and n != role), ())
+        first = not above and not found
         for number, bone in enumerate(chain):
-            if bone in found:
-                continue
-            if number:
-                above = chain[number - 1]
-            elif role == "hips":
-                above = -1
-            else:
-                names = _BEFORE.get(part, (f"palm.{part}", "hand"))
-                above = next((last[n] for name in names for n in (f"{name}.{side}", name) if n in last), -1)
-                if above < 0:
-                    break  # a part that hangs on nothing is none of this body
-            found[bone] = above
-            last[role] = bone
-    return found
+            if bone not in found and (number or above or first):
+                behind = part in _BEHIND and not number
+                found[bone] = chain[number - 1] if number else -1 if first else above[0 if behind else -1]
+    return {bone: above for bone, above in found.items() if above < 0 or above in found}
 
 
 class _Graph:
@@ -248,10 +249,12 @@ def _puppet(
             known |= {role: place[found]} if found in place else {}
         else:
             known[role] = tuple(place[bone] for bone in found if bone in place)
-    lean = replace(roles, bones={role: found for role, found in known.items() if found != ()}, twist={}, limbs={})
+    limbs = {name: tuple(place[bone] for bone in chain if bone in place) for name, chain in roles.limbs.items()}
+    lean = replace(roles, bones={role: found for role, found in known.items() if found != ()}, twist={}, limbs=limbs)
     switches = {place[bone]: found for bone in bones
                 if (found := graph.switch(bone, controls[bone].turns)) is not None}  # fmt: skip
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
+    ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
     return Puppet(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), rigid, switches)
 
@@ -378,11 +381,10 @@ def controls_by_role(puppet: Puppet, roles: Roles, names: tuple[str, ...]) -> di
     """Role -> the bone, or bones, that a user keys for it."""
     found: dict[str, str | list[str]] = {}
     place = {int(bone): number for number, bone in enumerate(puppet.bones)}
-    for role, bones in roles.bones.items():
-        chain = [
-            puppet.controls[place[bone]] for bone in ((bones,) if isinstance(bones, int) else bones) if bone in place
-        ]
-        keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in chain if c != Control()]
+    for role, chain in {**roles.bones, **roles.limbs}.items():
+        bones = (chain,) if isinstance(chain, int) else chain
+        led = [puppet.controls[place[bone]] for bone in bones if bone in place]
+        keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in led if c != Control()]
         if keyed:
-            found[role] = keyed[0] if isinstance(bones, int) else keyed
+            found[role] = keyed[0] if isinstance(chain, int) else keyed
     return found

@@ -131,3 +131,19 @@ def test_a_job_without_keys_poses_now_and_one_that_cannot_be_changes_nothing(hum
     assert contents() == before
     assert perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}]).met
     np.testing.assert_allclose(at(human, "hand.R"), target, atol=1e-3)
+
+
+def test_a_creature_is_led_too() -> None:
+    wolf = next(rig for rig in load(SCRIPTED / "rigify_generated_wolf.blend") if rig.name == "rig")
+    controls = describe(wolf)["controls"]
+    assert {"front_thigh_fk.L", "front_shin_fk.L", "front_foot_fk.L"} <= {*controls["leg.front.L"]}
+    paw, feet = "DEF-front_foot.L", ("DEF-foot.L", "DEF-foot.R", "DEF-front_foot.R")
+    stood = {foot: world(wolf, foot) for foot in feet}
+    target = np.add(world(wolf, paw), (0.0, -0.1, 0.1)).tolist()
+    goals = [{"bone": paw, "position": target}, *({"bone": foot, "pin": ["position"]} for foot in feet)]
+    report = perform_job(wolf, goals=goals)
+    assert report.met, report.explanations
+    np.testing.assert_allclose(world(wolf, paw), target, atol=1e-3)
+    for foot, place in stood.items():
+        np.testing.assert_allclose(world(wolf, foot), place, atol=1e-3)
+    assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
