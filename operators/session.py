@@ -11,11 +11,12 @@ import numpy as np
 from .. import bridge
 from ..bridge import Grab
 from ..commands.pins import LIMITS, balance_priority, holds, supports
-from ..core import Balance, CoreError, Goal, PinAndDrag, Pose, Solution, forward, rotation
+from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
 from ..core.rotation import Array
+from ..core.solvers.humanoid import HumanoidDrag
 from ..core.solvers.pins import Root
 
 ROOTS: Final[dict[str, Root]] = {
@@ -101,8 +102,12 @@ class Session:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
         return Effector(bone, point, place, self.turns[bone])
 
-    def _prepare(self, object: Any) -> tuple[Any, PinAndDrag]:
+    def _prepare(self, object: Any) -> tuple[Skeleton, PinAndDrag | Humanoid]:
         """What knows how a body moves, about the pose at the press."""
+        self._roles = bridge.read_roles(object, self.rig.skeleton)
+        self._balanced = object.poise_use_balance
+        if object.poise_method == "HUMANOID":
+            return self.rig.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
         method = PinAndDrag(
             limits=LIMITS[object.poise_limits],
             root=ROOTS[object.poise_root],
@@ -110,10 +115,7 @@ class Session:
             reference=self.start,
             settle=self._settle,
         )
-        self._roles = bridge.read_roles(object, self.rig.skeleton)
-        self._balanced = object.poise_use_balance
-        skeleton, method = with_anatomy(self.rig.skeleton, method, self._roles)
-        return skeleton, method
+        return with_anatomy(self.rig.skeleton, method, self._roles)
 
     def bone_name(self, effector: Effector) -> str:
         """Its bone's name."""
@@ -148,6 +150,10 @@ class Session:
             for effector, (place, turn) in zip(self.effectors, self._targets, strict=True)
         ]
         goals += [hold.goal(self.world, int(drag_wins)) for hold in self._hold]
+        if isinstance(self._method, Humanoid):
+            self._problem = self._method.prepare(self._skeleton, self.start, goals)
+            self._writer = bridge.PoseWriter(self.rig, range(len(self._skeleton)))
+            return
         if self._balanced:
             goals.append(self._balance(2))
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
@@ -237,7 +243,7 @@ class Session:
     def _now(self) -> tuple[Array, Array]:
         """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
         if self._stands is None:
-            lean = self._problem.frame
+            lean = None if isinstance(self._problem, HumanoidDrag) else self._problem.frame
             if lean is not None and lean.at is not None:
                 self._stands = lean.stands()
             else:

@@ -97,11 +97,14 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         column: Any = self.layout
         column.use_property_split = True
         column.use_property_decorate = False
-        column.row().prop(object, "poise_wins", expand=True)
-        column.prop(object, "poise_root")
+        column.row().prop(object, "poise_method", expand=True)
         column.row().prop(object, "poise_limits", expand=True)
-        column.prop(object, "poise_use_balance")
-        column.prop(object, "poise_use_stretch")
+        pins = column.column()
+        pins.active = object.poise_method == "PINS"  # what the other method does not ask for
+        pins.row().prop(object, "poise_wins", expand=True)
+        pins.prop(object, "poise_root")
+        pins.prop(object, "poise_use_balance")
+        pins.prop(object, "poise_use_stretch")
 
 
 class _Bone:
