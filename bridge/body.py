@@ -55,7 +55,7 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
         led = lead_puppet(object, body.rig, body.puppet, pose)
         names = body.rig.skeleton.names
         turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
-        return Changes(turned, moved, (), led.switched)
+        return Changes(turned, moved, (), [*led.switched])
     changes = changed_bones(body.pose, pose)
     names = body.skeleton.names
     changed = {int(bone) for bones in changes for bone in bones}

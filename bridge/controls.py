@@ -65,6 +65,11 @@ class Puppet:
     rigid: Array
     switches: Mapping[int, tuple[str, str, float]]
 
+    def parts(self) -> dict[int, int]:
+        """Bone of the rig -> bone of the body: its own, and those that turn them."""
+        turners = {control.turns: part for part, control in enumerate(self.controls) if control.turns >= 0}
+        return turners | {int(bone): part for part, bone in enumerate(self.bones)}
+
 
 def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None:
     """The body's controls where its own bones are driven; None where they are not, or where no control is known."""
@@ -280,7 +285,7 @@ class Led:
     pose: Pose
     turned: list[int]
     moved: list[int]
-    switched: list[tuple[str, str]]
+    switched: dict[tuple[str, str], Any]  # with what they were
 
 
 def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) -> Led:
@@ -290,6 +295,7 @@ def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) ->
     """
     context: Any = bpy.context
     wanted_heads, wanted = forward(puppet.skeleton, pose)
+    context.view_layer.update()
     start = now = read_pose(object, rig)
     channels = read_channels(object, rig.channels)
     turned = np.array([control.turns for control in puppet.controls])
@@ -332,7 +338,7 @@ def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) ->
                  if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
     write_channels(object, channels)  # what did not change stays exactly as it was
     write_pose(object, rig, now, {*new_turned, *new_moved})
-    return Led(now, new_turned, new_moved, [*before])
+    return Led(now, new_turned, new_moved, before)
 
 
 def _turned(now: Pose, puppet: Puppet, change: Array, heads: Array, turns: Array, wanted_heads: Array) -> Pose:
@@ -360,7 +366,9 @@ def _turned(now: Pose, puppet: Puppet, change: Array, heads: Array, turns: Array
 def _set_switches(object: ArmatureObject, puppet: Puppet, pose: Pose, now: Pose) -> dict[tuple[str, str], float]:
     """Let the controls lead what will change; returns what the properties were."""
     changed = rotation.angle_between(pose.rotations, now.rotations) > _THERE
-    changed |= bool(changed[0])
+    changed |= np.any(np.abs(pose.translations - now.translations) > _THERE * puppet.skeleton.size, axis=-1)
+    for part, parent in enumerate(puppet.skeleton.parents.tolist()):  # and all that goes along
+        changed[part] |= parent >= 0 and changed[parent]
     before: dict[tuple[str, str], float] = {}
     for part, (bone, name, value) in puppet.switches.items():
         owner = object.pose.bones[bone]

@@ -32,8 +32,7 @@ class BodyTool(Tool):
         body = bridge.read_body(object)
         changes = bridge.write_body(object, body, self.pose(context, object, body))
         keyed = autokey.key(context, object, changes.rotated, changes.moved, changes.grown)
-        for bone, name in changes.switched if keyed is not None else ():
-            object.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
+        autokey.key_switches(object, changes.switched, keyed)
         changed = len({*changes.rotated, *changes.moved, *changes.grown})
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]

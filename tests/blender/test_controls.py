@@ -6,10 +6,13 @@ import bpy
 import numpy as np
 import pytest
 
+from bridge import Grab
 from commands.info import describe
 from commands.job import parse
 from commands.solve import perform
 from core import CoreError
+from operators.pins import set_pins
+from operators.session import Session
 from tests.blender.builders import contents, select, world
 from tests.blender.rigs import SHARED, load
 
@@ -147,3 +150,29 @@ def test_a_creature_is_led_too() -> None:
     for foot, place in stood.items():
         np.testing.assert_allclose(world(wolf, foot), place, atol=1e-3)
     assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
+
+
+@pytest.mark.parametrize("grabbed", ["DEF-hand.L", "hand_fk.L"])
+def test_a_drag_leads_the_controls_keeps_pins_and_is_taken_back(human: Any, grabbed: str) -> None:
+    select(human, ["DEF-foot.L", "DEF-foot.R"])
+    set_pins(context, human, ["DEF-foot.L", "DEF-foot.R"], "BOTH")
+    stood = {side: at(human, f"foot.{side}") for side in "LR"}
+    if grabbed == "hand_fk.L":
+        human.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
+        human.update_tag()
+        context.view_layer.update()
+    hand, before = world(human, grabbed), contents()["objects"]["rig"]
+    session = Session(context, human, [Grab("rig", grabbed, (0.0, 0.0, 0.0))])
+    for share in (0.5, 1.0):
+        way = share * np.array([-0.1, -0.3, -0.5])
+        assert session.lead(way, np.array([1.0, 0.0, 0.0, 0.0])).converged
+    np.testing.assert_allclose(world(human, grabbed), hand + way, atol=5e-3)
+    for side, place in stood.items():
+        np.testing.assert_allclose(at(human, f"foot.{side}"), place, atol=5e-3)
+    session.give_back()
+    assert contents()["objects"]["rig"] == before
+    assert human.pose.bones["thigh_parent.L"]["IK_FK"] == 0.0
+    session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
+    turned, moved, _ = session.finish()
+    assert {"forearm_fk.L", "upper_arm_fk.L"} <= {*turned}
+    assert not [name for name in (*turned, *moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
