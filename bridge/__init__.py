@@ -18,6 +18,7 @@ from .channels import read_channels, write_channels
 from .controls import Puppet, controls_by_role, find_puppet, lead_puppet, read_puppet_pose
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, write_keys
+from .learned import learned_cone, write_learned
 from .motion import read_motion
 from .pick import Grab, pick
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
@@ -38,6 +39,7 @@ __all__ = [
     "controls_by_role",
     "find_puppet",
     "lead_puppet",
+    "learned_cone",
     "mapping_to_corrections",
     "mirrored",
     "pick",
@@ -58,5 +60,6 @@ __all__ = [
     "write_channels",
     "write_corrections",
     "write_keys",
+    "write_learned",
     "write_pose",
 ]

@@ -8,6 +8,7 @@ from . import (
     goto_pin,
     hover,
     lay_hands,
+    learn_limits,
     look_at,
     mirror_pins,
     mirror_pose,
@@ -45,6 +46,7 @@ CLASSES = (
     *lay_hands.CLASSES,
     *pose_fingers.CLASSES,
     *look_at.CLASSES,
+    *learn_limits.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
 HANDLERS = (

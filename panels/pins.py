@@ -176,6 +176,9 @@ def draw_bone(layout: Any, context: Any) -> None:
         ends.active = getattr(bone, f"use_ik_limit_{axis}")
         ends.prop(bone, f"ik_min_{axis}", text="")
         ends.prop(bone, f"ik_max_{axis}", text="")
+    row = column.row(align=True)
+    row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
+    row.operator("poise.forget_limits", text="Forget")
 
 
 class POISE_MT_pose(bpy.types.Menu):
@@ -203,6 +206,9 @@ class POISE_MT_pose(bpy.types.Menu):
         draw_roles_menu(layout)
         layout.separator()
         draw_body_menu(layout)
+        layout.separator()
+        layout.operator("poise.learn_limits")
+        layout.operator("poise.forget_limits")
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

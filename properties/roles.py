@@ -1,4 +1,4 @@
-"""Which part of the body a bone plays, where the user says so."""
+"""What is known of single bones beside Blender's own: the part that the user gave it, limits that it learnt."""
 
 from typing import Any, Final
 
@@ -10,5 +10,11 @@ from .overrides import OPEN
 ROLES: Final[dict[str, Any]] = {
     "role": StringProperty(
         name="Part", description="The part of the body that the bone plays, where it is not as found", override=OPEN
-    )
+    ),
+    "learned": StringProperty(
+        name="Learnt Limits",
+        description="How far the bone turns and twists in the action that it learnt from",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
 }

@@ -127,3 +127,33 @@ def correct_part(hand: Any) -> Generator[float, None, dict[str, Any]]:
         row.name: row.state for row in bpy.context.window_manager.poise_survey.findings if row.name
     }
     return seen
+
+
+def learn_limits(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Learn the limits of an arm that waves, and look at the viewport before and after."""
+    import bpy
+    from mathutils import Euler
+
+    rig = bpy.context.object
+    arm = rig.pose.bones["mixamorig:LeftArm"]
+    arm.rotation_mode = "QUATERNION"
+    for frame, angles in enumerate(((0.0, 0.0, 0.0), (0.8, 0.2, 0.3), (0.2, 0.1, 0.9), (-0.4, -0.2, 0.2))):
+        arm.rotation_quaternion = Euler(angles).to_quaternion()
+        arm.keyframe_insert("rotation_quaternion", frame=1 + 5 * frame)
+    rig.data.bones.active = rig.data.bones[arm.name]
+    hand.rest()
+    hand.press("HOME")
+    yield 0.3
+    hand.press("TAB", ctrl=True)
+    yield from hand.until(lambda: bpy.context.mode == "POSE")
+    yield from hand.click(*hand.pixel(tuple(rig.matrix_world @ arm.center)))
+    hand.rest()
+    seen: dict[str, Any] = {"active": bpy.context.active_pose_bone.name}
+    before = yield from hand.look_at_rest("limits_none")
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.poise.learn_limits()
+    hand.rest()
+    yield 0.3
+    after = yield from hand.look_at_rest("limits_learnt")
+    seen["changed"] = int((before != after).any(axis=-1)[100:].sum())
+    return seen

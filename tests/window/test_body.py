@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.window.body_acts import PICKED, body_tools, correct_part
+from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limits
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 NEAR = 2e-3  # metres
@@ -52,3 +52,9 @@ def test_a_part_of_the_figure_is_corrected_by_picking_a_bone_and_undone(person: 
     assert seen["said"] == "hand.L"
     assert (seen["states"]["hand.L"], seen["states"]["hand.R"]) == ("SAID", "FOUND")
     assert seen["states undone"]["hand.L"] == "FOUND"
+
+
+def test_learnt_limits_are_seen_at_the_active_bone(person: Any) -> None:
+    seen = person(learn_limits, blend=RIG, small=True, limit=120)
+    assert seen["active"] == "mixamorig:LeftArm"
+    assert seen["changed"] > 300
