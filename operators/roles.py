@@ -47,6 +47,8 @@ class POISE_OT_show_part(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         context.window_manager.poise_survey.part = self.role
+        if context.area is not None:
+            context.area.tag_redraw()  # what is saved nowhere, nobody else notices
         return {"FINISHED"}
 
 
