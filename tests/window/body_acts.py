@@ -111,7 +111,13 @@ def correct_part(hand: Any) -> Generator[float, None, dict[str, Any]]:
     panel = yield from hand.read_panels("bpy.ops.poise.set_role(role='hips')")
     hand.screenshot("parts_panel")
     seen["panel"] = sorted(panel)
-    yield from hand.click(*panel['bpy.ops.poise.show_part(role="hand.L")'][0])
+    survey = bpy.context.window_manager.poise_survey
+    x, y = panel['bpy.ops.poise.show_part(role="hand.L")'][0]
+    for back in range(0, 60, 10):  # a cell is smaller than a step of the mouse, which is seen late
+        yield from hand.click(x - back, y)
+        yield 0.3
+        if survey.part == "hand.L":
+            break
     yield from hand.click(*hand.pixel(tuple(rig.matrix_world @ rig.pose.bones[PICKED].center)))
     seen["selected"] = [bone.name for bone in bpy.context.selected_pose_bones]
     yield from hand.click(*panel["bpy.ops.poise.set_role(role='hips')"][0])  # where the same is for the hand now
