@@ -109,17 +109,17 @@ def perform_job(rig: Any, **job: Any) -> Any:
 @pytest.mark.parametrize("method", ["pins", "humanoid"])
 def test_a_job_on_the_bodys_bones_keys_their_controls(human: Any, method: str) -> None:
     foot, reach = at(human, "foot.R"), at(human, "hand.L")
-    path = [[1, *reach], [6, *np.add(reach, (-0.1, -0.3, 0.2))]]
+    path = [[1, *reach], [3, *np.add(reach, (-0.1, -0.3, 0.2))]]
     goals = [
         {"bone": "DEF-foot.L", "pin": ["position", "rotation"]},
         {"bone": "DEF-foot.R", "pin": ["position", "rotation"]},
         {"bone": "DEF-hand.L", "position": {"path": [[float(x) for x in point] for point in path]}},
     ]
-    report = perform_job(human, frames=[1, 6], method={"name": method}, goals=goals)
+    report = perform_job(human, frames=[1, 3], method={"name": method}, goals=goals)
     assert report.met, report.explanations
     assert "upper_arm_fk.L" in report.rotated
     assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
-    context.scene.frame_set(6)
+    context.scene.frame_set(3)
     np.testing.assert_allclose(at(human, "hand.L"), path[1][1:], atol=1e-3)
     np.testing.assert_allclose(at(human, "foot.R"), foot, atol=1e-3)
     context.scene.frame_set(1)
