@@ -1,8 +1,10 @@
 """An armature as a body: its skeleton with the parts, the present pose, and the way back."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ..core import CoreError, Pose, Skeleton
+import numpy as np
+
+from ..core import CoreError, Pose, Skeleton, forward, rotation
 from ..core.humanoid import Roles
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
@@ -42,8 +44,20 @@ def read_body(object: ArmatureObject) -> Body:
     roles = read_roles(object, rig.skeleton)
     puppet = find_puppet(object, rig, roles)
     if puppet is None:
-        return Body(rig, rig.skeleton, roles, read_pose(object, rig))
+        return Body(rig, rig.skeleton, roles, _as_seen(rig.skeleton, read_pose(object, rig)))
     return Body(rig, puppet.skeleton, puppet.roles, read_puppet_pose(puppet, read_matrices(object)), puppet)
+
+
+def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
+    """The pose in which driven bones have the rotations that they are seen with: their channels mean nothing."""
+    driven = np.flatnonzero(skeleton.driven & (skeleton.parents >= 0))
+    if not len(driven):
+        return pose
+    _, turns = forward(skeleton, pose)
+    base = rotation.mul(turns[skeleton.parents[driven]], skeleton.rest_rotations[driven])
+    rotations = np.array(pose.rotations)
+    rotations[driven] = rotation.mul(rotation.inv(base), turns[driven])
+    return replace(pose, rotations=rotations)
 
 
 def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:

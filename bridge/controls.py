@@ -54,6 +54,7 @@ class Puppet:
     skeleton, roles   of the body's own bones, by their names
     bones (N,)        those bones in the rig
     controls          of each of them
+    hangs (N,)        whether its control goes along with the part before
     rigid (N,)        segments of limbs: they may be stretched now, but not by what turns them
     switches          bone of the body -> (bone, property, value): what has to be so for its control to lead it
     """
@@ -62,6 +63,7 @@ class Puppet:
     roles: Roles
     bones: Array
     controls: tuple[Control, ...]
+    hangs: Array
     rigid: Array
     switches: Mapping[int, tuple[str, str, float]]
 
@@ -72,10 +74,14 @@ class Puppet:
 
 
 def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None:
-    """The body's controls where its own bones are driven; None where they are not, or where no control is known."""
+    """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none."""
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
-    if ("hips" not in roles.bones and "spine" not in roles.limbs) or all(rig.skeleton.movable[bone] for bone in order):
+    if "hips" not in roles.bones and "spine" not in roles.limbs:
+        return None
+    skeleton = rig.skeleton
+    apart = {bone for bone, parent in order.items() if parent >= 0 and parent not in skeleton.ancestors(bone)}
+    if not apart and all(skeleton.movable[bone] for bone in order):
         return None
     graph = _Graph(object, rig)
     first = next(iter(order))
@@ -86,6 +92,8 @@ def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None
         ik = graph.goal(bone)
         if ik >= 0:
             control = replace(control, moves=ik)
+        elif bone in apart and control.turns == bone and skeleton.translatable[bone].all():
+            control = Control(bone, bone)
         if control == Control() and bone not in graph.in_chains:
             if bone in limbs:
                 return None
@@ -116,12 +124,14 @@ def _tree(roles: Roles) -> dict[int, int]:
         part, side = (role[:-2], role[-2:]) if role[-2:] in (".L", ".R") else (role, "")
         names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else ("spine",))
         above = next((chains[n] for name in names for n in (f"{name}{side}", name) if n in chains and n != role), ())
-        first = not above and not found
-        for number, bone in enumerate(chain):
-            if bone not in found and (number or above or first):
-                behind = part in _BEHIND and not number
-                found[bone] = chain[number - 1] if number else -1 if first else above[0 if behind else -1]
-    return {bone: above for bone, above in found.items() if above < 0 or above in found}
+        if found and not above:
+            continue  # what hangs on nothing is none of this body
+        before = above[0 if part in _BEHIND else -1] if found else -1
+        for bone in chain:
+            if bone not in found and (before < 0 or before in found):
+                found[bone] = before
+            before = bone
+    return found
 
 
 class _Graph:
@@ -195,6 +205,13 @@ class _Graph:
         """The bone that leads an IK chain to this one's head; -1: none."""
         return self._goals.get(bone, -1) if bone not in self.in_chains else -1
 
+    def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
+        """Whether a control goes along with a part of the body, or with that part's control."""
+        if control < 0 or part < 0:
+            return False
+        upstream = self.upstream(control)
+        return part in upstream or controls[part].turns in upstream
+
     def switch(self, bone: int, control: int) -> tuple[str, str, float] | None:
         """What property fades out the constraints that come after the one by which `control` leads this bone."""
         drivers = self.object.animation_data.drivers if self.object.animation_data else ()
@@ -261,7 +278,8 @@ def _puppet(
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
-    return Puppet(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), rigid, switches)
+    hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
+    return Puppet(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches)
 
 
 def read_puppet_pose(puppet: Puppet, matrices: Array) -> Pose:
@@ -350,7 +368,7 @@ def _turned(now: Pose, puppet: Puppet, change: Array, heads: Array, turns: Array
         here = heads[puppet.bones[part]]
         if bone >= 0:
             base = rotation.mul(turns[bone], rotation.inv(now.rotations[bone]))
-            carried = change[rides] if rides >= 0 and puppet.controls[rides].turns != bone else rotation.IDENTITY
+            carried = change[rides] if puppet.hangs[part] else rotation.IDENTITY
             after = rotation.mul(change[part], turns[bone])
             rotations[bone] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
         if control.moves >= 0:

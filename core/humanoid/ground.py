@@ -74,7 +74,7 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     if not _ANKLE[0] * skeleton.size <= height <= _ANKLE[1] * skeleton.size:
         height = _HIGH * skeleton.size
     known = anatomy(skeleton, roles)
-    heads, turns = forward(skeleton, Pose(known.canonical, np.zeros((len(skeleton), 3))))
+    heads, turns = forward(skeleton, replace(Pose.rest(skeleton), rotations=known.canonical))
     toe = next(iter(part_bones(roles, f"toe.{side}")), -1)
     tails = heads + skeleton.lengths[:, None] * rotation.rotate(turns, np.array([0.0, 1.0, 0.0]))
     ankle = heads[foot]
