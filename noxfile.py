@@ -122,6 +122,13 @@ def benchmarks(session: nox.Session) -> None:
 
 
 @nox.session(python=list(BLENDERS))
+def detection(session: nox.Session) -> None:
+    """Print which parts of a body are found on which rig, with names and by shape alone."""
+    once(session)
+    session.run(blender(session), "-m", "benchmarks.detection", *session.posargs, external=True)
+
+
+@nox.session(python=list(BLENDERS))
 def tick(session: nox.Session) -> None:
     """Measure a tick of a drag inside both Blenders, beside their own IK constraints."""
     session.run(blender(session), "-m", "benchmarks.tick", *session.posargs, external=True)

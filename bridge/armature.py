@@ -26,6 +26,7 @@ from .channels import (
 )
 from .driven import find_driven
 from .errors import BridgeError
+from .learned import learned_limits
 
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or parts of a unit quaternion, that a locked value may be off by
@@ -153,13 +154,15 @@ def read_rig(object: ArmatureObject) -> Rig:
     connected = _flags(bones, "use_connect", 1)[:, 0]
     locks, frozen = _rotation_locks(object, modes)
     clamps, boxes = _rotation_limits(object, index, limiting)
+    own_limits = (*_ik_limits(channels), *boxes)
+    learned = learned_limits(channels, {bone for group in own_limits for bone in group.bones.tolist()})
     skeleton = Skeleton(
         names,
         parents,
         offsets,
         rotation.from_matrix(rotation.nearest_rotation(rest)),
         lengths,
-        limits=(*_ik_limits(channels), *boxes),
+        limits=(*own_limits, *learned),
         stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
         stretch=_stretch(channels, driven),
         movable=~(driven | locks.all(axis=1) | frozen),

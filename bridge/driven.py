@@ -41,7 +41,7 @@ def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any]]
             continue
         for constraint in active:
             kind = constraint.bl_rna.properties["type"].enum_items[constraint.type].name
-            for name in _decided_by(constraint, bone):
+            for name in decided_by(constraint, bone):
                 reasons.setdefault(name, f'constraint "{constraint.name}" on "{bone.name}" ({kind})')
     for name, paths in drivers.items():
         path = next((p for p in sorted(paths) if p in CHANNELS or p in _BONE_FLAGS or p == "rotation_mode"), None)
@@ -110,7 +110,7 @@ def _is_plain_limit(constraint: Any, paths: set[str]) -> bool:
     return not _paths_of(constraint, paths)
 
 
-def _decided_by(constraint: Any, bone: Any) -> Iterator[str]:
+def decided_by(constraint: Any, bone: Any) -> Iterator[str]:
     """The bones whose matrices a constraint decides."""
     count = 1
     tip = bone

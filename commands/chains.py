@@ -11,7 +11,6 @@ import numpy as np
 from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, rotation
 from ..core.contribution import preset, preset_for
-from ..core.humanoid import Roles, find_roles
 from ..core.humanoid.anatomy import anatomy
 from ..core.solvers.chain import bones_between, find_path
 from .pins import LIMITS
@@ -58,7 +57,7 @@ def suited(
     object: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
 ) -> tuple[str, tuple[Actuation, ...]]:
     """A preset for a chain, by default that which suits it: its name and its list."""
-    roles = _roles(object, skeleton)
+    roles = bridge.read_roles(object, skeleton)
     name = preset_for(skeleton, base, effector, roles, with_effector=True) if name is None else name
     return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
 
@@ -71,7 +70,7 @@ def method_of(object: Any, chain: Any, skeleton: Skeleton) -> tuple[Skeleton, Co
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
         if bone not in skeleton.names:
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
-    known = anatomy(skeleton, _roles(object, skeleton))
+    known = anatomy(skeleton, bridge.read_roles(object, skeleton))
     method = ContributionCCD(
         read_actuations(chain),
         base=chain.base,
@@ -84,10 +83,6 @@ def method_of(object: Any, chain: Any, skeleton: Skeleton) -> tuple[Skeleton, Co
         bends=known.bends,
     )
     return replace(skeleton, limits=(*skeleton.limits, *known.limits)), method
-
-
-def _roles(object: Any, skeleton: Skeleton) -> Roles:
-    return find_roles(skeleton, np.array([bone.use_deform for bone in object.data.bones]))
 
 
 def bones_of(skeleton: Skeleton, chain: Any) -> list[int]:

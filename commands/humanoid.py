@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..core import CoreError, Humanoid
+from ..core.humanoid import Roles
 from .fields import read_between, read_fields, read_flag, shown
 
 _METHOD: Final = ("name", "pull", "resist", "reach", "finish")
@@ -27,11 +28,12 @@ class Body:
     reach: float = _DEFAULTS.reach
     finish: bool = _DEFAULTS.finish
 
-    def method(self, limits: bool, position_tolerance: float, rotation_tolerance: float) -> Humanoid:
+    def method(self, roles: Roles, limits: bool, position_tolerance: float, rotation_tolerance: float) -> Humanoid:
         """For core."""
         return Humanoid(
-            **vars(self), limits=limits, position_tolerance=position_tolerance, rotation_tolerance=rotation_tolerance
-        )
+            roles, **vars(self), limits=limits, position_tolerance=position_tolerance,
+            rotation_tolerance=rotation_tolerance,
+        )  # fmt: skip
 
 
 def read_humanoid(data: object, where: str) -> Body:

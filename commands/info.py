@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
+from .. import bridge
 from ..bridge.driven import find_driven, split_path
-from ..core import CoreError, Skeleton, rotation
-from ..core.humanoid import find_roles
+from ..core import CoreError
 
 _AXES: Final = ("x", "y", "z")
 UNSURE: Final = 0.5  # a role with less confidence wants asking
@@ -39,6 +39,7 @@ def describe(object: Any) -> dict[str, Any]:
     return {
         "name": object.name,
         **find_parts(object),
+        **_controls(object),
         "bones": _bones(object),
         "actions": _actions(object),
     }
@@ -74,7 +75,7 @@ def find_parts(object: Any) -> dict[str, Any]:
             "missing": [],
             **dict.fromkeys(("facing", "up", "rest")),
         }
-    found = find_roles(_rest_skeleton(object), np.array([bone.use_deform for bone in bones]))
+    found = bridge.read_roles(object)
 
     def named(indices: int | tuple[int, ...]) -> str | list[str]:
         return bones[indices].name if isinstance(indices, int) else [bones[index].name for index in indices]
@@ -92,16 +93,15 @@ def find_parts(object: Any) -> dict[str, Any]:
     }
 
 
-def _rest_skeleton(object: Any) -> Skeleton:
-    """Names, tree and rest pose, which hidden armatures have too; the bridge reads poses and needs them evaluated."""
-    bones = object.data.bones
-    indices = {bone.name: index for index, bone in enumerate(bones)}
-    parents = np.array([indices[bone.parent.name] if bone.parent else -1 for bone in bones])
-    matrices = np.array([bone.matrix_local for bone in bones])
-    above = np.where((parents >= 0)[:, None, None], matrices[parents], np.eye(4))
-    local = np.linalg.inv(above) @ matrices
-    turns = rotation.from_matrix(rotation.nearest_rotation(local[:, :3, :3]))
-    return Skeleton(tuple(indices), parents, local[:, :3, 3], turns, np.array([bone.length for bone in bones]))
+def _controls(object: Any) -> dict[str, Any]:
+    """The bones that are keyed where the body's own are driven; nothing where they are not."""
+    try:
+        rig = bridge.read_rig(object)
+    except CoreError:  # hidden: Blender evaluates nothing there
+        return {}
+    roles = bridge.read_roles(object, rig.skeleton)
+    puppet = bridge.find_puppet(object, rig, roles)
+    return {} if puppet is None else {"controls": bridge.controls_by_role(puppet, roles, rig.skeleton.names)}
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ What JOB.json leaves open, as decided here:
 - `balance` knows gravity as the world's -Z. Without `supports` the body stands on what is pinned in position in all
   frames of the job. With `masses` bones that are not named weigh nothing; it is their shares that count;
 - `joint_targets` "rest" is about joints: bones without parent, and all locations, stay near the motion;
+- `roles` is a mapping as `commands/roles.py` has it, or the name of a file with one, beside the job's;
 - quaternions are normalised; a weight must be positive (a goal that is off is left out);
 - the default name "<old action> poise" ("<armature> poise" where there is none) gets Blender's number if it is taken;
 - numbers are JSON numbers: no strings, no true or false, no NaN or Infinity.
@@ -42,6 +43,7 @@ from .fields import (
 )
 from .goals import JobBalance, JobGoal, Wish, read_balance, read_by_bone, read_goal, read_stiffness
 from .humanoid import Body, read_humanoid
+from .roles import RoleMapping, parse_mapping, read_mapping
 
 __all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "parse", "read"]
 
@@ -57,7 +59,7 @@ _METHODS: Final = ("pins", "ccd", "humanoid")
 _ROOTS: Final = ("hold", "free", "translate", "fixed", "pull")
 _JOB: Final = (
     "version", "armature", "frames", "space", "method", "goals", "balance", "root", "limits", "stiffness",
-    "joint_targets", "stretch", "tolerance", "write",
+    "joint_targets", "roles", "stretch", "tolerance", "write",
 )  # fmt: skip
 
 
@@ -92,6 +94,7 @@ class Job:
     stretch        bones may grow by their own IK Stretch
     ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
     humanoid       the humanoid method in their place; it takes positions and rotations, and of the settings the limits
+    roles          the parts of the body, where they are neither as found nor as the file has them corrected
     """
 
     goals: tuple[Wish, ...]
@@ -108,6 +111,7 @@ class Job:
     stretch: bool = False
     ccd: Ccd | None = None
     humanoid: Body | None = None
+    roles: RoleMapping = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.goals:
@@ -165,11 +169,14 @@ class Job:
 
 def read(path: FilePath) -> Job:
     """The job in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no job."""
-    return read_json(path, "job", parse)
+    return read_json(path, "job", lambda data: parse(data, path.parent))
 
 
-def parse(data: object) -> Job:
-    """A job from JSON data; raises CoreError naming the field that is wrong."""
+def parse(data: object, folder: FilePath | None = None) -> Job:
+    """A job from JSON data; raises CoreError naming the field that is wrong.
+
+    Files that it names are looked for in `folder`, by default the present one.
+    """
     fields = read_fields(data, "", _JOB)
     if "version" not in fields:
         raise CoreError(f"version: missing; this is version {VERSION}.")
@@ -191,7 +198,12 @@ def parse(data: object) -> Job:
         stiffness=read_by_bone(fields.get("stiffness", {}), "stiffness", read_stiffness),
         joint_targets=read_choice(fields.get("joint_targets", "present"), "joint_targets", ("present", "rest")),
         stretch=read_flag(fields.get("stretch", False), "stretch"),
+        roles=_roles(fields.get("roles", {}), folder or FilePath()),
     )
+
+
+def _roles(data: object, folder: FilePath) -> RoleMapping:
+    return read_mapping(folder / data) if isinstance(data, str) else parse_mapping(data, "roles")
 
 
 def _limits(data: object) -> Limits:

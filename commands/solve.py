@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
+from ..core.humanoid import Roles
 from ..core.rotation import Array
 from .job import Job
+from .led import find_led, lead, seen_by, set_switches, settled
 from .report import GoalReport, Report
 from .takes import Take, record, unkeyed_kept
 from .targets import Wanted, check_scale, followed_objects, held_frames, want, want_balance
 
+_LEADS: Final = 4  # times that controls are led, since what lies between the parts of a body gives way a little
 SHARPER: Final = 0.5  # of the tolerance is what the solver aims at: single precision and scale take their part
 
 Progress = Callable[[float], None]
@@ -34,26 +37,44 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     context.view_layer.update()
     rig = bridge.read_rig(object)
     _check_bones(rig, job)
+    roles = bridge.read_roles(object, rig.skeleton, bridge.mapping_to_corrections(object, job.roles))
+    puppet = find_led(object, rig, roles, job)
     motion, before, at = _read(context, object, rig, job)
     check_scale(job.goals, job.balance, before)
-    wanted = [want(goal, rig.skeleton, before, at) for goal in job.goals]
+    skeleton, pose = rig.skeleton, motion.pose
+    if puppet is not None:
+        skeleton, roles, pose = puppet.skeleton, puppet.roles, bridge.read_puppet_pose(puppet, before.matrices)
+        before, at = seen_by(puppet, before), {frame: seen_by(puppet, take) for frame, take in at.items()}
+    wanted = [want(goal, skeleton, before, at) for goal in job.goals]
     if job.balance is not None:
-        wanted.append(want_balance(job.balance, job.goals, rig.skeleton, before))
+        wanted.append(want_balance(job.balance, job.goals, skeleton, roles, before))
     goals = [(place, goal) for place, wish in enumerate(wanted) for goal in wish.core_goals(job.wins == "pins")]
     progress(0.2)
 
     clock.append(perf_counter())
-    solution = _solution(
-        job, rig.skeleton, motion.pose, [goal for _, goal in goals], _largest_scale(job, before.worlds)
-    )
+    asked, scale = [goal for _, goal in goals], _largest_scale(job, before.worlds)
+    solution = _solution(job, skeleton, roles, pose, asked, scale)
     progress(0.6)
 
     clock.append(perf_counter())
-    changes = bridge.changed_bones(motion.pose, solution.pose)
+    led = None
+    if puppet is None:
+        motion, changes = replace(motion, pose=solution.pose), bridge.changed_bones(motion.pose, solution.pose)
+    else:
+        for _ in range(_LEADS):
+            led, stands = lead(context, object, rig, puppet, motion, solution.pose, job.frames is not None)
+            again = _solution(job, skeleton, roles, stands, asked, scale)
+            if settled(again.pose, stands):
+                break
+            solution = again
+        assert led is not None
+        motion, changes = led.motion, (np.array(led.turned, int), np.array(led.moved, int), np.array([], int))
     turned, moved, grown = (tuple(rig.skeleton.names[bone] for bone in bones) for bones in changes)
     changed = sorted({int(bone) for bones in changes for bone in bones})
     repeating = bridge.repeating_bones(object, [rig.skeleton.names[bone] for bone in changed]) if job.write.key else []
-    action = _write(object, rig, job, replace(motion, pose=solution.pose), *changes)
+    action = _write(object, rig, job, motion, *changes)
+    if led is not None:
+        set_switches(object, led, job.write.key)
     clock.append(perf_counter())
     progress(0.8)
 
@@ -63,7 +84,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
             after = record(context, object, before.frames, follow)
     else:
         after = record(context, object, None, follow)
-    reports = tuple(_report(wish, rig.skeleton, after, job) for wish in wanted)
+    reports = tuple(_report(wish, skeleton, seen_by(puppet, after), job) for wish in wanted)
     return Report(
         armature=object.name,
         frames=before.frames,
@@ -71,7 +92,10 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
         goals=reports,
         explanations=(
-            *(_explain(place, reports, goals, solution, before.frames, rig) for place in _unmet(reports)),
+            *(
+                _explain(place, reports, goals, solution, before.frames, rig, led is not None)
+                for place in _unmet(reports)
+            ),
             *solution.explain_finish(),
             *(
                 f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
@@ -175,7 +199,9 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
     )
 
 
-def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], largest_scale: float) -> Solution:
+def _solution(
+    job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
+) -> Solution:
     """What the job's method makes of the goals."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
@@ -183,7 +209,7 @@ def _solution(job: Job, skeleton: Skeleton, pose: Pose, goals: list[Any], larges
     if job.ccd is not None:
         return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
     if job.humanoid is not None:
-        body = job.humanoid.method(bool(job.limits), position_tolerance, rotation_tolerance)
+        body = job.humanoid.method(roles, bool(job.limits), position_tolerance, rotation_tolerance)
         return solve(writable, pose, goals, body)
     method = PinAndDrag(
         limits=job.limits,
@@ -250,6 +276,7 @@ def _explain(
     solution: Solution,
     frames: Array,
     rig: bridge.Rig,
+    led: bool,
 ) -> str:
     """Where goal `place` is missed by most, as measured, and what the solver found in its way there."""
     report = reports[place]
@@ -257,7 +284,7 @@ def _explain(
     parts = [i for i, (owner, _) in enumerate(goals) if owner == place]
     reasons = list(dict.fromkeys(reason for part in parts for reason in solution.reasons(part, frame)))
     driven = rig.driven_above(rig.skeleton.index(report.bone))
-    if driven is not None:
+    if driven is not None and not led:
         reasons.append(driven)
     elif solution.met()[frame, parts].all():
         reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]

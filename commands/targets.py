@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
 from ..core.goals import SUPPORT_RADIUS, AnyGoal
+from ..core.humanoid import Roles
 from ..core.humanoid.masses import masses_of
 from ..core.rotation import Array
 from .goals import (
@@ -257,7 +258,9 @@ class _Balanced:
 
     kind: Kind = "balance"
 
-    def __init__(self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, before: Take) -> None:
+    def __init__(
+        self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Take
+    ) -> None:
         nowhere = np.zeros((len(before.frames), 3))
         ups = _unit(before.places_from("world", nowhere + _UP) - before.places_from("world", nowhere))
         scales = before.scale_of(balance.space)
@@ -270,7 +273,7 @@ class _Balanced:
         self.up = ups[0]
         radius = balance.radius
         self.radius = SUPPORT_RADIUS * skeleton.size if radius is None else radius / float(scales[0])
-        self.masses = masses_of(skeleton)
+        self.masses = masses_of(skeleton, roles)
         if balance.masses is not None:
             self.masses = np.zeros(len(skeleton))
             for bone, mass in balance.masses.items():
@@ -304,14 +307,14 @@ def want(goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> W
             return _Apart(goal, skeleton, before, at)
 
 
-def want_balance(balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, before: Take) -> Wanted:
+def want_balance(balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, roles: Roles, before: Take) -> Wanted:
     """A balance made ready; raises CoreError if there is nothing to stand on."""
     supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _bears(goal, before.frames)))
     if not supports:
         raise CoreError(
             'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'
         )
-    return _Balanced(balance, supports, skeleton, before)
+    return _Balanced(balance, supports, skeleton, roles, before)
 
 
 def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Take) -> None:

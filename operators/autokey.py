@@ -1,6 +1,6 @@
 """Auto-keying as Blender does it after a transform (source/blender/animrig/intern/keyframing_auto.cc)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
@@ -52,6 +52,12 @@ def key(
             bone = split_path(path) if owner == object else None
             keyed |= {bone[0]} if bone is not None else set()
     return keyed
+
+
+def key_switches(object: Any, switched: Iterable[tuple[str, str]], keyed: set[str] | None) -> None:
+    """With the keys of bones, those of the properties (bone, name) that hand a limb over to them."""
+    for bone, name in switched if keyed is not None else ():
+        object.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
 
 
 def _transforms(

@@ -318,9 +318,10 @@ class POISE_OT_drag(bpy.types.Operator):
             changed += len({bone for bones in changes for bone in bones})
             keys = autokey.key(context, object, *changes)
             keyed += len(keys or ())
+            autokey.key_switches(object, session.switched, keys)
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():
-                keep_pin(context, object, session.rig.skeleton.names[bone], kind)
+                keep_pin(context, object, session.skeleton.names[bone], kind)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))

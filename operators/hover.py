@@ -16,7 +16,7 @@ TOOL: Final = "poise.drag"
 
 
 def show_pins() -> Drawing:
-    """Pins of the armatures in Pose Mode in every viewport, until the drawing is closed."""
+    """Pins of the armatures in Pose Mode, and the active bone's learnt limits, until the drawing is closed."""
     return Drawing(_pins, bridge.read_view)
 
 
@@ -24,7 +24,18 @@ def _pins(context: Any) -> Marks | None:
     if context.mode != "POSE":
         return None
     pins = [mark for object in context.objects_in_mode or () for mark in _marks_of(object)]
-    return Marks(pins=pins) if pins else None
+    cones = _cones_of(context.active_pose_bone)
+    return Marks(pins=pins, cones=cones) if pins or cones else None
+
+
+def _cones_of(bone: Any) -> list[Any]:
+    """Where the active bone may point by what it learnt."""
+    if bone is None or not bone.poise_learned:
+        return []
+    try:
+        return bridge.learned_cone(bone, bridge.world_matrix(bone.id_data))
+    except CoreError:  # a tool says so when it is used
+        return []
 
 
 def _marks_of(object: Any) -> list[PinMark]:

@@ -47,6 +47,9 @@ class ReachSession(Session):
     def manner(self) -> str:
         return f'by the list of "{self._chain}"'
 
+    def _find_puppet(self, object: Any, grabs: Sequence[Grab]) -> None:
+        """A chain is one of the bones themselves."""
+
     def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:
         return super()._effectors(object, grabs)[:1]
 

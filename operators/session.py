@@ -9,14 +9,15 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..bridge import Grab
-from ..commands.pins import LIMITS, balance_priority, holds, supports
-from ..core import Balance, CoreError, Goal, PinAndDrag, Pose, Solution, forward, rotation
+from ..bridge import Grab, Puppet
+from ..commands.pins import LIMITS, Hold, balance_priority, holds, supports
+from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
-from ..core.humanoid import find_roles
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
+from ..core.pose import frame_rotations
 from ..core.rotation import Array
+from ..core.solvers.humanoid import HumanoidDrag
 from ..core.solvers.pins import Root
 
 ROOTS: Final[dict[str, Root]] = {
@@ -59,12 +60,21 @@ class Session:
         self.name, self._uid = object.name, object.session_uid
         self.rig = bridge.read_rig(object)
         self._channels = bridge.read_channels(object, self.rig.channels)
-        self.start = self.pose = _rigid(bridge.read_pose(object, self.rig))
+        self._roles = bridge.read_roles(object, self.rig.skeleton)
+        self.puppet = self._find_puppet(object, grabs)
+        self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
+        self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
+        self._matrices = bridge.read_matrices(object)
+        self._start_of_rig = self.start
+        if self.puppet is not None:
+            self.skeleton, self._roles = self.puppet.skeleton, self.puppet.roles
+            self.start = bridge.read_puppet_pose(self.puppet, self._matrices)
+        self.pose = self.start
         self.world = bridge.world_matrix(object)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
         self._to_armature = np.linalg.inv(self.world[:3, :3])
         self._frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
-        self.heads, self.turns = forward(self.rig.skeleton, self.start)
+        self.heads, self.turns = forward(self.skeleton, self.start)
         self.effectors = self._effectors(object, grabs)
         self.kinds = {effector.bone: pin_kind(object, self.bone_name(effector)) for effector in self.effectors}
         self.wins: str = object.poise_wins
@@ -74,7 +84,7 @@ class Session:
         self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
-        self._hold = [hold for hold in holds(object) if self.rig.skeleton.index(hold.bone) not in self.kinds]
+        self._hold = [hold for hold in holds(object) if self._place_of(hold.bone)[0] not in self.kinds]
         self._problem: Any
         self._skeleton, self._method = self._prepare(object)
         self._targets = [(effector.place, effector.turn) for effector in self.effectors]
@@ -82,18 +92,41 @@ class Session:
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
+    def _find_puppet(self, object: Any, grabs: Sequence[Grab]) -> Puppet | None:
+        """The controls' body, where what is grabbed is one of its bones, or a control of one, that hangs on others."""
+        puppet = bridge.find_puppet(object, self.rig, self._roles)
+        if puppet is None:
+            return None
+        parts, own = puppet.parts(), [self.rig.skeleton.index(grab.bone) for grab in grabs]
+        led = [bone for bone in own if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]]
+        return puppet if led and all(bone in parts for bone in own) else None
+
+    def _place_of(self, name: str) -> tuple[int, Array, Array]:
+        """The bone of the skeleton that a bone is or rides on, and its place (3,) and frame (4,) in that one's."""
+        bone = self.rig.skeleton.index(name)
+        if self.puppet is None:
+            return bone, np.zeros(3), rotation.IDENTITY
+        part = self.puppet.parts().get(bone)
+        if part is None:
+            raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
+        frames = frame_rotations(self._matrices[[self.puppet.bones[part], bone], :, :3])
+        away = self._matrices[bone, :, 3] - self._matrices[self.puppet.bones[part], :, 3]
+        back = rotation.inv(frames[0])
+        return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
+
     def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
-        skeleton = self.rig.skeleton
+        skeleton = self.skeleton
         for grab in grabs:
-            bone = skeleton.index(grab.bone)
-            if grab.bone in self.rig.driven:
+            if self.puppet is None and grab.bone in self.rig.driven:
                 raise CoreError(f'"{grab.bone}" is decided by {self.rig.driven[grab.bone]}; it cannot be dragged.')
-            found.setdefault(bone, self._effector(bone, np.array(grab.point)))
+            bone, place, turn = self._place_of(grab.bone)
+            found.setdefault(bone, self._effector(bone, place + rotation.rotate(turn, np.array(grab.point))))
         if object.pose.use_mirror_x:
             for bone, effector in tuple(found.items()):
                 other = bpy.utils.flip_name(skeleton.names[bone])
-                if other != skeleton.names[bone] and other in skeleton.names and other not in self.rig.driven:
+                free = self.puppet is not None or other not in self.rig.driven
+                if other != skeleton.names[bone] and other in skeleton.names and free:
                     twin = self._effector(skeleton.index(other), effector.point)
                     if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
                         place, turn = bridge.mirrored(effector.place, effector.turn)
@@ -105,8 +138,11 @@ class Session:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
         return Effector(bone, point, place, self.turns[bone])
 
-    def _prepare(self, object: Any) -> tuple[Any, Any]:
+    def _prepare(self, object: Any) -> tuple[Skeleton, Any]:
         """What knows how a body moves, about the pose at the press."""
+        self._balanced = object.poise_use_balance
+        if object.poise_method == "HUMANOID":
+            return self.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
         method = PinAndDrag(
             limits=LIMITS[object.poise_limits],
             root=ROOTS[object.poise_root],
@@ -114,11 +150,7 @@ class Session:
             reference=self.start,
             settle=self._settle,
         )
-        bones = object.data.bones
-        self._roles = find_roles(self.rig.skeleton, np.array([bone.use_deform for bone in bones]))
-        self._balanced = object.poise_use_balance
-        skeleton, method = with_anatomy(self.rig.skeleton, method, self._roles)
-        return skeleton, method
+        return with_anatomy(self.skeleton, method, self._roles)
 
     @property
     def manner(self) -> str:
@@ -127,7 +159,7 @@ class Session:
 
     def bone_name(self, effector: Effector) -> str:
         """Its bone's name."""
-        return self.rig.skeleton.names[effector.bone]
+        return self.skeleton.names[effector.bone]
 
     def object(self) -> Any:
         """The armature; raises Lost."""
@@ -141,9 +173,9 @@ class Session:
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
         up = self._to_armature @ _UP
-        bears = supports(self._hold)
+        bears = [self._place_of(bone)[0] for bone in supports(self._hold)]
         return Balance(
-            bears[0], bears, masses_of(self.rig.skeleton, self._roles), up,
+            bears[0], bears, masses_of(self.skeleton, self._roles), up,
             priority=max(after, balance_priority(self._hold)),
         )  # fmt: skip
 
@@ -157,13 +189,24 @@ class Session:
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=led)
             for effector, (place, turn) in zip(self.effectors, self._targets, strict=True)
         ]
-        goals += [hold.goal(self.world, int(drag_wins)) for hold in self._hold]
+        goals += [self._held(hold, int(drag_wins)) for hold in self._hold]
+        if isinstance(self._method, Humanoid):
+            self._problem = self._method.prepare(self._skeleton, self.start, goals)
+            self._writer = bridge.PoseWriter(self.rig, range(len(self._skeleton)))
+            return
         if self._balanced:
             goals.append(self._balance(2))
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         self._writer = bridge.PoseWriter(self.rig, solved, tree.nodes[tree.stretching].tolist())
+
+    def _held(self, hold: Hold, first: int) -> Goal:
+        """The goal of a pin, of the bone of the skeleton that the pinned one is or rides on."""
+        goal = hold.goal(self.world, first)
+        bone, place, turn = self._place_of(hold.bone)
+        turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
+        return replace(goal, bone=bone, point=place, rotation=turned)
 
     def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
@@ -196,28 +239,41 @@ class Session:
 
     def _show(self, solution: Solution, begin: float) -> Solution:
         self.solution, self.pose, self.restless, self._stands = solution, solution.pose, True, None
-        self._writer.write(self.object(), self.pose)
+        self._write(self.object())
         self.seconds = perf_counter() - begin
         return solution
+
+    def _write(self, object: Any) -> None:
+        if self.puppet is None:
+            self._writer.write(object, self.pose)
+            return
+        led = bridge.lead_puppet(object, self.rig, self.puppet, self.pose)
+        self.switched = {**led.switched, **self.switched}
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
     def give_back(self) -> None:
         """The exact pose at the press."""
-        bridge.write_channels(self.object(), self._channels)
+        object = self.object()
+        for (bone, name), value in self.switched.items():
+            object.pose.bones[bone][name] = value
+        bridge.write_channels(object, self._channels)
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose, with bones that did not change exactly as they were; names of the rotated, moved and grown."""
         object, names = self.object(), self.rig.skeleton.names
-        changes = turned, moved, grown = bridge.changed_bones(self.start, self.pose)
-        self.give_back()
-        bridge.write_pose(object, self.rig, self.pose, {*turned.tolist(), *moved.tolist()}, grown)
+        pose = self.pose if self.puppet is None else bridge.read_pose(object, self.rig)
+        changes = turned, moved, grown = bridge.changed_bones(self._start_of_rig, pose)
+        bridge.write_channels(object, self._channels)
+        bridge.write_pose(object, self.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
         return tuple(tuple(names[bone] for bone in bones) for bones in changes)
 
     def reasons(self) -> list[str]:
         """Sentences: driven bones above what does not get where it is led, and what the solver found."""
         if self.solution is None:
             return []
+        if self.puppet is not None:
+            return self.solution.explain()
         met = self.solution.met()
         driven = (
             self.rig.driven_above(effector.bone)
@@ -250,17 +306,17 @@ class Session:
     def _now(self) -> tuple[Array, Array]:
         """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
         if self._stands is None:
-            lean = self._problem.frame
+            lean = None if isinstance(self._problem, HumanoidDrag) else self._problem.frame
             if lean is not None and lean.at is not None:
                 self._stands = lean.stands()
             else:
-                heads, turns = forward(self.rig.skeleton, self.pose)
+                heads, turns = forward(self.skeleton, self.pose)
                 self._stands = heads, rotation.to_matrix(turns)
         return self._stands
 
     def _ends(self, bone: int) -> Array:
         heads, turns = self._now()
-        tail = heads[bone] + turns[bone][:, 1] * self.rig.skeleton.lengths[bone]
+        tail = heads[bone] + turns[bone][:, 1] * self.skeleton.lengths[bone]
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places

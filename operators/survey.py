@@ -19,7 +19,7 @@ _SHOWN: Final = 4  # bones named in one sentence
 _REASONS: Final = 30  # shown of what decides bones; rigs made for animators have hundreds
 _UNEVEN: Final = 1e-3  # by how much, relatively, the axes of an object's scale may differ
 
-Finding = tuple[str, str, str]  # kind, name, text: see PoiseFinding
+Finding = tuple[str, ...]  # kind, name, text, and of a part its state: see PoiseFinding
 
 
 class POISE_OT_survey(OfArmature, bpy.types.Operator):
@@ -51,15 +51,30 @@ def look_on_entry(scene: Any, depsgraph: Any) -> None:
             look(context, object)
 
 
+@persistent
+def look_after_undo(scene: Any, depsgraph: Any) -> None:
+    """Look again if an undo, or a redo, changed what the user said about parts."""
+    context: Any = bpy.context
+    shown, object = context.window_manager.poise_survey, context.active_object
+    if object is not None and object.session_uid == shown.owner and _said(object) != shown.said:
+        look(context, object)
+
+
 def look(context: Any, object: Any) -> None:
     """Note for the panel what `survey` finds."""
     found = list(survey(context, object))
     shown = context.window_manager.poise_survey
-    shown.owner = object.session_uid
+    shown.owner, shown.said = object.session_uid, _said(object)
     shown.findings.clear()
-    for kind, name, text in found:
+    for kind, name, text, *state in found:
         finding = shown.findings.add()
         finding.kind, finding.name, finding.text = kind, name, text
+        if state:
+            finding.state = state[0]
+
+
+def _said(object: Any) -> str:
+    return repr(bridge.read_corrections(object))
 
 
 def survey(context: Any, object: Any) -> Iterator[Finding]:
@@ -69,7 +84,11 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
     except CoreError as refusal:
         yield "HINDRANCE", "", str(refusal)
         return
-    parts = find_parts(object)
+    try:
+        parts = find_parts(object)
+    except CoreError as mistake:  # in what was said about parts, e.g. by an older file
+        yield "HINDRANCE", "", str(mistake)
+        return
     body = body_sentence(parts)
     yield "BODY", "", f"{body[0].upper()}{body[1:]}."
     yield from _confidence(parts)
@@ -80,9 +99,12 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
         yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
     yield from _hindrances(context, object)
     yield from _driven(rig)
+    said = {*bridge.read_corrections(object).values()}
     for role, bones in {**parts["roles"], **parts["limbs"]}.items():
-        doubt = "" if parts["confidence"][role] >= SURE else "?"
-        yield "ROLE", f"{role}{doubt}", bones if isinstance(bones, str) else ", ".join(bones)
+        state = "SAID" if role in said else "FOUND" if parts["confidence"][role] >= SURE else "GUESSED"
+        yield "ROLE", role, bones if isinstance(bones, str) else ", ".join(bones), state
+    for role in parts["missing"]:
+        yield "ROLE", role, "", "MISSING"
 
 
 def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:

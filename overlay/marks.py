@@ -63,6 +63,7 @@ class Marks:
     bones: list[BoneMark] = field(default_factory=list[BoneMark])
     targets: list[tuple[Array, Array]] = field(default_factory=list[tuple[Array, Array]])  # wanted, and where it is
     paths: list[Array] = field(default_factory=list[Array])  # (n, 3) each, oldest point first
+    cones: list[Array] = field(default_factory=list[Array])  # (n, 3) each, where a limited bone may point
     joint: Array | None = None  # (3,) under the mouse
     guides: list[tuple[Array, Array, int]] = field(default_factory=list[tuple[Array, Array, int]])
     text: list[str] = field(default_factory=list[str])
@@ -77,6 +78,9 @@ def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0)
         a, b = view.pixels(bone.ends)
         thick.append(segments(a, b, tints[bone.why]))
     thin.extend(path(view.pixels(line), colours.dragged) for line in marks.paths)
+    for line in marks.cones:
+        seen = view.pixels(line)
+        thin.append(segments(seen[:-1], seen[1:], colours.limit))
     thin.extend(_guide(view, origin, axis, colours.axes[number]) for origin, axis, number in marks.guides)
     for pin in marks.pins:
         thin.extend(_pin(pin, view, colours, scale))

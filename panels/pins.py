@@ -6,6 +6,8 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from .. import bridge
+from .body import draw_body_menu
+from .rig import draw_roles_menu
 from .side import Side, draw_sentence
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
@@ -95,11 +97,14 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         column: Any = self.layout
         column.use_property_split = True
         column.use_property_decorate = False
-        column.row().prop(object, "poise_wins", expand=True)
-        column.prop(object, "poise_root")
+        column.row().prop(object, "poise_method", expand=True)
         column.row().prop(object, "poise_limits", expand=True)
-        column.prop(object, "poise_use_balance")
-        column.prop(object, "poise_use_stretch")
+        pins = column.column()
+        pins.active = object.poise_method == "PINS"  # what the other method does not ask for
+        pins.row().prop(object, "poise_wins", expand=True)
+        pins.prop(object, "poise_root")
+        pins.prop(object, "poise_use_balance")
+        pins.prop(object, "poise_use_stretch")
 
 
 class _Bone:
@@ -171,6 +176,9 @@ def draw_bone(layout: Any, context: Any) -> None:
         ends.active = getattr(bone, f"use_ik_limit_{axis}")
         ends.prop(bone, f"ik_min_{axis}", text="")
         ends.prop(bone, f"ik_max_{axis}", text="")
+    row = column.row(align=True)
+    row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
+    row.operator("poise.forget_limits", text="Forget")
 
 
 class POISE_MT_pose(bpy.types.Menu):
@@ -197,6 +205,12 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.menu("POISE_MT_chains")
         layout.separator()
         layout.operator("poise.survey")
+        draw_roles_menu(layout)
+        layout.separator()
+        draw_body_menu(layout)
+        layout.separator()
+        layout.operator("poise.learn_limits")
+        layout.operator("poise.forget_limits")
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

@@ -8,6 +8,19 @@ import bpy
 from .side import Side, draw_sentence
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
+# Green, yellow, red, blue.
+_STATES: Final = {
+    "FOUND": "STRIP_COLOR_04", "GUESSED": "STRIP_COLOR_03", "MISSING": "STRIP_COLOR_01", "SAID": "STRIP_COLOR_05",
+}  # fmt: skip
+# A small figure that looks at the viewer: its right is on the left.
+_ARMS: Final = ("hand", "forearm", "upper_arm", "shoulder")
+_FIGURE: Final = (
+    ("head",),
+    ("neck",),
+    (*(f"{part}.R" for part in _ARMS), "spine", *(f"{part}.L" for part in reversed(_ARMS))),
+    ("hips",),
+    *((f"{part}.R", "", f"{part}.L") for part in ("thigh", "shin", "foot", "toe")),
+)
 
 
 class POISE_PT_rig(Side, bpy.types.Panel):
@@ -60,11 +73,43 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
+        rows = {finding.name: finding for finding in POISE_PT_parts.findings(context)}
+        part = context.window_manager.poise_survey.part
+        if any(role in rows for row in _FIGURE for role in row):
+            figure = layout.column(align=True)
+            for roles in _FIGURE:
+                row = figure.row(align=True)
+                row.alignment = "CENTER"
+                for role in roles:
+                    if role not in rows:
+                        row.label(text="", icon="BLANK1")
+                        continue
+                    icon = _STATES[rows[role].state]
+                    row.operator("poise.show_part", text="", icon=icon, depress=role == part).role = role
+        if part in rows:
+            _draw_part(layout, rows[part])
+        row = layout.row(align=True)
+        row.operator("poise.import_roles", text="Load...")
+        row.operator("poise.export_roles", text="Save...")
+        row = layout.row(align=True)
+        row.operator("poise.swap_sides", text="Swap Sides")
+        row.operator("poise.clear_roles", text="All as Found").role = ""
         column = layout.column(align=True)
-        for finding in POISE_PT_parts.findings(context):
+        for role, finding in rows.items():
             split = column.split(factor=0.4)
-            split.label(text=finding.name)
-            split.label(text=finding.text)
+            split.operator("poise.show_part", text=role, icon=_STATES[finding.state], emboss=False).role = role
+            split.label(text=finding.text or "-")
+
+
+def _draw_part(layout: Any, finding: Any) -> None:
+    """The part that is looked at, and what can be done about it."""
+    box = layout.box()
+    box.label(text=f"{finding.name}: {finding.text or 'no bone'}", icon=_STATES[finding.state])
+    known: Any = bpy.ops.poise.set_role.get_rna_type().properties["role"]  # pyright: ignore
+    if finding.name in known.enum_items:
+        row = box.row(align=True)
+        row.operator("poise.set_role").role = finding.name
+        row.operator("poise.clear_roles", text="", icon="LOOP_BACK").role = finding.name
 
 
 class POISE_PT_driven(_Part, bpy.types.Panel):
@@ -79,6 +124,15 @@ class POISE_PT_driven(_Part, bpy.types.Panel):
             draw_sentence(layout, context, finding.text, "CONSTRAINT_BONE")
             if finding.name:
                 draw_sentence(layout, context, finding.name, "BLANK1")
+
+
+def draw_roles_menu(layout: Any) -> None:
+    """The tools for parts, for the Pose menu and the search."""
+    layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
+    layout.operator("poise.clear_roles", text="All Parts as Found").role = ""
+    layout.operator("poise.swap_sides")
+    layout.operator("poise.import_roles")
+    layout.operator("poise.export_roles")
 
 
 CLASSES = (POISE_PT_rig, POISE_PT_parts, POISE_PT_driven)

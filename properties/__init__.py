@@ -11,11 +11,13 @@ import bpy
 from . import ccd, pins, survey
 from .ccd import PoiseActuation, PoiseChain, PoiseTurn
 from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
+from .roles import ROLES
 from .survey import SHOWN, PoiseFinding, PoiseSurvey
 
 __all__ = [
     "MARKS",
     "PIN_SPACES",
+    "ROLES",
     "SETTINGS",
     "SHOWN",
     "SOLVER",
@@ -32,6 +34,7 @@ _OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, SETTINGS),
     (bpy.types.Object, ccd.SETTINGS),
     (bpy.types.PoseBone, MARKS),
+    (bpy.types.PoseBone, ROLES),
     (bpy.types.WindowManager, SHOWN),
 )
 

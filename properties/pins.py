@@ -78,6 +78,20 @@ SETTINGS: Final[dict[str, Any]] = {
     "active_pin": IntProperty(
         name="Active Pin", description="The pin selected in the list", options=set(), override=OPEN
     ),
+    "method": EnumProperty(
+        name="Method",
+        description="How the body follows",
+        items=(
+            ("PINS", "Pins", "All bones share what is asked, any bone may be dragged and pinned"),
+            (
+                "HUMANOID",
+                "Humanoid",
+                "Limbs bend in one plane that never jumps, the spine bends as one, and the body is pulled along; of "
+                "humans, by hips, chest, head, hands, feet, elbows and knees",
+            ),
+        ),
+        override=OPEN,
+    ),
     "wins": EnumProperty(
         name="Wins",
         description="What is served first where pins and the dragged part contradict each other",

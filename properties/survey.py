@@ -22,6 +22,16 @@ class PoiseFinding(bpy.types.PropertyGroup):
     )
     name: StringProperty(name="Name", description="The part of the body, or the driven bones")
     text: StringProperty(name="Text", description="What was found out")
+    state: EnumProperty(
+        name="State",
+        description="How it is known which bone plays a part",
+        items=(
+            ("FOUND", "Found", "Found, and sure"),
+            ("GUESSED", "Guessed", "Found, and worth a look"),
+            ("MISSING", "Missing", "Not found, or not there"),
+            ("SAID", "Corrected", "As you said"),
+        ),
+    )
 
 
 class PoiseSurvey(bpy.types.PropertyGroup):
@@ -29,6 +39,8 @@ class PoiseSurvey(bpy.types.PropertyGroup):
 
     owner: IntProperty(name="Armature", description="The number that the armature has in this session")
     entered: IntProperty(name="Entered", description="The armature that was last seen in Pose Mode")
+    said: StringProperty(name="Corrections", description="The corrections of parts that were heeded")
+    part: StringProperty(name="Part", description="The part of the body that is looked at", default="hips")
     findings: CollectionProperty(type=PoiseFinding, name="Findings", description="What was found out")
 
 

@@ -2,10 +2,12 @@
 
 python -m benchmarks.naturalness            all sets and methods, some minutes
 python -m benchmarks.naturalness --stride N every N-th frame only
+python -m benchmarks.naturalness --worst FILE.png --methods pins --cases B    the worst frames of a run, as a picture
 """
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Final
 
@@ -15,6 +17,7 @@ from core.solvers.humanoid import Humanoid
 
 from .measure import compare, figures, goals_of
 from .motion import DATA, EFFECTORS, Frames, load, start_poses
+from .worst import draw_worst
 
 SETS: Final = {
     "walks": ("cmu_mb_val", 20, ()),
@@ -48,9 +51,16 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--cases", nargs="+", choices=EFFECTORS, default=list(EFFECTORS))
+    parser.add_argument("--worst", type=Path, metavar="FILE.png", help="draw the worst frames of the first method")
     options = parser.parse_args()
     if not DATA.is_dir():
         print(f"Nothing was measured: the motion packs are not in {DATA.name} of the data beside the project.")
+        return
+    if options.worst is not None:
+        parts = [part for name in options.sets for part in load(SETS[name][0], options.stride or SETS[name][1],
+                                                                SETS[name][2])]  # fmt: skip
+        case, method = options.cases[0], METHODS[options.methods[0]]
+        print("\n".join(draw_worst([(part, method(part, case)) for part in parts], case, options.worst)))
         return
     print(
         f"{'set':8}{'case':5}{'method':10}{'frames':>7}{'mm':>8}{'deg':>7}{'elbows':>8}{'knees':>7}{'met':>7}{'wrong':>7}{'ms':>8}"

@@ -26,7 +26,7 @@ from ..solvers import PinAndDrag, numbers
 from .body import SIDES
 from .masses import masses_of
 from .roles import Roles, find_roles
-from .stance import axis_vector
+from .stance import heading_frame
 
 LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
 DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones
@@ -83,6 +83,7 @@ class Anatomy:
     limits      elbows and knees bend one way; only of bones that the skeleton has no limits for
     bends       (J, 3) a small rotation vector about the bone's own axes, zero for most: how a straight joint bends
     masses      (J,) shares of the body's mass, 1 in all
+    canonical   (J, 4) own rotations in the canonical T-pose, the root at rest
     """
 
     reference: Pose
@@ -91,6 +92,7 @@ class Anatomy:
     limits: tuple[LimitGroup, ...]
     bends: Array
     masses: Array
+    canonical: Array
 
 
 def anatomy(skeleton: Skeleton, roles: Roles | None = None) -> Anatomy:
@@ -142,8 +144,7 @@ class _Body:
         rest = skeleton.rest_matrices
         self.heads: Array = rest[:, :, 3]
         self.rest = frame_rotations(rest[:, :, :3])
-        up, forward = axis_vector(roles.up), axis_vector(roles.facing)
-        self.heading = rotation.from_matrix(np.stack([np.cross(up, forward), up, forward], axis=-1))
+        self.heading = heading_frame(roles.up, roles.facing)
         self.parts = self._parts()
         own = self._strays() if roles.humanoid else {}
         # canonical pose to rest pose: a bone that has none of its own goes with its parent
@@ -165,7 +166,7 @@ class _Body:
         rest = Pose.rest(self.skeleton)
         relaxed = np.zeros((len(self.skeleton), 3))
         for bone, (part, side) in self.parts.items():
-            relaxed[bone] = _sided(np.radians(_RELAXED.get(part, (0.0, 0.0, 0.0))), side)
+            relaxed[bone] = mirrored_turn(np.radians(_RELAXED.get(part, (0.0, 0.0, 0.0))), side)
         turns = rotation.exp(rotation.rotate(self.axes, relaxed))
         return Anatomy(
             replace(rest, rotations=rotation.mul(self.canonical, turns)),
@@ -174,6 +175,7 @@ class _Body:
             self._limits(),
             self._bends(),
             masses_of(self.skeleton, self.roles),
+            self.canonical,
         )
 
     def _parts(self) -> dict[int, tuple[str, str]]:
@@ -210,7 +212,7 @@ class _Body:
                 straight = rotation.rotate(self.heading, mirrored(DIRECTIONS[kind], side))
                 ways = self.heads[lower] - self.heads[upper], self._reach(lower, end, side) - self.heads[lower]
                 found[upper] = _shortest(straight, ways[0])
-                hinge = rotation.rotate(rotation.mul(found[upper], self.heading), _sided(_BENDS[second], side))
+                hinge = rotation.rotate(rotation.mul(found[upper], self.heading), mirrored_turn(_BENDS[second], side))
                 found[upper] = rotation.mul(_plane(hinge, *ways), found[upper])
                 found[lower] = rotation.mul(_shortest(rotation.rotate(found[upper], straight), ways[1]), found[upper])
                 if end not in self.parts:
@@ -273,7 +275,7 @@ class _Body:
         if not hinges:
             return ()
         bones, orders, lower, upper, sides = zip(*hinges, strict=True)
-        ends = np.radians([[_sided(end, side) for end, side in zip(bounds, sides, strict=True)]
+        ends = np.radians([[mirrored_turn(end, side) for end, side in zip(bounds, sides, strict=True)]
                            for bounds in (lower, upper)])  # fmt: skip
         box = EulerBox(bones, list(orders), ends.min(axis=0), ends.max(axis=0))
         axes = self.axes[list(bones)]
@@ -291,11 +293,11 @@ class _Body:
                     result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), _BEND / angle * hinge)
         for bone, (part, side) in self.parts.items():
             if part in _BENDS:
-                result[bone] = rotation.rotate(self.axes[bone], _BEND * _sided(_BENDS[part], side))
+                result[bone] = rotation.rotate(self.axes[bone], _BEND * mirrored_turn(_BENDS[part], side))
         return result
 
 
-def _sided(vector: Sequence[float] | Array, side: str) -> Array:
+def mirrored_turn(vector: Sequence[float] | Array, side: str) -> Array:
     """A rotation vector (3,) of the left, for one side; what has no side is as the left is."""
     return np.asarray(vector) * _MIRROR if side == "R" else np.asarray(vector)
 

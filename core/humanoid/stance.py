@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from .. import rotation
 from ..rotation import Array
 from .shape import angle
 
@@ -31,6 +32,12 @@ def axis_vector(axis: str) -> Array:
     vector = np.zeros(3)
     vector[_AXES.index(axis[1])] = -1.0 if axis[0] == "-" else 1.0
     return vector
+
+
+def heading_frame(up: str, facing: str) -> Array:
+    """(4,) the canonical frame in armature space: X to the body's left, Y up, Z where it looks."""
+    above, ahead = axis_vector(up), axis_vector(facing)
+    return rotation.from_matrix(np.stack([np.cross(above, ahead), above, ahead], axis=-1))
 
 
 def forward_evidence(

@@ -11,6 +11,7 @@ from .elliptic_swing import EllipticSwing
 from .euler_box import EulerBox
 from .framed import Framed
 from .group import LimitGroup, clamp_rotations, excess
+from .learning import learn_polygon
 from .order_free_box import OrderFreeBox
 from .polygon import Polygon
 from .swing_polygon import SwingPolygon
@@ -25,4 +26,5 @@ __all__ = [
     "SwingPolygon",
     "clamp_rotations",
     "excess",
+    "learn_polygon",
 ]

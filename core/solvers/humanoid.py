@@ -8,7 +8,7 @@ targets, continuous where those are.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ _TURN_GAIN: Final = 0.3
 _OF: Final = {"spine": "spine", "turn": "hips", "shift": "hips"}
 _ROUNDS: Final = 60
 _RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
+_LED_RESTS: Final = 1e-4  # the same between two steps of a drag, where the next target is near
 _HALF_TURN: Final = np.radians(30.0)
 PARTS: Final = ("hips", "spine", "neck", "shoulder")
 
@@ -74,8 +75,43 @@ class Humanoid:
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         return _Body(self, skeleton, pose, goals).solve()
 
+    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "HumanoidDrag":
+        """For one pose whose goals move step by step, as under the mouse; raises CoreError as `solve` does."""
+        return HumanoidDrag(self, skeleton, pose, goals)
+
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
         return reasons(PinAndDrag(limits=self.limits).prepare(skeleton, pose, goals), index)
+
+
+class HumanoidDrag:
+    """Goals that move: every answer is about the first pose, so that a closed path comes home.
+
+    Under the mouse the trunk comes to rest to a tenth of a millimetre of a human, and `relax` goes on to where
+    `Humanoid.solve` ends. It starts from the first pose each time: from the last answer it would be quicker, but a body
+    that has been pulled along would not go back.
+    """
+
+    def __init__(self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
+        self.method, self.skeleton, self.pose, self.goals = method, skeleton, pose, list(goals)
+        self._figure = Figure(skeleton, method.roles)
+        self._body()  # refuses what is no goal of this method
+
+    def move(self, index: int, position: Array | None = None, turn: Array | None = None) -> None:
+        """Give a goal another position (3,), or rotation (4,), or both."""
+        changes = {name: value for name, value in (("position", position), ("rotation", turn)) if value is not None}
+        goal: Any = self.goals[index]
+        self.goals[index] = replace(goal, **changes)
+
+    def solve(self) -> Solution:
+        """The answer for the goals as they are now."""
+        return self._body().solve(_LED_RESTS)
+
+    def relax(self) -> Solution:
+        """The same to the end."""
+        return self._body().solve()
+
+    def _body(self) -> "_Body":
+        return _Body(self.method, self.skeleton, self.pose, self.goals, self._figure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +155,13 @@ class _Pull:
 class _Body:
     """One solve: B frames, flat."""
 
-    def __init__(self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
+    def __init__(
+        self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], figure: Figure | None = None
+    ) -> None:
         if not goals:
             raise CoreError("There is no goal to solve for.")
         self.method, self.skeleton, self.goals = method, skeleton, tuple(goals)
-        self.figure = Figure(skeleton, method.roles)
+        self.figure = Figure(skeleton, method.roles) if figure is None else figure
         tolerance = method.position_tolerance
         self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else tolerance
         self.bent: set[str] = set()
@@ -306,7 +344,7 @@ class _Body:
 
     # -- the pull ---------------------------------------------------------------------------------------------------
 
-    def _pulled(self) -> Array:
+    def _pulled(self, rests: float) -> Array:
         """The unknowns (B, D) of the trunk: remainders carried inwards, part by part, until nothing is left to do."""
         x = np.zeros((len(self.stance.heads), _UNKNOWNS))
         spans, points, gains = self._spans(), self._points(), self._gains()
@@ -321,7 +359,7 @@ class _Body:
                 pulls.append(_Pull(bone, here, target.position - here, self._pull_of(self._role_of(bone))))
             step = self._carry(nodes, x, pulls, gains)
             x = x + step
-            if np.abs(step).max() < _RESTS:
+            if np.abs(step).max() < rests:
                 break
         return x
 
@@ -457,8 +495,8 @@ class _Body:
 
     # -- the answer -------------------------------------------------------------------------------------------------
 
-    def solve(self) -> Solution:
-        trunk = self._trunk(self._pulled())
+    def solve(self, rests: float = _RESTS) -> Solution:
+        trunk = self._trunk(self._pulled(rests))
         self.stance.heads, self.stance.turns = trunk.heads, trunk.turns
         for limb in self.figure.limbs.values():
             self._bend(limb)

@@ -24,7 +24,7 @@ class Layout:
     def row(self, **_: Any) -> "Layout":
         return Layout(self.seen)
 
-    column = split = row
+    column = split = box = grid_flow = row
 
     def separator(self) -> None:
         self.seen.append(("separator", ""))
@@ -42,8 +42,10 @@ class Layout:
         assert search_name in search_data.bl_rna.properties, search_name
         self.prop(data, name)
 
-    def operator(self, name: str, *, icon: str = "NONE", **_: Any) -> Any:
+    def operator(self, name: str, *, icon: str = "NONE", text: str = "", **_: Any) -> Any:
         self.icon(icon)
+        if text:
+            self.seen.append(("text", text))
         group, _, tool = name.partition(".")
         known = getattr(getattr(bpy.ops, group), tool).get_rna_type().properties
         seen = self.seen

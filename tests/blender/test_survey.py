@@ -29,8 +29,9 @@ def test_entering_pose_mode_is_enough_to_read_what_is_there() -> None:
     assert "16 of 16 bones can be posed." in text
     assert "Found no" in text  # it has no neck, shoulders and toes
     assert contents()["objects"]["rig"]["bones"] == before["objects"]["rig"]["bones"]
-    parts = list(labels(POISE_PT_parts))
+    parts = [text for kind, text in drawn_by(POISE_PT_parts) if kind in ("text", "label")]
     assert parts[parts.index("hand.L") + 1] == "hand.L"
+    assert parts[parts.index("toe.L") + 1] == "-"
     assert POISE_PT_parts.poll(bpy.context)
 
 
@@ -144,7 +145,8 @@ def test_confidence_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     select(rig, [])
     assert "Fairly sure of 10 of its 30 parts, sure of the others." in said()  # the fingers
-    assert {"thumb.L?", "hand.L"} <= {*labels(POISE_PT_parts)}
+    states = {finding.name: finding.state for finding in bpy.context.window_manager.poise_survey.findings}
+    assert (states["thumb.L"], states["hand.L"]) == ("GUESSED", "FOUND")
     monkeypatch.setattr(survey, "UNSURE", 0.95)
     bpy.ops.poise.survey()
     assert "Unsure of" in said()

@@ -11,6 +11,7 @@ from panels.chains import POISE_MT_chains
 from panels.pins import POISE_MT_pose
 from properties import (
     MARKS,
+    ROLES,
     SETTINGS,
     SHOWN,
     PoiseActuation,
@@ -25,7 +26,12 @@ from tests.blender.builders import make_armature, make_empty, select
 from tests.blender.test_panel import drawn_by
 
 OPERATORS = dir(bpy.ops.poise)
-UNLISTED = {"add_preset", "use_preset", "tune_chain"}  # of the list of presets, and what changed numbers call
+UNLISTED = {  # of the list of presets, of the figure of parts, and what changed numbers call
+    "add_preset",
+    "use_preset",
+    "show_part",
+    "tune_chain",
+}
 MENUS = (POISE_MT_pose, POISE_MT_chains)
 
 
@@ -57,7 +63,7 @@ def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
 def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
     for owner, names in (
         (bpy.types.Object, SETTINGS | ccd.SETTINGS),
-        (bpy.types.PoseBone, MARKS),
+        (bpy.types.PoseBone, MARKS | ROLES),
         (bpy.types.WindowManager, SHOWN),
     ):
         for name in names:

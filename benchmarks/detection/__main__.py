@@ -1,0 +1,59 @@
+"""Which parts of a body are found on which rig: `python -m benchmarks.detection [FILE ...]`, in a Python with bpy.
+
+Every rig of ../shared/data/rigs and of tests/data that has an answer, once with the names that it came with and once
+as if they said nothing, by shape alone. Answers are given by hand; `tests/blender/test_roles.py` says what is right.
+"""
+
+import os
+import sys
+from typing import Any
+
+os.environ.setdefault("POISE_ZOO", "full")  # before the tests' list of files is made
+
+import standalone
+
+standalone.enable()
+
+from core.humanoid import BODY  # noqa: E402  (Poise has to be enabled first)
+from tests.blender.test_roles import cases, files, roles_of, wrong  # noqa: E402
+
+HEAD = ("rig", "body", "named", "by shape")
+
+
+def main() -> int:
+    """Print the table, Markdown, and what is wrong; the exit code is 1 if a body is missed with its names given."""
+    asked = [path for path in files() if not sys.argv[1:] or path.name in sys.argv[1:]]
+    totals = {True: [0, 0], False: [0, 0]}
+    table = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
+    notes: list[str] = []
+    for path in asked:
+        found = cases(path)
+        for rig, answer in found:
+            name = path.stem if len(found) == 1 else f"{path.stem}: {rig.name}"
+            table.append(f"| {' | '.join([name, *_row(name, rig, answer, totals, notes)])} |")
+    sums = [f"{right} of {count} ({100.0 * right / max(count, 1):.1f} %)" for right, count in totals.values()]
+    print("\n".join([*table, f"| all | | {' | '.join(sums)} |", "", *notes]))
+    return int(totals[True][0] < totals[True][1])
+
+
+def _row(name: str, rig: Any, answer: dict[str, Any], totals: dict[bool, list[int]], notes: list[str]) -> list[str]:
+    """Cells: whether it is a body, and roles right of those asked for, with names and without."""
+    cells = ["human" if answer["humanoid"] else "none"]
+    for named in (True, False):
+        roles, found, _, _ = roles_of(rig, named)
+        asked = {role for role in answer["roles"].keys() | found.keys() if role in BODY}
+        mistakes = wrong(found, answer, not named) & asked
+        if roles.humanoid != answer["humanoid"]:
+            notes.append(f"{name}, {HEAD[2 + (not named)]}: taken for {'a' if roles.humanoid else 'no'} human body")
+        elif mistakes:
+            notes.append(f"{name}, {HEAD[2 + (not named)]}: {', '.join(sorted(mistakes))}")
+        totals[named][0] += len(asked - mistakes)
+        totals[named][1] += len(asked)
+        cells.append(f"{len(asked - mistakes)} of {len(asked)}" if asked else "right" if not mistakes else "wrong")
+    return cells
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    standalone.leave(code)

@@ -1,0 +1,416 @@
+"""Rigs whose body bones are driven: which bones a user keys in their place, and how those bring the body to a pose.
+
+The body of such a rig is a skeleton of its own: the bones that play parts, hung on each other as in a body, standing
+where Blender evaluates them. What is solved there is brought to the controls by looking: each control is turned by what
+its part is off, taking it to ride on the part before; Blender evaluates; what is left is turned again.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from ..core import CoreError, Pose, Skeleton, rotation
+from ..core.humanoid import BODY, SIDES, Roles
+from ..core.humanoid.corrections import PARTS_OF_HANDS
+from ..core.pose import forward, frame_rotations
+from ..core.rotation import Array
+from .armature import Rig, read_matrices, read_pose, write_pose
+from .channels import ArmatureObject, read_channels, write_channels
+from .driven import decided_by, split_path
+
+_SAME_PLACE: Final = 1e-3  # of the size, between the head of a bone and its control's
+_ALIGNED: Final = float(np.cos(np.radians(15.0)))
+_ROUNDS: Final = 12
+_NOISE: Final = 1e-4  # radians, or parts of the size: less is what single precision makes of a bone that stands still
+_THERE: Final = float(np.radians(0.02))
+_EASED: Final = 0.7  # of the twist that was left is left again: turning the control has nothing to do with it
+_ASTRAY: Final = float(np.radians(3.0))  # a part that is further off after all rounds is not led by its control
+_BY_PLACE: Final = {
+    "STRETCH_TO", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "IK", "COPY_LOCATION", "LIMIT_DISTANCE",
+}  # fmt: skip
+_BEFORE: Final = {  # what a part hangs on, the nearest that is there
+    "neck": ("spine", "hips"), "head": ("neck", "spine", "hips"), "shoulder": ("spine", "hips"),
+    "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
+    "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
+}  # fmt: skip
+_BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: they hang where its spine begins
+
+
+@dataclass(frozen=True)
+class Control:
+    """A bone that is keyed for one bone of the body: it turns it, moves it, or both; -1 for none."""
+
+    turns: int = -1
+    moves: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Puppet:
+    """A body that is led by controls.
+
+    skeleton, roles   of the body's own bones, by their names
+    bones (N,)        those bones in the rig
+    controls          of each of them
+    hangs (N,)        whether its control goes along with the part before
+    rigid (N,)        segments of limbs: they may be stretched now, but not by what turns them
+    switches          bone of the body -> (bone, property, value): what has to be so for its control to lead it
+    """
+
+    skeleton: Skeleton
+    roles: Roles
+    bones: Array
+    controls: tuple[Control, ...]
+    hangs: Array
+    rigid: Array
+    switches: Mapping[int, tuple[str, str, float]]
+
+    def parts(self) -> dict[int, int]:
+        """Bone of the rig -> bone of the body: its own, and those that turn them."""
+        turners = {control.turns: part for part, control in enumerate(self.controls) if control.turns >= 0}
+        return turners | {int(bone): part for part, bone in enumerate(self.bones)}
+
+
+def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None:
+    """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none."""
+    order = _tree(roles)
+    limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
+    if "hips" not in roles.bones and "spine" not in roles.limbs:
+        return None
+    skeleton = rig.skeleton
+    apart = {bone for bone, parent in order.items() if parent >= 0 and parent not in skeleton.ancestors(bone)}
+    if not apart and all(skeleton.movable[bone] for bone in order):
+        return None
+    graph = _Graph(object, rig)
+    first = next(iter(order))
+    controls: dict[int, Control] = {}
+    for bone in tuple(order):
+        parent = order[bone]
+        control = graph.mover(bone, order) if parent < 0 else graph.turner(bone, parent, controls[parent].turns)
+        ik = graph.goal(bone)
+        if ik >= 0:
+            control = replace(control, moves=ik)
+        elif bone in apart and control.turns == bone and skeleton.translatable[bone].all():
+            control = Control(bone, bone)
+        if control == Control() and bone not in graph.in_chains:
+            if bone in limbs:
+                return None
+            order = {b: parent if p == bone else p for b, p in order.items()}  # what hangs on it hangs on what it does
+            continue
+        controls[bone] = control
+    if first not in controls:
+        return None
+    bones = [bone for bone in order if bone in controls]
+    return _puppet(rig.skeleton, roles, bones, order, controls, graph)
+
+
+def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
+    """Part -> its bones, what others hang on first; of a creature its limbs."""
+    if not roles.humanoid:
+        trunk = [name for name in ("spine", "neck", "head") if name in roles.limbs]
+        return {name: roles.limbs[name] for name in (*trunk, *(name for name in roles.limbs if name not in trunk))}
+    hands = sorted(PARTS_OF_HANDS, key=lambda role: not role.startswith("palm"))
+    found = {role: roles.bones.get(role, ()) for role in (*BODY, *hands)}
+    return {role: (bones,) if isinstance(bones, int) else bones for role, bones in found.items() if bones != ()}
+
+
+def _tree(roles: Roles) -> dict[int, int]:
+    """Bones of the body -> what they hang on, as in a body, parents first; -1 for the first."""
+    found: dict[int, int] = {}
+    chains = _chains(roles)
+    for role, chain in chains.items():
+        part, side = (role[:-2], role[-2:]) if role[-2:] in (".L", ".R") else (role, "")
+        names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else ("spine",))
+        above = next((chains[n] for name in names for n in (f"{name}{side}", name) if n in chains and n != role), ())
+        if found and not above:
+            continue  # what hangs on nothing is none of this body
+        before = above[0 if part in _BEHIND else -1] if found else -1
+        for bone in chain:
+            if bone not in found and (before < 0 or before in found):
+                found[bone] = before
+            before = bone
+    return found
+
+
+class _Graph:
+    """What decides what, by bones' numbers."""
+
+    def __init__(self, object: ArmatureObject, rig: Rig) -> None:
+        self.rig, self.object = rig, object
+        skeleton = rig.skeleton
+        self.rest = skeleton.rest_matrices
+        self.above: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
+        self.turned_by = [set(above) for above in self.above]  # without what matters by its place alone
+        self.in_chains: set[int] = set()
+        self._goals: dict[int, int] = {}
+        for bone in object.pose.bones:
+            for constraint in bone.constraints:
+                targets = [getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", "")]
+                targets += [target.subtarget for target in getattr(constraint, "targets", ())]
+                named = {skeleton.index(name) for name in targets if name in object.pose.bones}
+                for decided in decided_by(constraint, bone):
+                    bone_decided = skeleton.index(decided)
+                    self.above[bone_decided] |= named - {bone_decided}
+                    if constraint.type not in _BY_PLACE:
+                        self.turned_by[bone_decided] |= named - {bone_decided}
+                if constraint.type == "IK" and named and not constraint.mute and constraint.influence > 0.0:
+                    self._note_chain(constraint, bone)
+        self._upstream: dict[int, dict[int, int]] = {}
+        locks = np.array([list(bone.lock_rotation) for bone in object.pose.bones])
+        self.turning = skeleton.movable & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
+        self.moving = self.turning & skeleton.translatable.all(axis=1)
+
+    def _note_chain(self, constraint: Any, bone: Any) -> None:
+        """An IK chain whose end is led by a free bone."""
+        index = self.rig.skeleton.index
+        target = index(constraint.subtarget) if constraint.subtarget in self.object.pose.bones else -1
+        chain = [index(name) for name in decided_by(constraint, bone)]
+        self.in_chains |= set(chain)
+        if target >= 0 and self.rig.skeleton.translatable[target].all():
+            for below in bone.children:
+                self._goals.setdefault(index(below.name), target)
+
+    def upstream(self, bone: int) -> dict[int, int]:
+        """All that a bone depends on, with the number of steps to it."""
+        if bone not in self._upstream:
+            self._upstream[bone] = _reach(self.above, bone)
+        return self._upstream[bone]
+
+    def turner(self, bone: int, part: int, above: int) -> Control:
+        """The free bone that has this one's place and direction, and does not turn the part before.
+
+        Of several one that hangs on the control `above` of that part, and of those the nearest.
+        """
+        if self.turning[bone]:
+            return Control(turns=bone)
+        steps, before = self.upstream(bone), _reach(self.turned_by, part)
+        near = [other for other in steps if self.turning[other] and other not in before and self._fits(other, bone)]
+        near.sort(key=lambda other: (above not in self.upstream(other), steps[other], other))
+        return Control(turns=near[0]) if near else Control()
+
+    def mover(self, bone: int, body: Iterable[int]) -> Control:
+        """The free bone nearest to the hips on which the whole body hangs."""
+        if self.turning[bone] and self.rig.skeleton.translatable[bone].all():
+            return Control(bone, bone)
+        carried = [other for other in body if not self.turning[other]]
+        places = self.rest[:, :, 3]
+        able = [other for other in self.upstream(bone) if self.moving[other]]
+        able = [other for other in able if all(other in self.upstream(part) for part in carried)]
+        able.sort(key=lambda other: float(np.linalg.norm(places[other] - places[bone])))
+        return Control(able[0], able[0]) if able else Control(turns=bone if self.turning[bone] else -1)
+
+    def goal(self, bone: int) -> int:
+        """The bone that leads an IK chain to this one's head; -1: none."""
+        return self._goals.get(bone, -1) if bone not in self.in_chains else -1
+
+    def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
+        """Whether a control goes along with a part of the body, or with that part's control."""
+        if control < 0 or part < 0:
+            return False
+        upstream = self.upstream(control)
+        return part in upstream or controls[part].turns in upstream
+
+    def switch(self, bone: int, control: int) -> tuple[str, str, float] | None:
+        """What property fades out the constraints that come after the one by which `control` leads this bone."""
+        drivers = self.object.animation_data.drivers if self.object.animation_data else ()
+        for other in (bone, *self.upstream(bone)):
+            constraints = self.object.pose.bones[other].constraints
+            places = [place for place, constraint in enumerate(constraints)
+                      if getattr(constraint, "subtarget", "") == self.rig.skeleton.names[control]]  # fmt: skip
+            for constraint in constraints[places[0] + 1 :] if places else ():
+                path = constraint.path_from_id("influence")
+                for curve in drivers:
+                    variables = curve.driver.variables if curve.data_path == path else ()
+                    for variable in variables:
+                        found = split_path(variable.targets[0].data_path)
+                        if found is not None and found[1].startswith('["'):
+                            return found[0], found[1][2:-2], 1.0
+        return None
+
+    def _fits(self, other: int, bone: int) -> bool:
+        far = np.linalg.norm(self.rest[other, :, 3] - self.rest[bone, :, 3])
+        return bool(
+            far < _SAME_PLACE * self.rig.skeleton.size and self.rest[other, :, 1] @ self.rest[bone, :, 1] > _ALIGNED
+        )
+
+
+def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
+    """What can be come to from a bone, with the number of steps."""
+    found: dict[int, int] = {}
+    ring, step = {bone}, 0
+    while ring:
+        step += 1
+        ring = {other for start in ring for other in edges[start] if other not in found}
+        found |= dict.fromkeys(ring, step)
+    return found
+
+
+def _puppet(
+    skeleton: Skeleton, roles: Roles, bones: list[int], order: Mapping[int, int], controls: Mapping[int, Control],
+    graph: _Graph,
+) -> Puppet:  # fmt: skip
+    place = {bone: number for number, bone in enumerate(bones)}
+    parents = np.array([place.get(order[bone], -1) for bone in bones])
+    rest = skeleton.rest_matrices[bones]
+    turns = frame_rotations(rest[:, :, :3])
+    above = np.where((parents >= 0)[:, None], turns[parents], rotation.IDENTITY)
+    origin = np.where((parents >= 0)[:, None], rest[parents, :, 3], 0.0)
+    body = Skeleton(
+        tuple(skeleton.names[bone] for bone in bones),
+        parents,
+        rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
+        rotation.mul(rotation.inv(above), turns),
+        skeleton.lengths[bones],
+        translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
+    )
+    known: dict[str, Any] = {}
+    for role, found in roles.bones.items():
+        if isinstance(found, int):
+            known |= {role: place[found]} if found in place else {}
+        else:
+            known[role] = tuple(place[bone] for bone in found if bone in place)
+    limbs = {name: tuple(place[bone] for bone in chain if bone in place) for name, chain in roles.limbs.items()}
+    lean = replace(roles, bones={role: found for role, found in known.items() if found != ()}, twist={}, limbs=limbs)
+    switches = {place[bone]: found for bone in bones
+                if (found := graph.switch(bone, controls[bone].turns)) is not None}  # fmt: skip
+    ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
+    ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
+    rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
+    hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
+    return Puppet(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches)
+
+
+def read_puppet_pose(puppet: Puppet, matrices: Array) -> Pose:
+    """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4)."""
+    skeleton, parents = puppet.skeleton, puppet.skeleton.parents
+    own = matrices[..., puppet.bones, :, :]
+    heads, turns = own[..., 3], frame_rotations(own[..., :3])
+    hangs = (parents >= 0)[:, None]
+    above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
+    origin = np.where(hangs, heads[..., parents, :], 0.0)
+    base = rotation.mul(above, skeleton.rest_rotations)
+    away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
+    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~puppet.rigid[:, None]
+    return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Led:
+    """What a puppet was led by: the rig's pose after, the bones turned and moved, and properties that were set."""
+
+    pose: Pose
+    turned: list[int]
+    moved: list[int]
+    switched: dict[tuple[str, str], Any]  # with what they were
+
+
+def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) -> Led:
+    """Bring the controls to where the body stands as in `pose`.
+
+    Raises CoreError, with the controls as they were, where a part does not follow its control.
+    """
+    context: Any = bpy.context
+    wanted_heads, wanted = forward(puppet.skeleton, pose)
+    context.view_layer.update()
+    start = now = read_pose(object, rig)
+    channels = read_channels(object, rig.channels)
+    turned = np.array([control.turns for control in puppet.controls])
+    moved = np.array([control.moves for control in puppet.controls])
+    led = np.flatnonzero(turned >= 0)
+    before = _set_switches(object, puppet, pose, read_puppet_pose(puppet, read_matrices(object)))
+    bones = sorted({*turned[led].tolist(), *moved[moved >= 0].tolist()})
+    errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
+    stubborn = np.zeros(
+        len(wanted), bool
+    )  # parts whose own twist no control gives: halves of an arm beside twist bones
+    try:
+        for _ in range(_ROUNDS):
+            context.view_layer.update()
+            matrices = read_matrices(object)
+            heads, turns = matrices[:, :, 3], frame_rotations(matrices[:, :, :3])
+            own = turns[puppet.bones]
+            change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) what each part is off
+            swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
+            twist, before_twist = 2.0 * np.arccos(np.clip(twisted[:, 0], -1.0, 1.0)), twist
+            stubborn |= (twist > _THERE) & (twist > _EASED * before_twist)
+            change = np.where(stubborn[:, None], swing, change)
+            errors = rotation.angle_between(change, rotation.IDENTITY) * (turned >= 0)
+            far = np.linalg.norm(wanted_heads - heads[puppet.bones], axis=-1)[moved >= 0]
+            if errors.max() < _THERE and far.max(initial=0.0) < _THERE * rig.skeleton.size:
+                break
+            now = _turned(now, puppet, change, heads, turns, wanted_heads)
+            write_pose(object, rig, now, bones)
+        if errors.max() > _ASTRAY:
+            worst = puppet.skeleton.names[int(np.argmax(errors))]
+            raise CoreError(f'"{worst}" does not follow its control; something else decides it.')
+    except CoreError:
+        write_channels(object, channels)
+        _give_back(object, before)
+        raise
+    new_turned = [bone for bone in sorted({*turned[led].tolist()})
+                  if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
+    step = _NOISE * rig.skeleton.size
+    new_moved = [bone for bone in sorted({*moved[moved >= 0].tolist()})
+                 if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
+    write_channels(object, channels)  # what did not change stays exactly as it was
+    write_pose(object, rig, now, {*new_turned, *new_moved})
+    return Led(now, new_turned, new_moved, before)
+
+
+def _turned(now: Pose, puppet: Puppet, change: Array, heads: Array, turns: Array, wanted_heads: Array) -> Pose:
+    """The controls' next channels."""
+    parents = puppet.skeleton.parents
+    rotations, translations = np.array(now.rotations), np.array(now.translations)
+    for part, control in enumerate(puppet.controls):
+        bone, rides = control.turns, int(parents[part])
+        here = heads[puppet.bones[part]]
+        if bone >= 0:
+            base = rotation.mul(turns[bone], rotation.inv(now.rotations[bone]))
+            carried = change[rides] if puppet.hangs[part] else rotation.IDENTITY
+            after = rotation.mul(change[part], turns[bone])
+            rotations[bone] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+        if control.moves >= 0:
+            mover = control.moves
+            base = rotation.mul(turns[mover], rotation.inv(now.rotations[mover]))
+            lever = here - heads[mover]
+            swung = rotation.rotate(change[part], lever) if mover == bone else lever
+            step = wanted_heads[part] - swung - heads[mover]
+            translations[mover] = translations[mover] + rotation.rotate(rotation.inv(base), step)
+    return replace(now, rotations=rotations, translations=translations)
+
+
+def _set_switches(object: ArmatureObject, puppet: Puppet, pose: Pose, now: Pose) -> dict[tuple[str, str], float]:
+    """Let the controls lead what will change; returns what the properties were."""
+    changed = rotation.angle_between(pose.rotations, now.rotations) > _THERE
+    changed |= np.any(np.abs(pose.translations - now.translations) > _THERE * puppet.skeleton.size, axis=-1)
+    for part, parent in enumerate(puppet.skeleton.parents.tolist()):  # and all that goes along
+        changed[part] |= parent >= 0 and changed[parent]
+    before: dict[tuple[str, str], float] = {}
+    for part, (bone, name, value) in puppet.switches.items():
+        owner = object.pose.bones[bone]
+        if changed[part] and owner.get(name) != value and (bone, name) not in before:
+            before[bone, name] = owner[name]
+            owner[name] = type(owner[name])(value)
+    if before:
+        object.update_tag(refresh={"DATA"})
+    return before
+
+
+def _give_back(object: ArmatureObject, before: Mapping[tuple[str, str], float]) -> None:
+    for (bone, name), value in before.items():
+        object.pose.bones[bone][name] = value
+
+
+def controls_by_role(puppet: Puppet, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:
+    """Role -> the bone, or bones, that a user keys for it."""
+    found: dict[str, str | list[str]] = {}
+    place = {int(bone): number for number, bone in enumerate(puppet.bones)}
+    for role, chain in {**roles.bones, **roles.limbs}.items():
+        bones = (chain,) if isinstance(chain, int) else chain
+        led = [puppet.controls[place[bone]] for bone in bones if bone in place]
+        keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in led if c != Control()]
+        if keyed:
+            found[role] = keyed[0] if isinstance(chain, int) else keyed
+    return found

@@ -1,0 +1,55 @@
+"""Limits that were learnt from a motion, kept with the bones: `PoseBone.poise_learned`, JSON."""
+
+import json
+from collections.abc import Collection
+from typing import Any, Final
+
+import numpy as np
+
+from ..core import CoreError, Polygon, SwingPolygon, rotation
+from ..core.limits.swing import from_swing_twist
+from ..core.rotation import Array
+from .errors import BridgeError
+
+_DIGITS: Final = 5
+_LINK: Final = np.array([0.0, 1.0, 0.0])
+_SPOKE: Final = 4  # corners from one line to the joint to the next
+
+
+def write_learned(bone: Any, polygon: Polygon | None) -> None:
+    """Keep a polygon with a pose bone: a middle, and corners around it; None: forget."""
+    if polygon is None:
+        bone.poise_learned = ""
+        return
+    rows = np.column_stack([polygon.vertices, polygon.lower, polygon.upper])
+    bone.poise_learned = json.dumps(np.round(rows, _DIGITS).tolist())
+
+
+def read_learned(bone: Any) -> Polygon:
+    """What is kept with a pose bone; raises BridgeError if it is damaged."""
+    try:
+        rows = np.array(json.loads(bone.poise_learned), float)
+        around = np.arange(1, len(rows))
+        fan = np.stack([np.zeros(len(around), int), around, np.roll(around, -1)], axis=1)
+        return Polygon(rows[:, :2], fan, rows[:, 2], rows[:, 3])
+    except (ValueError, IndexError, CoreError) as error:
+        raise BridgeError(f'The learned limits of "{bone.name}" are damaged; learn them again.') from error
+
+
+def learned_limits(bones: Any, limited: Collection[int]) -> list[SwingPolygon]:
+    """Of all pose bones that have some, but those that the user limited by Blender's own means."""
+    kept = [number for number, bone in enumerate(bones) if bone.poise_learned and number not in limited]
+    return [SwingPolygon(kept, [read_learned(bones[number]) for number in kept])] if kept else []
+
+
+def learned_cone(bone: Any, world: Array) -> list[Array]:
+    """Lines (n, 3) in the world that show where a pose bone may point: the outline at its tail, and spokes."""
+    polygon = read_learned(bone)
+    corners = polygon.vertices[1:]
+    matrix, basis = np.array(bone.matrix, float), np.array(bone.matrix_basis, float)
+    base = rotation.mul(rotation.from_matrix(rotation.nearest_rotation(matrix[:3, :3])),
+                        rotation.inv(rotation.from_matrix(rotation.nearest_rotation(basis[:3, :3]))))  # fmt: skip
+    ways = rotation.rotate(rotation.mul(base, from_swing_twist(corners, np.zeros(len(corners)))), _LINK)
+    tips = matrix[:3, 3] + bone.length * ways
+    lines = [np.concatenate([tips, tips[:1]]), *(np.stack([matrix[:3, 3], tip]) for tip in tips[::_SPOKE])]
+    return [line @ world[:3, :3].T + world[:3, 3] for line in lines]

@@ -1,0 +1,109 @@
+"""Jobs on rigs whose bodies are driven: solved on the body's own bones, keyed on their controls."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..bridge.channels import CHANNELS, read_channels, write_channels
+from ..core import CoreError, Motion, Pose
+from ..core.humanoid import Roles
+from .job import Job
+from .takes import Take, step
+
+_SETTLED: Final = 1e-4  # radians: a pose of the body that differs by less is the same
+
+
+@dataclass(frozen=True, eq=False)
+class Led:
+    """The controls' motion, the bones turned and moved, and properties that were set."""
+
+    motion: Motion
+    turned: list[int]
+    moved: list[int]
+    switched: list[tuple[str, str]]
+
+
+def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.Puppet | None:
+    """The puppet for a job that names bones which only controls bring anywhere; None for any other.
+
+    Raises CoreError for a goal of such a job that names a bone which is no part of the body.
+    """
+    skeleton = rig.skeleton
+    named = {skeleton.index(goal.bone) for goal in job.goals}
+    if not any(rig.driven_above(bone) or not skeleton.movable[bone] for bone in named):
+        return None
+    puppet = bridge.find_puppet(object, rig, roles)
+    if puppet is None or not named.intersection(puppet.bones.tolist()):
+        return None
+    for number, goal in enumerate(job.goals):
+        for bone in (goal.bone, *goal.others.values()):
+            if bone not in puppet.skeleton.names:
+                raise CoreError(
+                    f'goals[{number}]: "{bone}" is no part of the body, which controls lead; name one of its bones.'
+                )
+    return puppet
+
+
+def seen_by(puppet: bridge.Puppet | None, take: Take) -> Take:
+    """What a take has of the body's own bones."""
+    return take if puppet is None else replace(take, matrices=take.matrices[:, puppet.bones])
+
+
+def lead(
+    context: Any, object: Any, rig: bridge.Rig, puppet: bridge.Puppet, motion: Motion, pose: Pose, framed: bool
+) -> tuple[Led, Pose]:
+    """Bring the controls to the body's `pose` (F) at every frame, or, not `framed`, now; and where the body then is.
+
+    Nothing is left changed: channels, frame and properties are afterwards what they were.
+    """
+    rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
+    turned: set[int] = set()
+    moved: set[int] = set()
+    switched: dict[tuple[str, str], Any] = {}
+    stands: list[Any] = []
+    before = read_channels(object, CHANNELS)
+    owners = {found[:2] for found in puppet.switches.values()}
+    values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
+
+    def note() -> None:
+        place = len(stands)
+        led = bridge.lead_puppet(object, rig, puppet, pose[place])
+        context.view_layer.update()
+        stands.append(bridge.read_matrices(object))
+        bones = [*led.turned, *led.moved]
+        rotations[place, bones], translations[place, bones] = led.pose.rotations[bones], led.pose.translations[bones]
+        turned.update(led.turned)
+        moved.update(led.moved)
+        switched.update({found: object.pose.bones[found[0]][found[1]] for found in led.switched})
+
+    try:
+        if framed:
+            step(context, motion.frames, note)
+        else:
+            note()
+    finally:
+        for (bone, name), value in values.items():
+            object.pose.bones[bone][name] = value
+        write_channels(object, before)
+        context.view_layer.update()
+    led_pose = replace(motion.pose, rotations=rotations, translations=translations)
+    led = Led(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched])
+    return led, bridge.read_puppet_pose(puppet, np.stack(stands))
+
+
+def settled(wanted: Pose, pose: Pose) -> bool:
+    """Whether the body came to where it was led."""
+    far = np.abs(wanted.translations - pose.translations).max(initial=0.0)
+    return bool(np.abs(wanted.rotations - pose.rotations).max(initial=0.0) < _SETTLED and far < _SETTLED)
+
+
+def set_switches(object: Any, led: Led, framed: bool) -> None:
+    """Hand the limbs over to the controls, keyed at every frame of a framed job."""
+    for bone, name in led.switched:
+        owner = object.pose.bones[bone]
+        owner[name] = type(owner[name])(1)
+        for frame in led.motion.frames.tolist() if framed else ():
+            owner.keyframe_insert(f'["{name}"]', frame=frame, group=bone)
+    object.update_tag(refresh={"OBJECT", "DATA"})

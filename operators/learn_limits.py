@@ -1,0 +1,63 @@
+"""Limits of joints from what they do in the action."""
+
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.props import FloatProperty
+
+from .. import bridge
+from ..core import CoreError
+from ..core.limits import learn_polygon
+from .tool import Tool, counted, selected_bones
+
+_MOST: Final = 5000  # frames that are looked at
+
+
+class POISE_OT_learn_limits(Tool, bpy.types.Operator):
+    """The selected bones turn and twist no further than in the action; limits of their own go before that"""
+
+    bl_idname = "poise.learn_limits"
+    bl_label = "Learn Limits"
+
+    margin: FloatProperty(
+        name="Margin", description="How much further than in the action", subtype="ANGLE", default=np.radians(5.0),
+        min=0.0, max=np.pi / 2.0,
+    )  # fmt: skip
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        names = selected_bones(context)
+        data = object.animation_data
+        if data is None or data.action is None:
+            raise CoreError(f'"{object.name}" has no action to learn from.')
+        rig = bridge.read_rig(object)
+        free = [name for name in names if name not in rig.driven]
+        if not free:
+            raise CoreError("All selected bones are driven: limits would not hold them.")
+        first, last = (int(frame) for frame in data.action.frame_range)
+        step = 1 + (last - first) // _MOST
+        motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1, step))
+        polygons = {name: learn_polygon(motion.pose.rotations[:, rig.skeleton.index(name)], self.margin)
+                    for name in free}  # fmt: skip
+        for name, polygon in polygons.items():
+            bridge.write_learned(object.pose.bones[name], polygon)
+        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(motion.frames), 'frame')}"
+
+
+class POISE_OT_forget_limits(Tool, bpy.types.Operator):
+    """Take the learnt limits off the selected bones"""
+
+    bl_idname = "poise.forget_limits"
+    bl_label = "Forget Limits"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        bones = [object.pose.bones[name] for name in selected_bones(context)]
+        learned = [bone for bone in bones if bone.poise_learned]
+        if not learned:
+            raise CoreError("None of the selected bones has learnt limits.")
+        for bone in learned:
+            bridge.write_learned(bone, None)
+        return "INFO", f"Forgot the limits of {counted(len(learned), 'bone')}"
+
+
+CLASSES = (POISE_OT_learn_limits, POISE_OT_forget_limits)

@@ -1,0 +1,49 @@
+"""Put the feet on the ground."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
+
+from .. import bridge
+from ..core import Goal, Humanoid, Pose, forward, solve
+from ..core.humanoid import SIDES
+from ..core.humanoid.corrections import require
+from ..core.humanoid.ground import plant_feet
+from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides
+
+
+class POISE_OT_plant_feet(OnSurface, BodyTool, bpy.types.Operator):
+    """Put the feet on the ground, flat or rolled over heel, ball and toes; the legs bend, the hips help"""
+
+    bl_idname = "poise.plant_feet"
+    bl_label = "Feet on the Ground"
+
+    side: EnumProperty(name="Feet", description="Which feet", items=SIDE_ITEMS)
+    roll: FloatProperty(
+        name="Roll", description="Below zero the foot stands on its heel, above on the ball, then on its tip",
+        subtype="ANGLE", soft_min=-np.pi / 4.0, soft_max=np.pi / 2.0, min=-np.pi / 2.0, max=np.pi / 2.0,
+    )  # fmt: skip
+    bend: FloatProperty(
+        name="Toes Bend", description="How far the foot rolls on the ball until it goes on to the tip of its toes",
+        subtype="ANGLE", default=np.radians(40.0), min=0.0, max=np.pi / 2.0,
+    )  # fmt: skip
+    use_hips: BoolProperty(
+        name="Hips Help", description="The hips come along where the legs are too short", default=True
+    )
+
+    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
+        skeleton, roles = body.skeleton, body.roles
+        heads, turns = forward(skeleton, body.pose)
+        sides = chosen_sides(self.side, body, "foot")
+        feet = dict(zip(sides, require(skeleton, roles, *(f"foot.{side}" for side in sides)), strict=True))
+        planes = self.planes(context, object, {side: heads[foot] for side, foot in feet.items()})
+        pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
+        still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
+        still += [] if self.use_hips else ["hips"]
+        goals += [Goal(bone, heads[bone], turns[bone]) for bone in require(skeleton, roles, *still)]
+        return solve(skeleton, pose, goals, Humanoid(roles)).pose
+
+
+CLASSES = (POISE_OT_plant_feet,)

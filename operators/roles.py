@@ -1,0 +1,154 @@
+"""Which bone plays which part of the body: corrected by picking bones, taken back, shared as a file."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import bpy
+from bpy.props import EnumProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from .. import bridge
+from ..commands.files import check_place, write_whole
+from ..commands.info import find_parts
+from ..commands.roles import mapping_of, read_mapping
+from ..core import CoreError
+from ..core.humanoid.corrections import LISTS, NO_PART, ROLES, swapped
+from .survey import look
+from .tool import Tool, counted, selected_bones
+
+_KIND: Final = ".json"
+
+
+class _RolesTool(Tool):
+    """A tool that changes what is said about parts; the panel is told."""
+
+    def execute(self, context: Any) -> set[str]:
+        done = super().execute(context)
+        if done == {"FINISHED"}:
+            look(context, context.active_object)
+        return done
+
+
+class POISE_OT_show_part(bpy.types.Operator):
+    """Look at this part of the body"""
+
+    bl_idname = "poise.show_part"
+    bl_label = "Show Part"
+    bl_options = {"INTERNAL"}
+
+    role: StringProperty(name="Part", description="The part of the body")
+
+    @classmethod
+    def description(cls, context: Any, properties: Any) -> str:
+        found = context.window_manager.poise_survey.findings
+        bones = next((row.text for row in found if row.kind == "ROLE" and row.name == properties.role), "")
+        return f"{properties.role}: {bones or 'no bone'}"
+
+    def execute(self, context: Any) -> set[str]:
+        context.window_manager.poise_survey.part = self.role
+        if context.area is not None:
+            context.area.tag_redraw()  # what is saved nowhere, nobody else notices
+        return {"FINISHED"}
+
+
+class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
+    """The selected bones play this part of the body, whatever was found; it is saved with the file"""
+
+    bl_idname = "poise.set_role"
+    bl_label = "Selected Bones Play It"
+
+    role: EnumProperty(
+        name="Part",
+        description="The part of the body",
+        items=[(role, role, f"The bone is {role}") for role in ROLES] + [(NO_PART, "None", "It plays no part")],
+    )
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        names = selected_bones(context)
+        if self.role not in LISTS and self.role != NO_PART and len(names) > 1:
+            raise CoreError(f"{self.role} is one bone; select that one alone.")
+        said = {bone.name: "" for bone in object.pose.bones if bone.poise_role == self.role != NO_PART}
+        bridge.write_corrections(object, {**said, **dict.fromkeys(names, self.role)})
+        what = "no part" if self.role == NO_PART else self.role
+        return "INFO", f"{', '.join(names)} {'plays' if len(names) == 1 else 'play'} {what}"
+
+
+class POISE_OT_clear_roles(_RolesTool, bpy.types.Operator):
+    """Take back what was said about a part, or about all: the bones play what is found"""
+
+    bl_idname = "poise.clear_roles"
+    bl_label = "As Found"
+
+    role: StringProperty(name="Part", description="The part of the body; none: all", options={"SKIP_SAVE"})
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        said = [bone.name for bone in object.pose.bones if bone.poise_role and self.role in ("", bone.poise_role)]
+        if not said:
+            raise CoreError(f"Nothing was said about {self.role or 'any part'}.")
+        bridge.write_corrections(object, dict.fromkeys(said, ""))
+        return "INFO", f"Took back what was said about {counted(len(said), 'bone')}"
+
+
+class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
+    """Left is right and right is left: for a body that was taken to look the other way"""
+
+    bl_idname = "poise.swap_sides"
+    bl_label = "Swap Left and Right"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        roles = bridge.read_roles(object)
+        names = object.data.bones.keys()
+        sided = {role: bones for role, bones in roles.bones.items() if role != swapped(role)}
+        if not sided:
+            raise CoreError(f'No part of "{object.name}" has a side.')
+        bridge.write_corrections(
+            object,
+            {names[bone]: swapped(role) for role, bones in sided.items()
+             for bone in ((bones,) if isinstance(bones, int) else bones)},
+        )  # fmt: skip
+        return "INFO", f'"{object.name}" looks along {bridge.read_roles(object).facing} now'
+
+
+class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
+    """Write the parts as they are understood now to a file, for other armatures with these names"""
+
+    bl_idname = "poise.export_roles"
+    bl_label = "Save Mapping"
+    bl_options = {"REGISTER"}
+
+    filename_ext = _KIND
+    filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        path = Path(self.filepath)
+        mapping = mapping_of(find_parts(object))
+        check_place(path)
+        write_whole(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
+        return "INFO", f'Wrote {counted(len(mapping["roles"]), "part")} to "{path.name}"'
+
+
+class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
+    """Take the parts from a file; it is saved with the .blend file"""
+
+    bl_idname = "poise.import_roles"
+    bl_label = "Load Mapping"
+
+    filename_ext = _KIND
+    filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        mapping = read_mapping(Path(self.filepath))
+        said = {bone.name: "" for bone in object.pose.bones if bone.poise_role}
+        bridge.write_corrections(object, {**said, **bridge.mapping_to_corrections(object, mapping)})
+        return "INFO", f"Took {counted(len(mapping), 'part')} from the file"
+
+
+CLASSES = (
+    POISE_OT_show_part,
+    POISE_OT_set_role,
+    POISE_OT_clear_roles,
+    POISE_OT_swap_sides,
+    POISE_OT_export_roles,
+    POISE_OT_import_roles,
+)

@@ -1,0 +1,56 @@
+"""The panel "Body": what is done to a whole body by its parts."""
+
+from typing import Any, Final
+
+import bpy
+
+from .. import bridge
+from .side import Side, draw_sentence
+
+_POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "As at Rest"))
+_MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
+_HANDS: Final = (("R", "Right..."), ("BOTH", "Both..."), ("L", "Left..."))
+
+
+class POISE_PT_body(Side, bpy.types.Panel):
+    """Postures, the other side, the ground, hands and looks"""
+
+    bl_label = "Body"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        try:
+            bridge.check(context.active_object)
+        except bridge.BridgeError as refusal:
+            draw_sentence(layout, context, str(refusal), "INFO")
+            return
+        grid = layout.grid_flow(columns=2, align=True, row_major=True)
+        for posture, text in _POSTURES:
+            grid.operator("poise.take_posture", text=text).posture = posture
+        column = layout.column(align=True)
+        column.label(text="Mirror")
+        row = column.row(align=True)
+        for model, text, icon in _MODELS:
+            row.operator("poise.mirror_pose", text=text, icon=icon).model = model
+        column = layout.column(align=True)
+        column.label(text="Touch")
+        row = column.row(align=True)
+        row.operator("poise.plant_feet", text="Feet on Ground").surface = "GROUND"
+        row.operator("poise.lay_hands", text="Hands Flat").surface = "CURSOR"
+        column = layout.column(align=True)
+        column.label(text="Fingers")
+        row = column.row(align=True)
+        for side, text in _HANDS:
+            row.operator("poise.pose_fingers", text=text).side = side
+        layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
+
+
+def draw_body_menu(layout: Any) -> None:
+    """The same for the Pose menu and the search."""
+    layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
+    layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
+    for tool in ("plant_feet", "lay_hands", "pose_fingers", "look_at"):
+        layout.operator(f"poise.{tool}")
+
+
+CLASSES = (POISE_PT_body,)

@@ -1,0 +1,20 @@
+"""What is known of single bones beside Blender's own: the part that the user gave it, limits that it learnt."""
+
+from typing import Any, Final
+
+from bpy.props import StringProperty
+
+from .overrides import OPEN
+
+# On every pose bone, where a renamed bone takes it along and a library override keeps it.
+ROLES: Final[dict[str, Any]] = {
+    "role": StringProperty(
+        name="Part", description="The part of the body that the bone plays, where it is not as found", override=OPEN
+    ),
+    "learned": StringProperty(
+        name="Learnt Limits",
+        description="How far the bone turns and twists in the action that it learnt from",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
+}

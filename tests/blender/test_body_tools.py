@@ -1,0 +1,180 @@
+"""The tools for a whole body in Blender: measured where Blender has the bones, keyed, undone, refused."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+import bridge
+from core import rotation
+from panels.body import POISE_PT_body
+from tests.blender.builders import contents, make_armature, make_empty, select, turn, world, world_rotation
+from tests.blender.rigs import SHIPPED, load
+from tests.blender.test_panel import drawn_by
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+context: Any = bpy.context
+
+TOOLS = ("take_posture", "mirror_pose", "plant_feet", "lay_hands", "pose_fingers", "look_at")
+
+
+@pytest.fixture
+def mixamo() -> Any:
+    """A body in centimetres on an object of scale 0.01, moved and turned, in some pose."""
+    (rig,) = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")
+    rig.location, rig.rotation_euler.z = (1.0, -2.0, 0.0), 0.7
+    select(rig, [])
+    rng = np.random.default_rng(1)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        if bone.parent is not None:
+            bone.rotation_quaternion = rotation.exp(0.25 * rng.normal(size=3)).tolist()
+    context.view_layer.update()
+    return rig
+
+
+def at(rig: Any, part: str) -> np.ndarray:
+    return world(rig, f"mixamorig:{part}")
+
+
+def way(rig: Any, first: str, last: str) -> np.ndarray:
+    line = at(rig, last) - at(rig, first)
+    return line / np.linalg.norm(line)
+
+
+def test_the_panel_has_a_button_for_every_tool() -> None:
+    make_armature()
+    assert {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"} == {f"poise.{name}" for name in TOOLS}
+
+
+def test_a_t_pose_in_the_world(mixamo: Any) -> None:
+    assert bpy.ops.poise.take_posture(posture="T") == {"FINISHED"}
+    left = np.array([np.cos(0.7), np.sin(0.7), 0.0])
+    np.testing.assert_allclose(way(mixamo, "LeftArm", "LeftHand"), left, atol=1e-4)
+    np.testing.assert_allclose(way(mixamo, "RightArm", "RightForeArm"), -left, atol=1e-4)
+    np.testing.assert_allclose(way(mixamo, "LeftUpLeg", "LeftFoot"), (0.0, 0.0, -1.0), atol=1e-4)
+    bpy.ops.poise.take_posture(posture="A", arms=0.5)
+    assert np.arcsin(-way(mixamo, "LeftArm", "LeftHand")[2]) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_mirrored_pose_is_the_image_of_the_pose_across_the_bodys_own_plane(mixamo: Any) -> None:
+    parts = ("Head", "Arm", "Hand", "HandIndex3", "Leg", "Foot", "ToeBase")
+    names = [(f"{s}{part}", f"{o}{part}") if part != "Head" else (part, part)
+             for part in parts for s, o in (("Left", "Right"), ("Right", "Left"))]  # fmt: skip
+    hips = at(mixamo, "Hips")
+    before = {one: at(mixamo, one) - hips for one, _ in names}
+    bpy.ops.poise.mirror_pose()
+    normal = np.array([np.cos(0.7), np.sin(0.7), 0.0])
+    image = np.eye(3) - 2.0 * np.outer(normal, normal)
+    for one, other in names:
+        np.testing.assert_allclose(at(mixamo, other) - at(mixamo, "Hips"), image @ before[one], atol=3e-3)
+
+
+def test_feet_stand_on_a_moved_plane_and_the_object_may_be_turned(mixamo: Any) -> None:
+    plane = make_empty("Plane", (0.0, 0.0, 0.2))
+    plane.rotation_euler = (0.1, 0.05, 0.0)
+    context.view_layer.update()
+    context.view_layer.objects.active = mixamo
+    assert bpy.ops.poise.plant_feet(surface="OBJECT", object="Plane") == {"FINISHED"}
+    normal = np.array(plane.matrix_world.to_3x3() @ Vector((0, 0, 1)))
+    for side in ("Left", "Right"):
+        heights = [(at(mixamo, f"{side}{part}") - (0.0, 0.0, 0.2)) @ normal for part in ("Foot", "ToeBase")]
+        bone = mixamo.data.bones[f"mixamorig:{side}Foot"]
+        made = [0.01 * mixamo.data.bones[f"mixamorig:{side}{part}"].head_local.z for part in ("Foot", "ToeBase")]
+        assert bone is not None
+        np.testing.assert_allclose(heights, made, atol=2e-3)
+    low = at(mixamo, "LeftFoot")
+    bpy.ops.poise.plant_feet(surface="OBJECT", object="Plane", side="L", roll=0.5)
+    assert (at(mixamo, "LeftFoot") - low) @ normal > 0.03
+
+
+def test_a_hand_lies_on_the_nearest_place_of_a_mesh(mixamo: Any) -> None:
+    bpy.ops.poise.take_posture(posture="RELAXED")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    below = at(mixamo, "LeftHand")
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=(*below[:2], 0.4))
+    table = context.active_object
+    table.name = "Table"  # its top is at 0.9
+    context.view_layer.objects.active = mixamo
+    bpy.ops.object.mode_set(mode="POSE")
+    feet = at(mixamo, "LeftFoot")
+    assert bpy.ops.poise.lay_hands(surface="OBJECT", object="Table", side="L") == {"FINISHED"}
+    knuckle, wrist = at(mixamo, "LeftHandMiddle1"), at(mixamo, "LeftHand")
+    assert abs(knuckle[2] - wrist[2]) < 0.02
+    assert 0.9 < wrist[2] < 0.95
+    np.testing.assert_allclose(at(mixamo, "LeftFoot"), feet, atol=1e-3)
+
+
+def test_fingers_close_on_one_hand_alone(mixamo: Any) -> None:
+    bpy.ops.poise.take_posture(posture="T")
+    bpy.ops.poise.pose_fingers(side="BOTH", close=0.0)
+    flat = {side: at(mixamo, f"{side}HandIndex3") - at(mixamo, f"{side}Hand") for side in ("Left", "Right")}
+    bpy.ops.poise.pose_fingers(side="L", close=1.0)
+    closed = {side: at(mixamo, f"{side}HandIndex3") - at(mixamo, f"{side}Hand") for side in ("Left", "Right")}
+    assert np.linalg.norm(closed["Left"]) < 0.7 * np.linalg.norm(flat["Left"])
+    np.testing.assert_allclose(closed["Right"], flat["Right"], atol=1e-6)
+
+
+def test_the_head_looks_at_the_cursor_and_at_an_object(mixamo: Any) -> None:
+    ahead = np.array([np.sin(0.7), -np.cos(0.7), 0.0])
+    place = at(mixamo, "Head") + 2.0 * ahead + (0.4, 0.0, -0.3)
+    rest = np.array((mixamo.matrix_world @ mixamo.data.bones["mixamorig:Head"].matrix_local).to_quaternion())
+    make_empty("Cup", place.tolist())
+    context.view_layer.objects.active = mixamo
+    context.scene.cursor.location = place
+    for settings in ({"target": "CURSOR"}, {"target": "OBJECT", "object": "Cup"}):
+        turn(mixamo, "mixamorig:Head", 0.3)
+        bpy.ops.poise.look_at(**settings)
+        change = rotation.mul(world_rotation(mixamo, "mixamorig:Head"), rotation.inv(rest))
+        wanted = place - at(mixamo, "Head")
+        assert rotation.rotate(change, ahead) @ wanted / np.linalg.norm(wanted) > np.cos(np.radians(1.5))
+
+
+def test_a_tool_is_one_undo_step_and_keys_what_it_changed(mixamo: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    name = mixamo.name
+    bpy.ops.ed.undo_push(message="before")
+    before = contents()
+    bpy.ops.poise.pose_fingers("EXEC_DEFAULT", True, side="L", close=0.5)
+    rig = bpy.data.objects[name]
+    (bag,) = rig.animation_data.action.layers[0].strips[0].channelbags
+    keyed = {curve.data_path.split('"')[1] for curve in bag.fcurves}
+    assert keyed
+    assert all("LeftHand" in bone for bone in keyed)
+    bpy.ops.ed.undo()
+    assert contents()["objects"] == before["objects"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "settings", "sentence"),
+    [
+        ("look_at", {"target": "OBJECT"}, "Name the object"),
+        ("look_at", {"target": "OBJECT", "object": "Nobody"}, 'No object "Nobody"'),
+        ("plant_feet", {"surface": "OBJECT", "object": "rig"}, "is the body itself"),
+        ("pose_fingers", {}, "No middle.L is found"),
+        ("lay_hands", {"side": "L", "surface": "OBJECT"}, "Name the object"),
+    ],
+)
+def test_what_cannot_be_done_is_said_and_nothing_changes(tool: str, settings: dict[str, str], sentence: str) -> None:
+    select(make_armature(), [])
+    before = contents()
+    with pytest.raises(RuntimeError, match=sentence):
+        getattr(bpy.ops.poise, tool)(**settings)
+    assert contents() == before
+
+
+def test_driven_bones_are_named_and_nothing_changes() -> None:
+    rig = make_armature()
+    cup = make_empty("Cup")
+    context.view_layer.objects.active = rig
+    rig.pose.bones["forearm.L"].constraints.new("COPY_ROTATION").target = cup
+    turn(rig, "upper_arm.L", 0.5)
+    context.view_layer.update()
+    before = contents()
+    with pytest.raises(RuntimeError, match=r'"forearm.L" is decided by constraint "Copy Rotation"'):
+        bpy.ops.poise.mirror_pose()
+    assert contents() == before
+    assert bridge.read_body(rig).rig.driven

@@ -1,0 +1,178 @@
+"""Rigs whose bodies are driven are posed by their controls, and measured where Blender has the bodies' bones."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge import Grab
+from commands.info import describe
+from commands.job import parse
+from commands.solve import perform
+from core import CoreError
+from operators.pins import set_pins
+from operators.session import Session
+from tests.blender.builders import contents, select, world
+from tests.blender.rigs import SHARED, load
+
+context: Any = bpy.context
+SCRIPTED = SHARED / "rigs" / "scripted"
+
+
+@pytest.fixture
+def human() -> Any:
+    """Rigify's own human, its limbs on IK as it comes."""
+    rig = next(rig for rig in load(SCRIPTED / "rigify_generated_human.blend") if rig.name == "rig")
+    select(rig, [])
+    return rig
+
+
+def at(rig: Any, part: str) -> np.ndarray:
+    return world(rig, f"DEF-{part}")
+
+
+def way(rig: Any, first: str, last: str) -> np.ndarray:
+    line = at(rig, last) - at(rig, first)
+    return line / np.linalg.norm(line)
+
+
+def test_the_controls_are_those_that_an_animator_keys(human: Any) -> None:
+    controls = describe(human)["controls"]
+    assert controls["hips"] == "torso"
+    assert controls["head"] == "head"
+    for side in "LR":
+        for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe"):
+            assert controls[f"{part}.{side}"] == f"{part}_fk.{side}"
+        assert controls[f"shoulder.{side}"] == f"shoulder.{side}"
+        assert controls[f"index.{side}"] == [f"f_index.0{joint}.{side}" for joint in (1, 2, 3)]
+
+
+def test_a_body_that_is_led_takes_a_t_pose_and_its_limbs_go_to_fk(human: Any) -> None:
+    assert bpy.ops.poise.take_posture(posture="T") == {"FINISHED"}
+    for side, out in (("L", 1.0), ("R", -1.0)):
+        np.testing.assert_allclose(way(human, f"upper_arm.{side}", f"hand.{side}"), (out, 0, 0), atol=1e-3)
+        np.testing.assert_allclose(way(human, f"thigh.{side}", f"foot.{side}"), (0, 0, -1), atol=1e-3)
+        assert human.pose.bones[f"upper_arm_parent.{side}"]["IK_FK"] == 1.0
+    names = {bone.name for bone in human.pose.bones if any(bone.rotation_quaternion[1:])}
+    assert not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in names)
+
+
+def test_fingers_alone_leave_the_limbs_as_they_are(human: Any) -> None:
+    hand, tip = at(human, "hand.L"), at(human, "f_middle.03.L")
+    bpy.ops.poise.pose_fingers(side="L", close=1.0)
+    np.testing.assert_allclose(at(human, "hand.L"), hand, atol=1e-5)
+    assert np.linalg.norm(at(human, "f_middle.03.L") - hand) < 0.8 * np.linalg.norm(tip - hand)
+    assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 0.0
+
+
+def test_led_feet_stand_on_the_ground_and_mirrored_poses_are_images(human: Any) -> None:
+    human.pose.bones["torso"].location = (0.1, 0.0, -0.1)
+    bpy.ops.poise.plant_feet(height=0.1)
+    for side in "LR":
+        made = human.data.bones[f"DEF-foot.{side}"].head_local.z
+        assert at(human, f"foot.{side}")[2] == pytest.approx(made + 0.1, abs=3e-3)
+    bpy.ops.poise.take_posture(posture="REST")
+    arm = human.pose.bones["upper_arm_fk.L"]
+    arm.rotation_quaternion = (0.9, 0.3, 0.2, -0.2)
+    left = way(human, "upper_arm.L", "hand.L")
+    bpy.ops.poise.mirror_pose()
+    np.testing.assert_allclose(way(human, "upper_arm.R", "hand.R"), left * (-1, 1, 1), atol=2e-3)
+
+
+def test_legs_on_ik_are_led_by_their_ik_bones() -> None:
+    (rig,) = load(SCRIPTED / "named_mmd_japanese.blend")
+    select(rig, [])
+    assert describe(rig)["controls"]["foot.L"] == "左足ＩＫ"
+    foot = world(rig, "左足首")
+    bpy.ops.poise.plant_feet(side="L", height=0.15)
+    raised = world(rig, "左足首")
+    assert raised[2] - foot[2] == pytest.approx(0.15, abs=0.02)
+    assert any(rig.pose.bones["左足ＩＫ"].location)
+
+
+def test_what_does_not_follow_is_named_and_everything_is_as_it_was(human: Any) -> None:
+    held = human.pose.bones["ORG-forearm.L"].constraints.new("COPY_ROTATION")
+    held.target, held.subtarget = human, "root"
+    context.view_layer.update()
+    before = contents()["objects"]["rig"]
+    with pytest.raises(RuntimeError, match="does not follow its control"):
+        bpy.ops.poise.take_posture(posture="T")
+    assert contents()["objects"]["rig"] == before
+    assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 0.0
+
+
+def perform_job(rig: Any, **job: Any) -> Any:
+    return perform(bpy.context, rig, parse({"version": 1, **job}))
+
+
+@pytest.mark.parametrize("method", ["pins", "humanoid"])
+def test_a_job_on_the_bodys_bones_keys_their_controls(human: Any, method: str) -> None:
+    foot, reach = at(human, "foot.R"), at(human, "hand.L")
+    path = [[1, *reach], [3, *np.add(reach, (-0.1, -0.3, 0.2))]]
+    goals = [
+        {"bone": "DEF-foot.L", "pin": ["position", "rotation"]},
+        {"bone": "DEF-foot.R", "pin": ["position", "rotation"]},
+        {"bone": "DEF-hand.L", "position": {"path": [[float(x) for x in point] for point in path]}},
+    ]
+    report = perform_job(human, frames=[1, 3], method={"name": method}, goals=goals)
+    assert report.met, report.explanations
+    assert "upper_arm_fk.L" in report.rotated
+    assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
+    context.scene.frame_set(3)
+    np.testing.assert_allclose(at(human, "hand.L"), path[1][1:], atol=1e-3)
+    np.testing.assert_allclose(at(human, "foot.R"), foot, atol=1e-3)
+    context.scene.frame_set(1)
+    np.testing.assert_allclose(at(human, "hand.L"), reach, atol=1e-3)
+
+
+def test_a_job_without_keys_poses_now_and_one_that_cannot_be_changes_nothing(human: Any) -> None:
+    target = np.add(at(human, "hand.R"), (0.0, -0.2, 0.1)).tolist()
+    before = contents()
+    with pytest.raises(CoreError, match='"jaw" is no part of the body'):
+        perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}, {"bone": "jaw", "position": target}])
+    assert contents() == before
+    assert perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}]).met
+    np.testing.assert_allclose(at(human, "hand.R"), target, atol=1e-3)
+
+
+def test_a_creature_is_led_too() -> None:
+    wolf = next(rig for rig in load(SCRIPTED / "rigify_generated_wolf.blend") if rig.name == "rig")
+    controls = describe(wolf)["controls"]
+    assert {"front_thigh_fk.L", "front_shin_fk.L", "front_foot_fk.L"} <= {*controls["leg.front.L"]}
+    paw, feet = "DEF-front_foot.L", ("DEF-foot.L", "DEF-foot.R", "DEF-front_foot.R")
+    stood = {foot: world(wolf, foot) for foot in feet}
+    target = np.add(world(wolf, paw), (0.0, -0.1, 0.1)).tolist()
+    goals = [{"bone": paw, "position": target}, *({"bone": foot, "pin": ["position"]} for foot in feet)]
+    report = perform_job(wolf, goals=goals)
+    assert report.met, report.explanations
+    np.testing.assert_allclose(world(wolf, paw), target, atol=1e-3)
+    for foot, place in stood.items():
+        np.testing.assert_allclose(world(wolf, foot), place, atol=1e-3)
+    assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
+
+
+@pytest.mark.parametrize("grabbed", ["DEF-hand.L", "hand_fk.L"])
+def test_a_drag_leads_the_controls_keeps_pins_and_is_taken_back(human: Any, grabbed: str) -> None:
+    select(human, ["DEF-foot.L", "DEF-foot.R"])
+    set_pins(context, human, ["DEF-foot.L", "DEF-foot.R"], "BOTH")
+    stood = {side: at(human, f"foot.{side}") for side in "LR"}
+    if grabbed == "hand_fk.L":
+        human.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
+        human.update_tag()
+        context.view_layer.update()
+    hand, before = world(human, grabbed), contents()["objects"]["rig"]
+    session = Session(context, human, [Grab("rig", grabbed, (0.0, 0.0, 0.0))])
+    for share in (0.5, 1.0):
+        way = share * np.array([-0.1, -0.3, -0.5])
+        assert session.lead(way, np.array([1.0, 0.0, 0.0, 0.0])).converged
+    np.testing.assert_allclose(world(human, grabbed), hand + way, atol=5e-3)
+    for side, place in stood.items():
+        np.testing.assert_allclose(at(human, f"foot.{side}"), place, atol=5e-3)
+    session.give_back()
+    assert contents()["objects"]["rig"] == before
+    assert human.pose.bones["thigh_parent.L"]["IK_FK"] == 0.0
+    session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
+    turned, moved, _ = session.finish()
+    assert {"forearm_fk.L", "upper_arm_fk.L"} <= {*turned}
+    assert not [name for name in (*turned, *moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]

@@ -1,0 +1,163 @@
+"""The user says which bone plays which part: it is saved, shared, undone, and all that asks for parts heeds it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from commands.info import find_parts
+from commands.job import read
+from commands.solve import perform
+from panels.rig import POISE_PT_parts
+from tests.blender.builders import BODY, contents, make_armature, select, world
+from tests.blender.rigs import SHIPPED, load
+from tests.blender.test_panel import drawn_by
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def body_with_two_hands() -> Any:
+    """On the left a second bone of the hand's length hangs on the forearm."""
+    return make_armature(bones={**BODY, "claw": ("forearm.L", (0.67, 0, 1.36), (0.8, 0, 1.35))})
+
+
+def states() -> dict[str, str]:
+    return {row.name: row.state for row in bpy.context.window_manager.poise_survey.findings if row.kind == "ROLE"}
+
+
+def test_a_picked_bone_plays_the_part_until_that_is_taken_back() -> None:
+    rig = body_with_two_hands()
+    select(rig, ["claw"])
+    assert find_parts(rig)["roles"]["hand.L"] == "hand.L"
+    assert bpy.ops.poise.set_role(role="hand.L") == {"FINISHED"}
+    found = find_parts(rig)
+    assert (found["roles"]["hand.L"], found["confidence"]["hand.L"]) == ("claw", 1.0)
+    assert found["facing"] == "-Y"
+    assert (states()["hand.L"], states()["hand.R"], states()["toe.L"]) == ("SAID", "FOUND", "MISSING")
+    assert bpy.ops.poise.clear_roles(role="hand.L") == {"FINISHED"}
+    assert find_parts(rig)["roles"]["hand.L"] == "hand.L"
+    assert states()["hand.L"] == "FOUND"
+
+
+def test_a_bone_that_plays_no_part_leaves_its_part_open() -> None:
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.set_role(role="none")
+    found = find_parts(rig)
+    assert "foot.L" not in found["roles"]
+    assert "foot.L" in found["missing"]
+
+
+def test_of_a_part_that_is_one_bone_there_is_one() -> None:
+    rig = body_with_two_hands()
+    select(rig, ["claw", "hand.L"])
+    before = contents()
+    with pytest.raises(RuntimeError, match=r"hand.L is one bone"):
+        bpy.ops.poise.set_role(role="hand.L")
+    assert contents() == before
+    select(rig, ["spine", "chest"])
+    bpy.ops.poise.set_role(role="spine")
+    assert find_parts(rig)["roles"]["spine"] == ["spine", "chest"]
+
+
+def test_corrections_are_saved_and_follow_renamed_bones(tmp_path: Path) -> None:
+    rig = body_with_two_hands()
+    select(rig, ["claw"])
+    bpy.ops.poise.set_role(role="hand.L")
+    rig.data.bones["claw"].name = "paw"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "said.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "said.blend"))
+    assert find_parts(bpy.data.objects["rig"])["roles"]["hand.L"] == "paw"
+
+
+def test_a_library_override_keeps_its_own_corrections(tmp_path: Path) -> None:
+    body_with_two_hands()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["rig"]
+    linked = wanted.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    override = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+    select(override, ["claw"])
+    bpy.ops.poise.set_role(role="hand.L")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    rig = next(o for o in bpy.data.objects if o.override_library)
+    assert find_parts(rig)["roles"]["hand.L"] == "claw"
+
+
+def test_swapped_sides_look_the_other_way() -> None:
+    rig = make_armature()
+    select(rig, [])
+    bpy.ops.poise.swap_sides()
+    found = find_parts(rig)
+    assert (found["roles"]["hand.L"], found["facing"]) == ("hand.R", "+Y")
+    bpy.ops.poise.swap_sides()
+    assert find_parts(rig)["facing"] == "-Y"
+
+
+def test_a_mapping_goes_to_a_file_and_to_another_armature(tmp_path: Path) -> None:
+    rig = body_with_two_hands()
+    select(rig, ["claw"])
+    bpy.ops.poise.set_role(role="hand.L")
+    file = tmp_path / "mapping.json"
+    assert bpy.ops.poise.export_roles(filepath=str(file)) == {"FINISHED"}
+    said = json.loads(file.read_text(encoding="utf-8"))
+    assert (said["roles"]["hand.L"], said["roles"]["toe.L"]) == ("claw", None)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    other = body_with_two_hands()
+    select(other, [])
+    assert bpy.ops.poise.import_roles(filepath=str(file)) == {"FINISHED"}
+    assert find_parts(other)["roles"] == {role: bones for role, bones in said["roles"].items() if bones is not None}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "is not JSON"),
+        ('{"version": 2}', "version"),
+        ('{"version": 1, "roles": {"hnad.L": "hand.L"}}', r'roles.hnad.L: unknown field; did you mean "hand.L"'),
+        ('{"version": 1, "roles": {"hand.L": "claw"}}', 'has no bone "claw"'),
+        ('{"version": 1, "roles": {"hand.L": "hand.R", "hand.R": "hand.R"}}', "already"),
+        ('{"version": 1, "roles": {"spine": "spine"}}', "needs a list"),
+    ],
+)
+def test_a_mapping_that_is_none_is_refused_and_nothing_changes(tmp_path: Path, text: str, sentence: str) -> None:
+    rig = make_armature()
+    select(rig, ["hand.L"])
+    bpy.ops.poise.set_role(role="hand.L")
+    file = tmp_path / "mapping.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.poise.import_roles(filepath=str(file))
+    assert rig.pose.bones["hand.L"].poise_role == "hand.L"
+
+
+def test_a_job_may_name_a_mapping(tmp_path: Path) -> None:
+    rig = body_with_two_hands()
+    target = np.add(world(rig, "claw"), (-0.1, -0.2, 0.1)).tolist()
+    goal = {"bone": "claw", "position": target}
+    (tmp_path / "mapping.json").write_text('{"version": 1, "roles": {"hand.L": "claw"}}', encoding="utf-8")
+    (tmp_path / "job.json").write_text(
+        json.dumps({"version": 1, "method": {"name": "humanoid"}, "roles": "mapping.json", "goals": [goal]})
+    )
+    report = perform(bpy.context, rig, read(tmp_path / "job.json"))
+    assert report.met
+    np.testing.assert_allclose(world(rig, "claw"), target, atol=1e-3)
+    assert not any(bone.poise_role for bone in rig.pose.bones)
+
+
+def test_the_figure_shows_every_part_of_the_body() -> None:
+    (rig,) = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")
+    select(rig, [])
+    seen = drawn_by(POISE_PT_parts)
+    shown = [value.removeprefix("role=") for kind, value in seen if kind == "set" and value.startswith("role=")]
+    assert {"head", "hips", "toe.R", "hand.L", "thumb.L"} <= {*shown}
+    assert shown.index("head") < shown.index("hand.R") < shown.index("hand.L") < shown.index("toe.L")
+    bpy.ops.poise.show_part(role="hand.L")
+    assert "hand.L: mixamorig:LeftHand" in [text for kind, text in drawn_by(POISE_PT_parts) if kind == "label"]

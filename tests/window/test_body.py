@@ -1,0 +1,60 @@
+"""The panel Body in a real window: its tools pose what is seen, and a part is corrected by picking a bone."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limits
+
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+NEAR = 2e-3  # metres
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any) -> dict[str, Any]:
+    return person(body_tools, blend=RIG, limit=240)
+
+
+def at(seen: dict[str, Any], when: str, part: str) -> np.ndarray:
+    return np.array(seen[when][f"mixamorig:{part}"])
+
+
+def test_a_pose_is_one_click_and_one_undo_away(seen: dict[str, Any]) -> None:
+    arm = at(seen, "A", "LeftHand") - at(seen, "A", "LeftArm")
+    assert np.degrees(np.arcsin(-arm[2] / np.linalg.norm(arm))) == pytest.approx(45.0, abs=0.5)
+    assert seen["undone"] == seen["start"]
+
+
+def test_flip_shows_the_mirror_image(seen: dict[str, Any]) -> None:
+    for part, other in (("LeftHand", "RightHand"), ("RightHand", "LeftHand"), ("LeftFoot", "RightFoot")):
+        before, after = at(seen, "posed", part), at(seen, "mirrored", other)
+        image = (before - at(seen, "posed", "Hips")) * (-1.0, 1.0, 1.0)
+        np.testing.assert_allclose(after - at(seen, "mirrored", "Hips"), image, atol=NEAR)
+
+
+def test_feet_come_to_the_ground(seen: dict[str, Any]) -> None:
+    for foot in ("LeftFoot", "RightFoot", "LeftToeBase"):
+        assert at(seen, "planted", foot)[2] == pytest.approx(at(seen, "start", foot)[2], abs=NEAR)
+
+
+def test_a_slider_of_the_popup_moves_the_fingers_of_that_hand(seen: dict[str, Any]) -> None:
+    moved = np.abs(at(seen, "closed", "LeftHandIndex3") - at(seen, "looked", "LeftHandIndex3")).max()
+    still = np.abs(at(seen, "closed", "RightHandIndex3") - at(seen, "looked", "RightHandIndex3")).max()
+    assert moved > NEAR
+    assert still < 1e-5
+
+
+def test_a_part_of_the_figure_is_corrected_by_picking_a_bone_and_undone(person: Any) -> None:
+    seen = person(correct_part, blend=RIG, limit=240)
+    assert seen["selected"] == [PICKED]
+    assert seen["said"] == "hand.L"
+    assert (seen["states"]["hand.L"], seen["states"]["hand.R"]) == ("SAID", "FOUND")
+    assert seen["states undone"]["hand.L"] == "FOUND"
+
+
+def test_learnt_limits_are_seen_at_the_active_bone(person: Any) -> None:
+    seen = person(learn_limits, blend=RIG, small=True, limit=120)
+    assert seen["active"] == "mixamorig:LeftArm"
+    assert seen["changed"] > 300
