@@ -7,6 +7,8 @@ from . import (
     drag,
     goto_pin,
     hover,
+    keypoints,
+    listen,
     mirror_pins,
     pin,
     pin_space,
@@ -31,6 +33,8 @@ CLASSES = (
     *drag.CLASSES,
     *hover.CLASSES,
     *survey.CLASSES,
+    *keypoints.CLASSES,
+    *listen.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
 HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

@@ -195,6 +195,10 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.bake")
         layout.separator()
         layout.operator("poise.survey")
+        layout.separator()
+        layout.operator("poise.import_keypoints")
+        layout.operator("poise.listen")
+        layout.operator("poise.stop_listening")
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

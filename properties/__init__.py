@@ -8,17 +8,20 @@ from typing import Any, Final
 
 import bpy
 
-from . import pins, survey
+from . import keypoints, pins, survey
+from .keypoints import PoiseLive
 from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
 from .survey import SHOWN, PoiseFinding, PoiseSurvey
 
-__all__ = ["MARKS", "PIN_SPACES", "SETTINGS", "SHOWN", "SOLVER", "PoiseFinding", "PoisePin", "PoiseSurvey"]
+__all__ = ["MARKS", "PIN_SPACES", "SETTINGS", "SHOWN", "SOLVER", "PoiseFinding", "PoiseLive", "PoisePin", "PoiseSurvey"]
 
-CLASSES: Final = (*pins.CLASSES, *survey.CLASSES)
+CLASSES: Final = (*pins.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
 _OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, SETTINGS),
+    (bpy.types.Object, keypoints.SETTINGS),
     (bpy.types.PoseBone, MARKS),
     (bpy.types.WindowManager, SHOWN),
+    (bpy.types.WindowManager, keypoints.SHOWN),
 )
 
 

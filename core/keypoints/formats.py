@@ -20,6 +20,8 @@ from .bvh import read_bvh
 from .layouts import Layout, columns_named, layout_named
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".bvh")
+LARGEST_TIME: Final = 1e12  # seconds
+LARGEST_RATE: Final = 1e5
 MOST_POINTS: Final = 1000  # of a frame; more is no body
 _AXES: Final = ("x", "y", "z")
 _CONFIDENCES: Final = ("confidence", "visibility", "score", "c")
@@ -66,7 +68,7 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
     if isinstance(frame, dict):
         entries: dict[str, Any] = frame
         time = entries.get("time")
-        if time is not None and (isinstance(time, bool) or not isinstance(time, (int, float)) or not np.isfinite(time)):
+        if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
             raise CoreError('"time" of a frame is its number of seconds.')
         frame = entries.get("points")
     if not isinstance(frame, list):
@@ -81,7 +83,7 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
         if not isinstance(row, list) or len(row) not in (3, 4):  # pyright: ignore[reportUnknownArgumentType]
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
         values: list[Any] = row
-        if any(v is not None and (isinstance(v, bool) or not isinstance(v, (int, float))) for v in values):
+        if any(value is not None and not _is_number(value) for value in values):
             raise CoreError(f"Point {number} is not made of numbers.")
         try:
             result[number, : len(values)] = [np.nan if value is None else value for value in values]
@@ -94,6 +96,10 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(result)}.'
         )
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def rate_of(times: Sequence[float]) -> float | None:
@@ -135,7 +141,7 @@ def _read_json(text: str, name: str | None) -> Recording:
             raise CoreError(f"Frame {number}: {error}") from None
     points, confidence, times = zip(*found, strict=True)
     fps = head.get("fps")
-    if fps is not None and (isinstance(fps, bool) or not isinstance(fps, (int, float)) or not 0.0 < fps < np.inf):
+    if fps is not None and not (_is_number(fps) and 0.0 < fps < LARGEST_RATE):
         raise CoreError('"fps" is the number of frames a second.')
     if fps is None and None not in times:
         fps = rate_of(times)

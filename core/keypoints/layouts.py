@@ -169,7 +169,7 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
         trust = np.ones(array.shape[:2])
     if trust.shape != array.shape[:2]:
         raise CoreError(f"There are confidences of shape {trust.shape} for points of shape {array.shape[:2]}.")
-    return array, np.nan_to_num(trust, nan=0.0, posinf=1.0, neginf=0.0)
+    return array, np.clip(np.nan_to_num(trust, nan=0.0), 0.0, 1.0)
 
 
 def turn_up(axis: str) -> Array:

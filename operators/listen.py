@@ -1,0 +1,264 @@
+"""Live keypoints: listen, pose the armature by the newest packet, record; stop.
+
+A thread receives; a timer of Blender's reads, poses and counts. Both end when they are told to stop, when another file
+is opened, when the armature is gone or no longer to be posed, and when Poise is switched off.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..bridge.armature import PoseWriter, Rig
+from ..commands.keypoints import puppet_of
+from ..core import CoreError, Motion, Pose, rotation
+from ..core.keypoints import LiveReader, Puppet, Taking, Walk, bones_of, find_taking, layout_named
+from ..core.keypoints.stream import Frame, Stream
+from ..core.rotation import Array
+from .receiver import EVERYWHERE, LOCAL, Receiver
+from .tool import Tool, counted
+
+_PAUSE: Final = 0.004  # seconds between two looks at what came
+_AT_ONCE: Final = 8  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_TRIAL: Final = 5  # frames that unit and axes are told from
+_SHOWN: Final = 0.25  # seconds between two updates of the panel
+_WINDOW: Final = 120  # packets that rate and latency are of
+_LONGEST: Final = 60 * 60 * 60  # poses that are recorded: an hour at 60 a second
+
+
+class Live:
+    """One armature that listens, by its name; no Blender object is kept."""
+
+    def __init__(self, context: Any, object: Any) -> None:
+        self.name, self.uid = object.name, object.session_uid
+        self.rig: Rig = bridge.read_rig(object)
+        self.puppet: Puppet = puppet_of(object, self.rig, object.poise_live_limits)
+        self.present: Pose = bridge.read_pose(object, self.rig)
+        bones, moved = bones_of(self.puppet)
+        self.travel: str = object.poise_live_travel
+        self._moved = moved if self.travel != "NONE" else moved[:0]
+        self._writer = PoseWriter(self.rig, {*bones.tolist(), *self._moved.tolist()})
+        self._bones = bones
+        self.layout = layout_named(object.poise_live_layout)
+        self._unit, self._up, self._exchange = object.poise_live_unit, object.poise_live_up, object.poise_live_exchange
+        self.stream = Stream(self.layout)
+        self.reader = LiveReader(delay=object.poise_live_delay)
+        self.walk = Walk(self.puppet)
+        self.taking: Taking | None = None
+        self._trial: list[Frame] = []
+        self._scale: float | None = None
+        self.applied = self.used = 0
+        self._latencies: deque[float] = deque(maxlen=_WINDOW)
+        self._arrivals: deque[float] = deque(maxlen=_WINDOW)
+        self._shown = 0.0
+        self.status = "Waiting for packets"
+        self.recording: list[tuple[float, Array, Array]] | None = [] if object.poise_live_record else None
+        host = EVERYWHERE if object.poise_live_remote else LOCAL
+        self.receiver = Receiver(object.poise_live_port, host)
+
+    # -- a look at what came ----------------------------------------------------------------------------------------
+
+    def tick(self) -> float | None:
+        """What the timer calls; None ends it."""
+        context: Any = bpy.context
+        live = getattr(context.window_manager, "poise_live", None)
+        object = self._object()
+        if live is None or live.owner != self.uid or object is None:  # Poise is off, another file is open
+            self.receiver.close()
+            return None
+        try:
+            bridge.check(object)
+            if live.stop:
+                raise CoreError("Stopped.")
+            self.look(context, object)
+        except CoreError as reason:
+            self.end(context, object, live, str(reason))
+            return None
+        except Exception:
+            self.end(context, object, live, "Stopped by a fault of Poise.")
+            raise
+        if perf_counter() - self._shown > _SHOWN:
+            self._shown = perf_counter()
+            self.show(context, live)
+        return _PAUSE
+
+    def look(self, context: Any, object: Any) -> None:
+        """Read all packets that came, pose by the newest."""
+        packets, gone = self.receiver.take()
+        self.stream.skip(gone + max(len(packets) - _AT_ONCE, 0))
+        newest: tuple[float, Pose] | None = None
+        for arrival, data in packets[-_AT_ONCE:]:
+            frame = self.stream.take(data, arrival)
+            if frame is None:
+                continue
+            self._arrivals.append(arrival)
+            pose = self.pose_of(frame)
+            if pose is None or newest is not None:
+                self.used += 1
+            if pose is not None:
+                newest = arrival, pose
+        if newest is None:
+            return
+        arrival, pose = newest
+        self._writer.write(object, pose)
+        context.view_layer.update()
+        self.applied += 1
+        self._latencies.append(perf_counter() - arrival)
+        self.status = "Listening"
+
+    def pose_of(self, frame: Frame) -> Pose | None:
+        """The pose that a frame asks for; None while unit and axes are being told, or nothing of a body is seen."""
+        taking = self.taking
+        if taking is None:
+            taking = self._try(frame)
+            if taking is None:
+                return None
+        marks = taking(frame.points[None], frame.confidence[None])
+        reading = self.reader(marks.places[0], marks.weights[0], frame.time)
+        pose = self.puppet.turn(reading.rotations, self.present)[0]
+        if self._scale is None:
+            self._scale = self.puppet.scale_of(reading)
+        if self.travel == "HIPS":
+            pose = self.puppet.place(pose, reading.hips[0], self._scale)
+        elif self.travel == "FEET" and self.puppet.points:
+            pose = self.puppet.shift(pose, self.walk(self.puppet.feet(pose)))
+        if self.recording is not None and len(self.recording) < _LONGEST:
+            self.recording.append((frame.time, pose.rotations, pose.translations))
+        return pose
+
+    def _try(self, frame: Frame) -> Taking | None:
+        """How the points are to be taken, once there are enough to tell."""
+        self._trial.append(frame)
+        if len(self._trial) < _TRIAL:
+            return None
+        points, confidence = (np.stack([getattr(f, name) for f in self._trial]) for name in ("points", "confidence"))
+        self._trial.clear()
+        try:
+            self.taking, _ = find_taking(
+                self.layout, points, confidence, self._unit, self._up, True if self._exchange else None
+            )
+        except CoreError as error:
+            self.status = str(error)
+        return self.taking
+
+    # -- how it goes, and how it ends -------------------------------------------------------------------------------
+
+    def show(self, context: Any, live: Any) -> None:
+        """Numbers for the panel."""
+        counts = self.stream.counts
+        live.status = self.status if not counts.refused or self.applied else f"Refused: {counts.why}"
+        span = self._arrivals[-1] - self._arrivals[0] if len(self._arrivals) > 1 else 0.0
+        quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > 1.0
+        live.rate = 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span
+        live.latency = 1000.0 * float(np.median(self._latencies)) if self._latencies else 0.0
+        live.received, live.refused, live.late = counts.received, counts.refused, counts.late
+        live.skipped, live.lost = counts.skipped, counts.lost
+        live.applied, live.used = self.applied, self.used
+        live.recorded = 0 if self.recording is None else len(self.recording)
+        redraw(context, {"VIEW_3D"})
+
+    def end(self, context: Any, object: Any, live: Any, why: str) -> None:
+        """Let go of the port, key what was recorded, and say how it went."""
+        self.receiver.close()
+        self.status = why
+        if self.recording:
+            try:
+                live.action = self.write(context, object)
+                self.status = f'{why} Recorded "{live.action}".'
+            except CoreError as error:
+                self.status = f"Nothing is recorded: {error}"
+        self.show(context, live)
+        live.status = self.status
+        live.owner, live.stop = 0, False
+        bpy.ops.ed.undo_push(message="Live Keypoints")
+
+    def write(self, context: Any, object: Any) -> str:
+        """Key the recording at whole frames, by the times of its packets; returns the action's name."""
+        assert self.recording is not None
+        render = context.scene.render
+        fps = render.fps / render.fps_base
+        times = np.array([time for time, _, _ in self.recording])
+        turns, places = (np.stack([row[k] for row in self.recording]) for k in (1, 2))
+        frames = np.arange(int(np.floor((times[-1] - times[0]) * fps)) + 1)
+        at = times[0] + frames / fps
+        after = np.clip(np.searchsorted(times, at), 1, len(times) - 1) if len(times) > 1 else np.zeros(len(at), int)
+        before = np.maximum(after - 1, 0)
+        share = np.clip((at - times[before]) / np.maximum(times[after] - times[before], 1e-9), 0.0, 1.0)[:, None]
+        pose = Pose(
+            rotation.slerp(turns[before], turns[after], share),
+            (1.0 - share[..., None]) * places[before] + share[..., None] * places[after],
+            None if self.present.scales is None else np.repeat(self.present.scales[None], len(at), axis=0),
+        )
+        motion = Motion(pose, (context.scene.frame_current + frames).astype(float), fps)
+        return bridge.write_keys(object, self.rig, motion, self._bones.tolist(), self._moved.tolist()).name
+
+    def _object(self) -> Any:
+        object = bpy.data.objects.get(self.name)
+        if object is not None and object.session_uid == self.uid:
+            return object
+        found = next((other for other in bpy.data.objects if other.session_uid == self.uid), None)
+        self.name = found.name if found is not None else self.name
+        return found
+
+
+def redraw(context: Any, kinds: Iterable[str]) -> None:
+    """Have areas drawn again."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in kinds:
+                area.tag_redraw()
+
+
+class POISE_OT_listen(Tool, bpy.types.Operator):
+    """Pose the armature by the keypoints that a tracker sends, live"""
+
+    bl_idname = "poise.listen"
+    bl_label = "Listen"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if context.window_manager.poise_live.owner:
+            raise CoreError("An armature listens already; stop it first.")
+        if object.poise_live_remote and not bpy.app.online_access:
+            raise CoreError("Listening to other machines needs Allow Online Access in the preferences.")
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        context.view_layer.update()
+        session = Live(context, object)
+        live = context.window_manager.poise_live
+        live.owner, live.stop, live.action = object.session_uid, False, ""
+        session.show(context, live)
+        bpy.app.timers.register(session.tick)
+        where = "all machines" if object.poise_live_remote else "this machine"
+        return "INFO", f"Listening to {where} on port {session.receiver.port}"
+
+
+class POISE_OT_stop_listening(bpy.types.Operator):
+    """End the live keypoints, and key what was recorded"""
+
+    bl_idname = "poise.stop_listening"
+    bl_label = "Stop"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if not context.window_manager.poise_live.owner:
+            operator: Any = cls
+            operator.poll_message_set("No armature listens")
+            return False
+        return True
+
+    def execute(self, context: Any) -> set[str]:
+        live = context.window_manager.poise_live
+        live.stop = True  # the timer ends, with what it has to do
+        operator: Any = self
+        operator.report({"INFO"}, f"Posed by {counted(live.applied, 'packet')}")
+        return {"FINISHED"}
+
+
+CLASSES = (POISE_OT_listen, POISE_OT_stop_listening)
