@@ -1,6 +1,7 @@
 """`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -10,7 +11,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, Pose, rotation
+from ..core import CoreError, Motion, rotation
 from ..core.editing.foot_lock import lock_feet
 from ..core.humanoid import find_roles
 from ..core.humanoid.stance import axis_vector
@@ -28,10 +29,12 @@ from ..core.keypoints import (
     read_clip,
     read_recording,
 )
+from ..core.keypoints.body import MARK
 from .files import write_whole
 from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
 
 DEFAULT_FPS: Final = 30.0
+_SAME_FRAME: Final = 1e-6  # frames
 LARGEST_FILE: Final = 500_000_000  # bytes
 
 
@@ -155,7 +158,7 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     notes += seen_notes(reading)
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
-    reading, frames = at_frames(reading, fps, scene_fps, job.start)
+    reading, frames = at_frames(reading, np.arange(len(reading.rotations)) / fps, scene_fps, job.start)
     clock.append(perf_counter())
 
     present = bridge.read_pose(object, rig)
@@ -206,8 +209,6 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
         "the feet": ("ball",),
         "the head": ("nose", "crown"),
     }
-    from ..core.keypoints.body import MARK
-
     notes: list[str] = []
     for what, names in unseen.items():
         rows = [row for mark, row in MARK.items() if mark.partition(".")[0] in names]
@@ -216,24 +217,19 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def at_frames(reading: Reading, fps: float, scene_fps: float, start: int) -> tuple[Reading, Any]:
-    """The reading at whole frames of the scene, and their numbers."""
-    count = len(reading.rotations)
-    last = int(np.floor((count - 1) * scene_fps / fps + 1e-9))
-    frames = np.arange(last + 1)
-    times = np.minimum(frames * fps / scene_fps, count - 1.0)
-    before = np.minimum(times.astype(int), max(count - 2, 0))
-    after = np.minimum(before + 1, count - 1)
-    share = times - before
+def at_frames(reading: Reading, times: Sequence[float], fps: float, start: int) -> tuple[Reading, Any]:
+    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers."""
+    at = np.asarray(times, float) - times[0]
+    frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
+    wanted = np.minimum(frames / fps, at[-1])
+    after = np.clip(np.searchsorted(at, wanted), 1, max(len(at) - 1, 1))
+    before, after = after - 1, np.minimum(after, len(at) - 1)
+    share = (wanted - at[before]) / np.where(after > before, at[after] - at[before], 1.0)
 
     def mixed(values: Any) -> Any:
         weight = share.reshape(-1, *[1] * (values.ndim - 1))
         return (1.0 - weight) * values[before] + weight * values[after]
 
     turns = rotation.slerp(reading.rotations[before], reading.rotations[after], share[:, None])
-    return Reading(turns, mixed(reading.hips), mixed(reading.marks), mixed(reading.weights), reading.figure), start + frames
-
-
-def single_pose(puppet: Puppet, reading: Reading, present: Pose) -> Pose:
-    """One frame of a live reading as a pose, the root where it is."""
-    return puppet.turn(reading.rotations[0], present)
+    between = Reading(turns, mixed(reading.hips), mixed(reading.marks), mixed(reading.weights), reading.figure)
+    return between, (start + frames).astype(float)

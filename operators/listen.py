@@ -14,16 +14,16 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.armature import PoseWriter, Rig
-from ..commands.keypoints import puppet_of
-from ..core import CoreError, Motion, Pose, rotation
-from ..core.keypoints import LiveReader, Puppet, Taking, Walk, bones_of, find_taking, layout_named
+from ..commands.keypoints import at_frames, puppet_of
+from ..core import CoreError, Motion, Pose
+from ..core.keypoints import LiveReader, Puppet, Reading, Taking, Walk, bones_of, find_taking, layout_named
+from ..core.keypoints.filters import Filtered
 from ..core.keypoints.stream import Frame, Stream
-from ..core.rotation import Array
 from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
-_AT_ONCE: Final = 8  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
 _TRIAL: Final = 5  # frames that unit and axes are told from
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _WINDOW: Final = 120  # packets that rate and latency are of
@@ -53,10 +53,11 @@ class Live:
         self._scale: float | None = None
         self.applied = self.used = 0
         self._latencies: deque[float] = deque(maxlen=_WINDOW)
+        self._waits: deque[float] = deque(maxlen=_WINDOW)
         self._arrivals: deque[float] = deque(maxlen=_WINDOW)
         self._shown = 0.0
         self.status = "Waiting for packets"
-        self.recording: list[tuple[float, Array, Array]] | None = [] if object.poise_live_record else None
+        self.recording: list[Filtered] | None = [] if object.poise_live_record else None
         host = EVERYWHERE if object.poise_live_remote else LOCAL
         self.receiver = Receiver(object.poise_live_port, host)
 
@@ -87,47 +88,52 @@ class Live:
         return _PAUSE
 
     def look(self, context: Any, object: Any) -> None:
-        """Read all packets that came, pose by the newest."""
+        """Follow all packets that came, pose by the newest."""
         packets, gone = self.receiver.take()
         self.stream.skip(gone + max(len(packets) - _AT_ONCE, 0))
-        newest: tuple[float, Pose] | None = None
+        begin = perf_counter()
+        newest: tuple[float, Filtered] | None = None
         for arrival, data in packets[-_AT_ONCE:]:
             frame = self.stream.take(data, arrival)
             if frame is None:
                 continue
             self._arrivals.append(arrival)
-            pose = self.pose_of(frame)
-            if pose is None or newest is not None:
-                self.used += 1
-            if pose is not None:
-                newest = arrival, pose
+            self.used += 1
+            followed = self._follow(frame)
+            if followed is not None:
+                newest = arrival, followed
         if newest is None:
             return
-        arrival, pose = newest
-        self._writer.write(object, pose)
+        arrival, followed = newest
+        self._writer.write(object, self._pose_of(self.reader.read([followed])))
         context.view_layer.update()
+        self.used -= 1
         self.applied += 1
-        self._latencies.append(perf_counter() - arrival)
+        now = perf_counter()
+        self._waits.append(begin - arrival)
+        self._latencies.append(now - begin)
         self.status = "Listening"
 
-    def pose_of(self, frame: Frame) -> Pose | None:
-        """The pose that a frame asks for; None while unit and axes are being told, or nothing of a body is seen."""
-        taking = self.taking
+    def _follow(self, frame: Frame) -> Filtered | None:
+        """What the filter makes of a frame; None while unit and axes are being told."""
+        taking = self.taking or self._try(frame)
         if taking is None:
-            taking = self._try(frame)
-            if taking is None:
-                return None
+            return None
         marks = taking(frame.points[None], frame.confidence[None])
-        reading = self.reader(marks.places[0], marks.weights[0], frame.time)
-        pose = self.puppet.turn(reading.rotations, self.present)[0]
-        if self._scale is None:
-            self._scale = self.puppet.scale_of(reading)
-        if self.travel == "HIPS":
-            pose = self.puppet.place(pose, reading.hips[0], self._scale)
-        elif self.travel == "FEET" and self.puppet.points:
-            pose = self.puppet.shift(pose, self.walk(self.puppet.feet(pose)))
+        followed = self.reader.follow(marks.places[0], marks.weights[0], frame.time)
         if self.recording is not None and len(self.recording) < _LONGEST:
-            self.recording.append((frame.time, pose.rotations, pose.translations))
+            if not self.recording or followed.time > self.recording[-1].time:  # the first one waits for its delay
+                self.recording.append(followed)
+        return followed
+
+    def _pose_of(self, reading: Reading) -> Pose:
+        """The pose of a reading of one frame."""
+        pose = self.puppet.turn(reading.rotations, self.present)[0]
+        if self.travel == "FEET":
+            return self.puppet.walked(pose, self.walk)
+        if self.travel == "HIPS":
+            self._scale = self._scale or self.puppet.scale_of(reading)
+            return self.puppet.place(pose, reading.hips[0], self._scale)
         return pose
 
     def _try(self, frame: Frame) -> Taking | None:
@@ -154,7 +160,9 @@ class Live:
         span = self._arrivals[-1] - self._arrivals[0] if len(self._arrivals) > 1 else 0.0
         quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > 1.0
         live.rate = 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span
-        live.latency = 1000.0 * float(np.median(self._latencies)) if self._latencies else 0.0
+        live.latency, live.wait = (
+            1000.0 * float(np.median(times)) if times else 0.0 for times in (self._latencies, self._waits)
+        )
         live.received, live.refused, live.late = counts.received, counts.refused, counts.late
         live.skipped, live.lost = counts.skipped, counts.lost
         live.applied, live.used = self.applied, self.used
@@ -181,19 +189,13 @@ class Live:
         assert self.recording is not None
         render = context.scene.render
         fps = render.fps / render.fps_base
-        times = np.array([time for time, _, _ in self.recording])
-        turns, places = (np.stack([row[k] for row in self.recording]) for k in (1, 2))
-        frames = np.arange(int(np.floor((times[-1] - times[0]) * fps)) + 1)
-        at = times[0] + frames / fps
-        after = np.clip(np.searchsorted(times, at), 1, len(times) - 1) if len(times) > 1 else np.zeros(len(at), int)
-        before = np.maximum(after - 1, 0)
-        share = np.clip((at - times[before]) / np.maximum(times[after] - times[before], 1e-9), 0.0, 1.0)[:, None]
-        pose = Pose(
-            rotation.slerp(turns[before], turns[after], share),
-            (1.0 - share[..., None]) * places[before] + share[..., None] * places[after],
-            None if self.present.scales is None else np.repeat(self.present.scales[None], len(at), axis=0),
-        )
-        motion = Motion(pose, (context.scene.frame_current + frames).astype(float), fps)
+        reading = self.reader.read(self.recording)
+        reading, frames = at_frames(reading, [one.time for one in self.recording], fps, context.scene.frame_current)
+        if self.travel == "NONE":
+            pose = self.puppet.turn(reading.rotations, self.present)
+        else:
+            pose = self.puppet.motion(reading, self.present, self.travel == "HIPS")
+        motion = Motion(pose, frames, fps)
         return bridge.write_keys(object, self.rig, motion, self._bones.tolist(), self._moved.tolist()).name
 
     def _object(self) -> Any:

@@ -23,22 +23,19 @@ class POISE_PT_keypoints(Side, bpy.types.Panel):
         layout: Any = self.layout
         layout.operator("poise.import_keypoints", icon="IMPORT")
         object, live = context.active_object, context.window_manager.poise_live
-        box = layout.column()
-        box.use_property_split, box.use_property_decorate = True, False
-        box.enabled = not live.owner
-        for name in ("layout", "unit", "up", "travel", "delay", "port"):
-            box.prop(object, f"poise_live_{name}")
-        for name in ("exchange", "limits", "record", "remote"):
-            box.prop(object, f"poise_live_{name}")
         if live.owner:
             layout.operator("poise.stop_listening", icon="PAUSE", depress=True)
         else:
             layout.operator("poise.listen", icon="PLAY")
+        column = settings(layout, live)
+        for name in ("layout", "port", "record"):
+            column.prop(object, f"poise_live_{name}")
         if live.status:
             draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
         if live.received or live.owner:
             column = layout.column(align=True)
-            column.label(text=f"{live.rate:.0f} packets a second, {live.latency:.1f} ms to the pose")
+            column.label(text=f"{live.rate:.0f} packets a second")
+            column.label(text=f"{live.latency:.1f} ms to the pose, {live.wait:.1f} ms of waiting")
             for name in _COUNTS:
                 count = getattr(live, name)
                 if count or name in ("received", "applied"):
@@ -49,4 +46,25 @@ class POISE_PT_keypoints(Side, bpy.types.Panel):
                 column.label(text=f"{live.recorded} poses recorded")
 
 
-CLASSES = (POISE_PT_keypoints,)
+class POISE_PT_live_settings(Side, bpy.types.Panel):
+    """How live keypoints are taken"""
+
+    bl_label = "Live Settings"
+    bl_parent_id = "POISE_PT_keypoints"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        column = settings(self.layout, context.window_manager.poise_live)
+        for name in ("unit", "up", "travel", "delay", "exchange", "limits", "remote"):
+            column.prop(context.active_object, f"poise_live_{name}")
+
+
+def settings(layout: Any, live: Any) -> Any:
+    """A column for what is set before listening begins."""
+    column = layout.column()
+    column.use_property_split, column.use_property_decorate = True, False
+    column.enabled = not live.owner
+    return column
+
+
+CLASSES = (POISE_PT_keypoints, POISE_PT_live_settings)

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.naturalness.motion import Array
 from core import rotation
-from core.keypoints.body import MARKS, MARK, PART, PART_SWAP, PARTS, PLACES, TURNED, parent_of, place_of
+from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PART_SWAP, PARTS, PLACES, TURNED, parent_of, place_of
 
 from .motion import Clip
 
@@ -80,16 +80,22 @@ def globals_of(local: Array) -> Array:
     return result
 
 
-def marks_of(turns: Array, ways: Array, places: Array) -> Array:
-    """Marks (..., M, 3), the hips' middle at zero; places (..., M, 3) in the frames of their parts."""
-    origins = np.zeros((*turns.shape[:-1], 3))
+def origins(turns: Array, ways: Array) -> Array:
+    """Where the parts begin, (..., P, 3), the hips at zero; ways (..., P, 3) to them in their parents' frames."""
+    result = np.zeros((*turns.shape[:-1], 3))
     for part, above in enumerate(ABOVE.tolist()):
         if above >= 0:
-            origins[..., part, :] = origins[..., above, :] + rotation.rotate(turns[..., above, :], ways[..., part, :])
+            result[..., part, :] = result[..., above, :] + rotation.rotate(turns[..., above, :], ways[..., part, :])
+    return result
+
+
+def marks_of(turns: Array, ways: Array, places: Array) -> Array:
+    """Marks (..., M, 3), the hips' middle at zero; places (..., M, 3) in the frames of their parts."""
     parts = [PART[place_of(mark, PLACES)[0]] for mark in MARKS]
-    return origins[..., parts, :] + rotation.rotate(turns[..., parts, :], places)
+    return origins(turns, ways)[..., parts, :] + rotation.rotate(turns[..., parts, :], places)
 
 
+STANDARD_WAYS: Final = np.array([place_of(part, ORIGINS)[1] if ABOVE[n] >= 0 else np.zeros(3) for n, part in enumerate(PARTS)])
 STANDARD_PLACES: Final = np.array([place_of(mark, PLACES)[1] for mark in MARKS])
 ON_JOINTS: Final = ~STANDARD_PLACES.any(axis=1)
 

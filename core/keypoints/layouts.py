@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
@@ -38,6 +39,7 @@ class Layout:
     unit: Unit = "auto"
     up: Axes = "auto"
 
+    @cached_property
     def rows(self) -> tuple[Array, Array]:
         """The matrix (M, K) from points to marks, and which marks there are (M,)."""
         matrix = np.zeros((len(MARKS), len(self.points)))
@@ -136,7 +138,7 @@ class Taking:
     def __call__(self, points: ArrayLike, confidence: ArrayLike | None = None) -> Marks:
         """Marks of points (F, K, 3) with confidence (F, K); a point that is NaN is not there."""
         array, trust = check_points(self.layout, points, confidence)
-        matrix, there = self.layout.rows()
+        matrix, there = self.layout.rows
         seen = np.isfinite(array).all(axis=-1)
         weight = np.where(seen, np.clip((trust - _SEEN) / (_SURE - _SEEN), 0.0, 1.0), 0.0)
         places = matrix @ (np.where(seen[..., None], array, 0.0) * self.unit) @ turn_up(self.up).T

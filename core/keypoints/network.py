@@ -62,7 +62,7 @@ _TRUNK: Final = np.array([part.partition(".")[0] in ("hips", "chest", "neck", "s
 _NEEDED: Final = {
     "head": ("ear", "nose"), "upper_arm": ("shoulder", "elbow", "wrist"), "forearm": ("shoulder", "elbow", "wrist"),
     "hand": ("wrist", "index", "pinky"), "thigh": ("hip", "knee", "ankle"), "shin": ("hip", "knee", "ankle"),
-    "foot": ("ankle", "heel", "ball"),
+    "foot": ("ankle", "ball"),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ are (how much those lengths vary, which no real bone does).
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,7 +15,7 @@ from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK
-from .filters import DELAY, MarkFilter, smooth_clip
+from .filters import DELAY, Filtered, MarkFilter, smooth_clip
 from .geometry import solve_frames
 from .layouts import Marks
 from .network import BONES, bone_ways, correct, default_network, read, source_network
@@ -106,17 +107,26 @@ class LiveReader:
         self._seen: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
         self._count = 0
 
-    def __call__(self, places: Array, weights: Array, time: float) -> Reading:
-        """One frame of marks (M, 3) at a time in seconds; a Reading of one frame."""
+    def follow(self, places: Array, weights: Array, time: float) -> Filtered:
+        """Take one frame of marks (M, 3) at a time in seconds; what the filter makes of it."""
         self._seen.append((places, weights))
         self._count += 1
         if self._count % _EVERY == 0:
             columns = (np.stack(column) for column in zip(*self._seen, strict=True))
             self.figure = measure(*columns) or self.figure
         level = UNKNOWN_NOISE if self.figure is None else self.figure.noise
-        if self._filter is not None:
-            found = self._filter(places, weights, time, level)
-            places, weights, level = found.places, found.weights, found.noise
+        if self._filter is None:
+            return Filtered(time, places, weights, level)
+        return self._filter(places, weights, time, level)
+
+    def read(self, frames: Sequence[Filtered]) -> Reading:
+        """The rotations of frames that were followed."""
+        places, weights = np.stack([one.places for one in frames]), np.stack([one.weights for one in frames])
+        noise = np.array([one.noise for one in frames])
         lengths = None if self.figure is None else self.figure.lengths
-        rotations = read_frames(places[None], weights[None], level, lengths, self.method)
-        return Reading(rotations, places[None, _HIPS].mean(axis=1), places[None], weights[None], self.figure)
+        rotations = read_frames(places, weights, noise, lengths, self.method)
+        return Reading(rotations, places[:, _HIPS].mean(axis=1), places, weights, self.figure)
+
+    def __call__(self, places: Array, weights: Array, time: float) -> Reading:
+        """Follow and read one frame."""
+        return self.read([self.follow(places, weights, time)])

@@ -172,12 +172,12 @@ class Puppet:
         middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
         return self.shift(pose, scale * hips @ self._axes.T - middle)
 
-    def shift(self, pose: Pose, way: Array) -> Pose:
-        """The pose with its root moved by `way` (..., 3), in armature space."""
+    def shift(self, pose: Pose, way: Array, turns: Array | None = None) -> Pose:
+        """The pose with its root moved by `way` (..., 3), in armature space; `turns` if its frames are known."""
         if self.root < 0:
             return pose
         skeleton, root = self.skeleton, self.root
-        turns = forward(skeleton, pose)[1]
+        turns = forward(skeleton, pose)[1] if turns is None else turns
         parent = int(skeleton.parents[root])
         base = turns[..., parent, :] if parent >= 0 else rotation.IDENTITY
         if skeleton.local_location[root]:
@@ -186,9 +186,16 @@ class Puppet:
         translations[..., root, :] += rotation.rotate(rotation.inv(base), way)
         return replace(pose, translations=translations)
 
+    def walked(self, pose: Pose, walk: "Walk") -> Pose:
+        """One pose, not a batch, moved on by its feet."""
+        heads, turns = forward(self.skeleton, pose)
+        return self.shift(pose, walk(self._feet(heads, turns)), turns) if self.points else pose
+
     def feet(self, pose: Pose) -> Array:
         """Points of the feet (..., p, 3) in armature space."""
-        heads, turns = forward(self.skeleton, pose)
+        return self._feet(*forward(self.skeleton, pose))
+
+    def _feet(self, heads: Array, turns: Array) -> Array:
         bones = [point.bone for point in self.points]
         return heads[..., bones, :] + rotation.rotate(turns[..., bones, :], np.array([p.place for p in self.points]))
 

@@ -53,6 +53,7 @@ class Stream:
         self.counts = Counts()
         self._number: int | None = None
         self._arrival = 0.0
+        self._unread = 0  # packets since the last frame that nobody looked at
         self._first: float | None = None
         self._offset: float | None = None  # of the sender's clock
         self._time = -np.inf
@@ -61,6 +62,7 @@ class Stream:
         """Packets that were received, but are too many to look at."""
         self.counts.received += packets
         self.counts.skipped += packets
+        self._unread += packets
 
     def take(self, data: bytes, arrival: float) -> Frame | None:
         """The frame in a packet that came at `arrival`, seconds of this machine; None for one that is not used."""
@@ -82,8 +84,8 @@ class Stream:
                 counts.restarts += 1
                 self._offset = None
             elif ahead < _LATE or not silent:
-                counts.lost += ahead - 1
-        self._number, self._arrival = number, arrival
+                counts.lost += max(ahead - 1 - self._unread, 0)
+        self._number, self._arrival, self._unread = number, arrival, 0
         counts.frames += 1
         return Frame(points, confidence, self._at(time, arrival))
 
