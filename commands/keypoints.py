@@ -163,9 +163,7 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
 
     present = bridge.read_pose(object, rig)
     pose = puppet.motion(reading, present, job.travel)
-    if job.exact:
-        pose = puppet.exact(reading, pose)
-    motion = Motion(pose, frames, scene_fps)
+    motion = Motion(puppet.exact(reading, pose) if job.exact else pose, frames, scene_fps)
     if job.lock_feet and puppet.points and len(frames) > 1:
         motion = lock_feet(rig.skeleton, motion, puppet.roles, up=axis_vector(puppet.roles.up)).pinned.motion
     clock.append(perf_counter())

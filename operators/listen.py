@@ -5,7 +5,6 @@ is opened, when the armature is gone or no longer to be posed, and when Poise is
 """
 
 from collections import deque
-from collections.abc import Iterable
 from time import perf_counter
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ _PAUSE: Final = 0.004  # seconds between two looks at what came
 _AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
 _TRIAL: Final = 5  # frames that unit and axes are told from
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
+_QUIET: Final = 1.0  # seconds without a packet after which there is no rate
 _WINDOW: Final = 120  # packets that rate and latency are of
 _LONGEST: Final = 60 * 60 * 60  # poses that are recorded: an hour at 60 a second
 
@@ -56,6 +56,7 @@ class Live:
         self._waits: deque[float] = deque(maxlen=_WINDOW)
         self._arrivals: deque[float] = deque(maxlen=_WINDOW)
         self._shown = 0.0
+        self._numbers: dict[str, Any] = {}
         self.status = "Waiting for packets"
         self.recording: list[Filtered] | None = [] if object.poise_live_record else None
         host = EVERYWHERE if object.poise_live_remote else LOCAL
@@ -107,6 +108,7 @@ class Live:
         arrival, followed = newest
         self._writer.write(object, self._pose_of(self.reader.read([followed])))
         context.view_layer.update()
+        redraw(context, "WINDOW")
         self.used -= 1
         self.applied += 1
         now = perf_counter()
@@ -154,24 +156,31 @@ class Live:
     # -- how it goes, and how it ends -------------------------------------------------------------------------------
 
     def show(self, context: Any, live: Any) -> None:
-        """Numbers for the panel."""
+        """Numbers for the panel, which is drawn again if they are others."""
         counts = self.stream.counts
-        live.status = self.status if not counts.refused or self.applied else f"Refused: {counts.why}"
         span = self._arrivals[-1] - self._arrivals[0] if len(self._arrivals) > 1 else 0.0
-        quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > 1.0
-        live.rate = 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span
-        live.latency, live.wait = (
-            1000.0 * float(np.median(times)) if times else 0.0 for times in (self._latencies, self._waits)
-        )
-        live.received, live.refused, live.late = counts.received, counts.refused, counts.late
-        live.skipped, live.lost = counts.skipped, counts.lost
-        live.applied, live.used = self.applied, self.used
-        live.recorded = 0 if self.recording is None else len(self.recording)
-        redraw(context, {"VIEW_3D"})
+        quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > _QUIET
+        latency, wait = (1000.0 * float(np.median(t)) if t else 0.0 for t in (self._latencies, self._waits))
+        numbers = {
+            "status": self.status if not counts.refused or self.applied else f"Refused: {counts.why}",
+            "rate": 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span,
+            "latency": latency,
+            "wait": wait,
+            "applied": self.applied,
+            "used": self.used,
+            "recorded": 0 if self.recording is None else len(self.recording),
+            **{name: getattr(counts, name) for name in ("received", "refused", "late", "skipped", "lost")},
+        }
+        if numbers != self._numbers:
+            self._numbers = numbers
+            for name, number in numbers.items():
+                setattr(live, name, number)
+            redraw(context, "UI")
 
     def end(self, context: Any, object: Any, live: Any, why: str) -> None:
         """Let go of the port, key what was recorded, and say how it went."""
         self.receiver.close()
+        live.owner, live.stop = 0, False
         self.status = why
         if self.recording:
             try:
@@ -181,7 +190,6 @@ class Live:
                 self.status = f"Nothing is recorded: {error}"
         self.show(context, live)
         live.status = self.status
-        live.owner, live.stop = 0, False
         bpy.ops.ed.undo_push(message="Live Keypoints")
 
     def write(self, context: Any, object: Any) -> str:
@@ -207,12 +215,13 @@ class Live:
         return found
 
 
-def redraw(context: Any, kinds: Iterable[str]) -> None:
-    """Have areas drawn again."""
+def redraw(context: Any, kind: str) -> None:
+    """Have regions of the 3D viewports drawn again: Blender does not do it by itself for what a timer changes."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in kinds:
-                area.tag_redraw()
+            for region in area.regions if area.type == "VIEW_3D" else ():
+                if region.type == kind:
+                    region.tag_redraw()
 
 
 class POISE_OT_listen(Tool, bpy.types.Operator):

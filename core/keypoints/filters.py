@@ -3,7 +3,7 @@
 Each coordinate moves on at its speed, pushed by random accelerations; how noisy it is measured is known. So what stands
 still is smoothed as much as the noise asks for, what moves does not lag behind, and after `delay` frames, or with the
 whole clip at hand, later frames say where an earlier one was. Marks are taken relative to the middle of the hips. One
-that is not seen comes to a halt there, and is believed less and less for `HOLD` seconds.
+that is not seen comes to a halt there, and is not believed any more after `HOLD` seconds.
 """
 
 from collections import deque
@@ -73,7 +73,7 @@ def smooth_clip(places: Array, weights: Array, fps: float, noise: float) -> tupl
     found = [_result(*one) for one in _smooth(steps)]
     # where a mark comes into sight again counts as much as where it went
     coming = _unseen_before(weights > 0.0, fps)
-    late = np.clip(1.0 - coming / HOLD, 0.0, 1.0) * _next_seen(weights)
+    late = _held(coming) * _next_seen(weights)
     believed = np.maximum([one.weights for one in found], late)
     return np.stack([one.places for one in found]), believed, np.array([one.noise for one in found])
 
@@ -124,9 +124,14 @@ def _smooth(steps: list[_Step]) -> list[tuple[_Step, Array, Array]]:
 
 def _result(step: _Step, state: Array, spread: Array) -> Filtered:
     places = state[:-1, 0] + state[-1, 0]
-    weights = step.weights[:-1] * np.clip(1.0 - step.unseen[:-1] / HOLD, 0.0, 1.0)
+    weights = step.weights[:-1] * _held(step.unseen[:-1])
     left = float(np.sqrt(np.median(spread[:, 0, 0])))
     return Filtered(step.time, places, weights, left)
+
+
+def _held(unseen: Array) -> Array:
+    """How far a mark is believed that was not seen for some seconds: in full for half of `HOLD`, then less and less."""
+    return np.clip(2.0 - 2.0 * unseen / HOLD, 0.0, 1.0)
 
 
 def _unseen_before(seen: Array, fps: float) -> Array:

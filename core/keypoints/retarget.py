@@ -34,7 +34,7 @@ _ONE_BONE: Final = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 _LEG: Final = ("hip", "knee", "ankle")
 _STANDARD_LEG: Final = 0.83  # metres
 _TRAVELS: Final = 0.1  # metres by which hips move that are not put at zero
-_LOSES: Final = 0.02  # of the size by which another point is lower before it bears in place of the one that did
+_LOSES: Final = 0.004  # of the size by which another point is lower before it bears in place of the one that did
 _LOWEST: Final = 2.0  # percentile of heights that is the ground
 _ENDS: Final = {"hand": "wrist", "foot": "ankle"}
 
