@@ -1,7 +1,6 @@
 """`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -72,7 +71,9 @@ def add_keypoints(verbs: Any) -> None:
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, where the file does not say it")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
-    parser.add_argument("--up", choices=("auto", *AXES), default="auto", help="write --up=-Y for those that begin with -")
+    parser.add_argument(
+        "--up", choices=("auto", *AXES), default="auto", help="write --up=-Y for those that begin with -"
+    )
     parser.add_argument("--fps", type=float, help="frames a second, where the file does not say it")
     parser.add_argument("--start", type=int, default=1, help="the frame of the first key")
     parser.add_argument("--method", choices=METHODS, default="corrected", help="how turns are found")
@@ -146,7 +147,9 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     context.view_layer.update()
     rig = bridge.read_rig(object)
     puppet = puppet_of(object, rig, job.limits)
-    unit, up = (said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up)))
+    unit, up = (
+        said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
+    )
     taking, notes = find_taking(recording.layout, recording.points, recording.confidence, unit, up, job.exchange)
     marks = taking(recording.points, recording.confidence)
     fps = job.fps or recording.fps
@@ -154,11 +157,12 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
         fps = DEFAULT_FPS
         notes = (*notes, f"The file does not say its frame rate; {fps:g} a second are taken.")
     noise = None if job.noise is None else 0.001 * job.noise
-    reading = read_clip(marks, fps, job.method, job.smooth, noise)
+    times = np.arange(len(marks.places)) / fps
+    reading = read_clip(marks, times, job.method, job.smooth, noise)
     notes += seen_notes(reading)
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
-    reading, frames = at_frames(reading, np.arange(len(reading.rotations)) / fps, scene_fps, job.start)
+    reading, frames = at_frames(reading, times, scene_fps, job.start)
     clock.append(perf_counter())
 
     present = bridge.read_pose(object, rig)
@@ -171,7 +175,13 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     bones, moved = bones_of(puppet)
     turned, shifted, _ = bridge.changed_bones(pose, motion.pose)
     action = bridge.write_keys(
-        object, rig, motion, {*bones.tolist(), *turned.tolist()}, {*moved.tolist(), *shifted.tolist()}, job.action, job.new
+        object,
+        rig,
+        motion,
+        {*bones.tolist(), *turned.tolist()},
+        {*moved.tolist(), *shifted.tolist()},
+        job.action,
+        job.new,
     )
     clock.append(perf_counter())
     figure = reading.figure
@@ -215,7 +225,7 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def at_frames(reading: Reading, times: Sequence[float], fps: float, start: int) -> tuple[Reading, Any]:
+def at_frames(reading: Reading, times: Any, fps: float, start: int) -> tuple[Reading, Any]:
     """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers."""
     at = np.asarray(times, float) - times[0]
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)

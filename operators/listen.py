@@ -15,14 +15,25 @@ from .. import bridge
 from ..bridge.armature import PoseWriter, Rig
 from ..commands.keypoints import at_frames, puppet_of
 from ..core import CoreError, Motion, Pose
-from ..core.keypoints import LiveReader, Puppet, Reading, Taking, Walk, bones_of, find_taking, layout_named
-from ..core.keypoints.filters import Filtered
+from ..core.keypoints import (
+    LiveReader,
+    Marks,
+    Puppet,
+    Reading,
+    Taking,
+    Walk,
+    bones_of,
+    find_taking,
+    layout_named,
+    read_clip,
+)
 from ..core.keypoints.stream import Frame, Stream
 from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
 _AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
 _TRIAL: Final = 5  # frames that unit and axes are told from
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate
@@ -58,7 +69,7 @@ class Live:
         self._shown = 0.0
         self._numbers: dict[str, Any] = {}
         self.status = "Waiting for packets"
-        self.recording: list[Filtered] | None = [] if object.poise_live_record else None
+        self.recording: list[tuple[float, Marks]] | None = [] if object.poise_live_record else None
         host = EVERYWHERE if object.poise_live_remote else LOCAL
         self.receiver = Receiver(object.poise_live_port, host)
 
@@ -89,44 +100,43 @@ class Live:
         return _PAUSE
 
     def look(self, context: Any, object: Any) -> None:
-        """Follow all packets that came, pose by the newest."""
+        """Follow all packets that came, and pose once."""
         packets, gone = self.receiver.take()
         self.stream.skip(gone + max(len(packets) - _AT_ONCE, 0))
         begin = perf_counter()
-        newest: tuple[float, Filtered] | None = None
+        newest: float | None = None
         for arrival, data in packets[-_AT_ONCE:]:
             frame = self.stream.take(data, arrival)
             if frame is None:
                 continue
             self._arrivals.append(arrival)
             self.used += 1
-            followed = self._follow(frame)
-            if followed is not None:
-                newest = arrival, followed
+            if self._follow(frame):
+                newest = arrival
         if newest is None:
             return
-        arrival, followed = newest
-        self._writer.write(object, self._pose_of(self.reader.read([followed])))
+        if len(packets) > _FEW:
+            self.walk.lose()
+        self._writer.write(object, self._pose_of(self.reader.read()))
         context.view_layer.update()
         redraw(context, "WINDOW")
         self.used -= 1
         self.applied += 1
         now = perf_counter()
-        self._waits.append(begin - arrival)
+        self._waits.append(begin - newest)
         self._latencies.append(now - begin)
         self.status = "Listening"
 
-    def _follow(self, frame: Frame) -> Filtered | None:
-        """What the filter makes of a frame; None while unit and axes are being told."""
+    def _follow(self, frame: Frame) -> bool:
+        """Have the filter take a frame; False while unit and axes are being told."""
         taking = self.taking or self._try(frame)
         if taking is None:
-            return None
+            return False
         marks = taking(frame.points[None], frame.confidence[None])
-        followed = self.reader.follow(marks.places[0], marks.weights[0], frame.time)
+        self.reader.follow(marks.places[0], marks.weights[0], frame.time)
         if self.recording is not None and len(self.recording) < _LONGEST:
-            if not self.recording or followed.time > self.recording[-1].time:  # the first one waits for its delay
-                self.recording.append(followed)
-        return followed
+            self.recording.append((frame.time, marks))
+        return True
 
     def _pose_of(self, reading: Reading) -> Pose:
         """The pose of a reading of one frame."""
@@ -197,8 +207,9 @@ class Live:
         assert self.recording is not None
         render = context.scene.render
         fps = render.fps / render.fps_base
-        reading = self.reader.read(self.recording)
-        reading, frames = at_frames(reading, [one.time for one in self.recording], fps, context.scene.frame_current)
+        times = np.array([time for time, _ in self.recording])
+        marks = Marks(*(np.concatenate([getattr(m, n) for _, m in self.recording]) for n in ("places", "weights")))
+        reading, frames = at_frames(read_clip(marks, times), times, fps, context.scene.frame_current)
         if self.travel == "NONE":
             pose = self.puppet.turn(reading.rotations, self.present)
         else:

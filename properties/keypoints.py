@@ -28,7 +28,11 @@ UPS: Final = (
     *((axis, axis, f"{axis} is up") for axis in ("+X", "-X", "+Y", "-Y", "+Z", "-Z")),
 )
 TRAVELS: Final = (
-    ("FEET", "By Feet", "The body goes where the foot that bears does not slide; for trackers that put the hips at zero"),
+    (
+        "FEET",
+        "By Feet",
+        "The body goes where the foot that bears does not slide; for trackers that put the hips at zero",
+    ),
     ("HIPS", "By Hips", "The body goes where its hips are"),
     ("NONE", "In Place", "The root is not moved"),
 )
@@ -77,11 +81,15 @@ class PoiseLive(bpy.types.PropertyGroup):
     stop: BoolProperty(name="Stop", description="Listening is to end")
     status: StringProperty(name="Status", description="What happens")
     rate: FloatProperty(name="Rate", description="Packets a second")
-    latency: FloatProperty(name="Latency", description="Milliseconds from looking at packets to the pose, in the middle")
+    latency: FloatProperty(
+        name="Latency", description="Milliseconds from looking at packets to the pose, in the middle"
+    )
     wait: FloatProperty(name="Wait", description="Milliseconds that packets wait for Blender, in the middle")
     received: IntProperty(name="Received", description="Packets that came")
     applied: IntProperty(name="Applied", description="Packets that the armature was posed by")
-    used: IntProperty(name="Followed", description="Packets that a newer one posed in place of, or that told unit and axes")
+    used: IntProperty(
+        name="Followed", description="Packets that a newer one posed in place of, or that told unit and axes"
+    )
     refused: IntProperty(name="Refused", description="Packets that are no frame of the layout")
     late: IntProperty(name="Late", description="Packets that came after later ones")
     skipped: IntProperty(name="Skipped", description="Packets that were too many to look at")

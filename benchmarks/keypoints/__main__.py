@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.naturalness.motion import DATA, Array
 from core.keypoints import LAYOUTS, METHODS
 from core.keypoints.body import MARK, MARKS
-from core.keypoints.filters import MarkFilter, smooth_clip
+from core.keypoints.filters import Filtered, MarkFilter, smooth_clip
 from core.keypoints.reader import Figure, measure, read_frames
 
 from .measure import Figures, angles, by_part, figures
@@ -101,19 +101,29 @@ def of_clips(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
         return one_euro(marks - middle, fps), np.full(len(marks), 0.57 * figure.noise)
 
     def clip_filter(marks: Array, fps: float, figure: Figure) -> tuple[Array, Array]:
-        places, _, left = smooth_clip(marks, np.broadcast_to(shape, marks.shape[:-1]), fps, figure.noise)
+        places, _, left = smooth_clip(
+            marks, np.broadcast_to(shape, marks.shape[:-1]), np.arange(len(marks)) / fps, figure.noise
+        )
         return places, left
 
     def live(delay: int) -> Callable[[Array, float, Figure], tuple[Array, Array]]:
         def run(marks: Array, fps: float, figure: Figure) -> tuple[Array, Array]:
             filtered = MarkFilter(delay)
-            frames = [filtered(places, shape, n / fps, figure.noise) for n, places in enumerate(marks)]
+            frames: list[Filtered] = []
+            for number, places in enumerate(marks):
+                filtered.add(places, shape, number / fps, figure.noise)
+                frames.append(filtered.now())
             frames = frames[delay:] + frames[-1:] * delay
             return np.stack([frame.places for frame in frames]), np.array([frame.noise for frame in frames])
 
         return run
 
-    filters = {"none": without, "One-Euro": euro, **{f"delay {n}": live(n) for n in range(4)}, "whole clip": clip_filter}
+    filters = {
+        "none": without,
+        "One-Euro": euro,
+        **{f"delay {n}": live(n) for n in range(4)},
+        "whole clip": clip_filter,
+    }
     for name, run in filters.items():
         for method in ("closed", "corrected") if name != "none" else METHODS[::-1]:
             cells: list[str] = []
@@ -172,7 +182,9 @@ def main() -> None:
         noises = tuple(f"{1000 * noise:.0f} mm" for noise in NOISES)
         head = ("method", *noises, "mm of places at 10", "upper arm twist at 10", "thigh twist at 10")
         table(f"{name}: {count} frames, degrees", head, of_frames(clips))
-        kinds = tuple(f"{kind} {what}" for kind in ("closed", "source", "corrected") for what in ("all", "hands", "feet"))
+        kinds = tuple(
+            f"{kind} {what}" for kind in ("closed", "source", "corrected") for what in ("all", "hands", "feet")
+        )
         table(f"{name}: degrees at 10 mm by layout", ("layout", *kinds), of_layouts(clips))
         whole = [clip for clip in load(pack, 1, subjects) if len(clip) > 4 * ENDS][: 2 if options.stride else CLIPS]
         whole = [Clip(c.name, c.subject, c.fps, c.rotations[:LONGEST], c.marks[:LONGEST]) for c in whole]

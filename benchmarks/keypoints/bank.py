@@ -1,8 +1,9 @@
 """Poses to learn from: parts' rotations and lengths of captured motion, varied at random.
 
 What is varied, and by how much: left and right exchanged; limbs of other frames; all joints (elbows and knees about
-their hinges only); heading and tilt of the whole; lengths, the trunk's more, and places of face, hand and foot marks; in
-some, twist of upper arms and thighs and flexion of elbows and knees at random. Then marks are noisy and missing.
+their hinges only); heading and tilt of the whole; lengths, the trunk's more, and places of face, hand and foot
+marks; in some, twist of upper arms and thighs and flexion of elbows and knees at random. Then marks are noisy and
+missing.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ LARGEST_NOISE: Final = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """N poses: rotations (N, P, 4) of parts relative to their parents, and the ways (N, P, 3) to them in those frames."""
+    """N poses: rotations (N, P, 4) relative to their parents, and ways (N, P, 3) to the parts in those frames."""
 
     local: Array
     ways: Array
@@ -46,7 +47,14 @@ class Bank:
 def origins_of(clip: Clip) -> Array:
     """(F, P, 3) where the parts begin, of the marks that show it; the others begin where their parents do."""
     shown = {"chest": "neck", "neck": "neck", "shoulder": "neck"}
-    joints = {"upper_arm": "shoulder", "forearm": "elbow", "hand": "wrist", "thigh": "hip", "shin": "knee", "foot": "ankle"}
+    joints = {
+        "upper_arm": "shoulder",
+        "forearm": "elbow",
+        "hand": "wrist",
+        "thigh": "hip",
+        "shin": "knee",
+        "foot": "ankle",
+    }
     result = np.zeros((len(clip), len(PARTS), 3))
     for number, part in enumerate(PARTS):
         base, _, side = part.partition(".")
@@ -95,7 +103,9 @@ def marks_of(turns: Array, ways: Array, places: Array) -> Array:
     return origins(turns, ways)[..., parts, :] + rotation.rotate(turns[..., parts, :], places)
 
 
-STANDARD_WAYS: Final = np.array([place_of(part, ORIGINS)[1] if ABOVE[n] >= 0 else np.zeros(3) for n, part in enumerate(PARTS)])
+STANDARD_WAYS: Final = np.array(
+    [place_of(part, ORIGINS)[1] if ABOVE[n] >= 0 else np.zeros(3) for n, part in enumerate(PARTS)]
+)
 STANDARD_PLACES: Final = np.array([place_of(mark, PLACES)[1] for mark in MARKS])
 ON_JOINTS: Final = ~STANDARD_PLACES.any(axis=1)
 

@@ -62,7 +62,9 @@ def load(pack: str, stride: int = 1, subjects: tuple[str, ...] = (), without: tu
         heads, frames = _forward(parents, offsets, turns[rows], arrays["pos"][rows].astype(float))
         strays = _strays(joints, offsets, parents, turns)
         rotations = rotation.mul(frames[:, [joints[part] for part in PARTS]], strays)
-        result.append(Clip(str(name), subject, float(arrays["fps"]) / stride, rotations, _marks(heads, rotations, joints)))
+        result.append(
+            Clip(str(name), subject, float(arrays["fps"]) / stride, rotations, _marks(heads, rotations, joints))
+        )
     return result
 
 

@@ -1,6 +1,7 @@
 """Makes docs/examples/walk_keypoints.jsonl: what a camera tracker would say of the walk that is beside it.
 
-MediaPipe's 33 points from the joints of cmu_35_01.bvh, hips at zero, with 5 mm of noise; points that nothing tells are null.
+MediaPipe's 33 points from the joints of cmu_35_01.bvh, hips at zero, with 5 mm of noise; points that nothing tells
+are null.
 """
 
 import json

@@ -9,6 +9,7 @@ subjects of `LEFT_OUT`. Weights go to core/keypoints/weights as half floats.
 
 import argparse
 import time
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -73,7 +74,7 @@ class Layers(torch.nn.Module):
     def __init__(self, size: int, width: int, out: int) -> None:
         super().__init__()
         sizes = [size, width, width, width, width, out]
-        self.layers = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False))
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in pairwise(sizes))
         torch.nn.init.zeros_(self.layers[-1].weight)
         torch.nn.init.zeros_(self.layers[-1].bias)
 

@@ -73,8 +73,12 @@ TREE: Final[dict[str, tuple[str, float]]] = {
 
 MIRROR: Final[Array] = np.array([-1.0, 1.0, 1.0])  # positions of the right side
 TURNED: Final[Array] = np.array([1.0, 1.0, -1.0, -1.0])  # quaternions of the right side
-PART_SWAP: Final = np.array([PART[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in PARTS])
-MARK_SWAP: Final = np.array([MARK[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in MARKS])
+PART_SWAP: Final = np.array(
+    [PART[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in PARTS]
+)
+MARK_SWAP: Final = np.array(
+    [MARK[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in MARKS]
+)
 
 
 def sided(name: str, side: str) -> str:

@@ -26,7 +26,7 @@ _HIPS: Final = np.array([MARK["hip.L"], MARK["hip.R"]])
 
 
 class _Step(NamedTuple):
-    """One frame of N rows: time; states (N, 2, 3), place and speed, and their covariances (N, 2, 2), foretold and found.
+    """One frame of N rows: time; states (N, 2, 3), place and speed, and covariances (N, 2, 2), foretold and found.
 
     move (N, 2, 2) took the states here; weights (N,); unseen (N,) seconds since a row was seen.
     """
@@ -57,23 +57,28 @@ class MarkFilter:
     def __init__(self, delay: int = DELAY) -> None:
         self._steps: deque[_Step] = deque(maxlen=delay + 1)
 
-    def __call__(self, places: Array, weights: Array, time: float, noise: float) -> Filtered:
-        """Marks (M, 3), metres, with weights (M,) at a time in seconds; noise in metres."""
+    def add(self, places: Array, weights: Array, time: float, noise: float) -> None:
+        """Take marks (M, 3), metres, with weights (M,) at a time in seconds; noise in metres."""
         if self._steps and not 0.0 < time - self._steps[-1].time < _LONGEST:
             self._steps.clear()
         self._steps.append(_advance(self._steps[-1] if self._steps else None, places, weights, time, noise))
+
+    def now(self) -> Filtered:
+        """The frame that has waited long enough, or the oldest there is."""
         return _result(*_smooth(list(self._steps))[0])
 
 
-def smooth_clip(places: Array, weights: Array, fps: float, noise: float) -> tuple[Array, Array, Array]:
-    """Marks (F, M, 3), weights (F, M) and what is left of the noise (F,) of a clip whose later frames are known."""
+def smooth_clip(places: Array, weights: Array, times: Array, noise: float) -> tuple[Array, Array, Array]:
+    """Marks (F, M, 3), weights (F, M) and what is left of the noise (F,) of a clip whose later frames are known.
+
+    times (F,) in seconds, increasing.
+    """
     steps: list[_Step] = []
-    for number, (place, weight) in enumerate(zip(places, weights, strict=True)):
-        steps.append(_advance(steps[-1] if steps else None, place, weight, number / fps, noise))
+    for place, weight, time in zip(places, weights, times.tolist(), strict=True):
+        steps.append(_advance(steps[-1] if steps else None, place, weight, time, noise))
     found = [_result(*one) for one in _smooth(steps)]
     # where a mark comes into sight again counts as much as where it went
-    coming = _unseen_before(weights > 0.0, fps)
-    late = _held(coming) * _next_seen(weights)
+    late = _held(_until_seen(weights > 0.0, times)) * _next_seen(weights)
     believed = np.maximum([one.weights for one in found], late)
     return np.stack([one.places for one in found]), believed, np.array([one.noise for one in found])
 
@@ -134,13 +139,13 @@ def _held(unseen: Array) -> Array:
     return np.clip(2.0 - 2.0 * unseen / HOLD, 0.0, 1.0)
 
 
-def _unseen_before(seen: Array, fps: float) -> Array:
+def _until_seen(seen: Array, times: Array) -> Array:
     """Seconds (F, M) until each mark is seen next."""
     result = np.empty(seen.shape)
-    wait = np.full(seen.shape[1], np.inf)
+    when = np.full(seen.shape[1], np.inf)
     for frame in range(len(seen) - 1, -1, -1):
-        wait = np.where(seen[frame], 0.0, wait + 1.0 / fps)
-        result[frame] = wait
+        when = np.where(seen[frame], times[frame], when)
+        result[frame] = when - times[frame]
     return result
 
 

@@ -1,7 +1,7 @@
 """Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC; what is in them, before it is read as a body.
 
-A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an object
-{"points": [...], "time": seconds}. A file of JSON is a list of frames, an object {"frames": [...], "fps": 30,
+A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an
+object {"points": [...], "time": seconds}. A file of JSON is a list of frames, an object {"frames": [...], "fps": 30,
 "layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live sender sends, too.
 """
 
@@ -221,7 +221,9 @@ def _read_trc(text: str, layout: Layout) -> Recording:
     names = [name.strip() for name in lines[3].rstrip("\t").split("\t")[2:] if name.strip()]
     table = _table([line.rstrip("\t") for line in lines[_TRC_HEADER:]], "\t", _TRC_HEADER + 1)
     if table.shape[1] != 2 + 3 * len(names):
-        raise CoreError(f"The file names {len(names)} points, but has {table.shape[1] - 2} columns of numbers for them.")
+        raise CoreError(
+            f"The file names {len(names)} points, but has {table.shape[1] - 2} columns of numbers for them."
+        )
     every = table[:, 2:].reshape(len(table), len(names), 3)
     order = columns_named(layout, names)
     points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)

@@ -130,7 +130,7 @@ def frame(first: Array, second: Array) -> Array:
 
 
 def _carried(vector: Array, before: Array, after: Array) -> Array:
-    """`vector`, at right angles to the direction `before`, turned with the shortest rotation to `after`; all (..., 3)."""
+    """`vector`, at right angles to the direction `before`, turned by the shortest rotation to `after`, (..., 3)."""
     return vector - _dot(vector, after) / np.maximum(1.0 + _dot(before, after), _TINY) * (before + after)
 
 
@@ -202,9 +202,7 @@ def solve_frames(marks: Array, weights: Array, noise: Array, hinges: bool = True
         hinge = told * plane / np.maximum(sine, _TINY) + (1.0 - told) * hinge
     upper = _mix(frame(near, hinge) @ _LIMBS_BACK, carrier, trust("near"))
     canonical = upper @ _LIMBS
-    lower = _mix(
-        frame(far, _carried(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, trust("far")
-    )
+    lower = _mix(frame(far, _carried(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, trust("far"))
     result[..., _UPPER, :, :], result[..., _LOWER, :, :] = upper, lower
 
     # hands and feet, across which noise counts

@@ -119,7 +119,7 @@ def layout_named(name: str) -> Layout:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Marks (F, M, 3) in metres, Y up, and how far each is to be believed (F, M), 0 to 1; sentences about what was found."""
+    """Marks (F, M, 3) in metres, Y up, and how far each is to be believed (F, M), 0 to 1."""
 
     places: Array
     weights: Array
@@ -154,7 +154,9 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
         array = np.asarray(points, float)
         trust = None if confidence is None else np.asarray(confidence, float)
     except (TypeError, ValueError):
-        raise CoreError("Keypoints must be numbers, three for each point, with as many points in every frame.") from None
+        raise CoreError(
+            "Keypoints must be numbers, three for each point, with as many points in every frame."
+        ) from None
     count = len(layout.points)
     if array.ndim != 3 or array.shape[-1] != 3:
         raise CoreError(f"Keypoints are frames of points of three numbers, not an array of shape {array.shape}.")
@@ -248,7 +250,7 @@ _TRUNK_MARKS: Final = np.array([MARK[name] for name in ("hip.L", "hip.R", "shoul
 
 
 def _ahead(marks: Marks) -> float:
-    """Mean cosine between where feet and nose point and where the sides of the body say is ahead; 0 if nothing tells."""
+    """Mean cosine between where feet and nose point to and where the sides of the body say; 0: nothing tells."""
     places, weights = marks.places, marks.weights
     hips, shoulders = places[:, _TRUNK_MARKS[:2]], places[:, _TRUNK_MARKS[2:]]
     ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))

@@ -1,9 +1,9 @@
 """Networks from keypoints to rotations: the source's, and a correction of the closed form (S4, CN112037312).
 
 Both are five fully connected layers with three residual connections,
-h = act(W0 x); three times h = h + act(Wk h); y = W4 h, and give each part's rotation as 6 numbers. The source's reads the
-normalised body in the world. The correction reads it in the frame of the hips with the closed form's own answer, how
-far bones are off their lengths, what is seen and how noisy it is; what it says of limbs counts as far as marks are
+h = act(W0 x); three times h = h + act(Wk h); y = W4 h, and give each part's rotation as 6 numbers. The source's reads
+the normalised body in the world. The correction reads it in the frame of the hips with the closed form's own answer,
+how far bones are off their lengths, what is seen and how noisy it is; what it says of limbs counts as far as marks are
 noisy or missing, and not at all where they are neither.
 """
 

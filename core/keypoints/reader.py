@@ -5,17 +5,17 @@ are (how much those lengths vary, which no real bone does).
 """
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK
-from .filters import DELAY, Filtered, MarkFilter, smooth_clip
+from .filters import DELAY, MarkFilter, smooth_clip
 from .geometry import solve_frames
 from .layouts import Marks
 from .network import BONES, bone_ways, correct, default_network, read, source_network
@@ -29,7 +29,9 @@ _SPREAD: Final = 1.4826  # standard deviations of a median deviation
 _ENOUGH: Final = 10  # frames to measure on
 _MEMORY: Final = 90  # frames that a live reader measures on
 _EVERY: Final = 15  # frames after which it measures again
-_RIGID: Final = np.array([BONES.index(f"{mark}.{side}") for mark in ("elbow", "wrist", "knee", "ankle") for side in "LR"])
+_RIGID: Final = np.array(
+    [BONES.index(f"{mark}.{side}") for mark in ("elbow", "wrist", "knee", "ankle") for side in "LR"]
+)
 _HIPS: Final = np.array([MARK["hip.L"], MARK["hip.R"]])
 
 
@@ -43,7 +45,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Rotations (F, P, 4) of the parts, hips (F, 3) their middle in metres, Y up; marks (F, M, 3) and weights as read."""
+    """Rotations (F, P, 4) of the parts, the hips' middle (F, 3) in metres, Y up; marks (F, M, 3) and weights."""
 
     rotations: Array
     hips: Array
@@ -71,7 +73,7 @@ def measure(places: Array, weights: Array) -> Figure | None:
 def read_frames(places: Array, weights: Array, noise: Array | float, lengths: Array | None, method: Method) -> Array:
     """Rotations (..., P, 4) of the parts from marks (..., M, 3) as they are."""
     if method not in METHODS:
-        raise CoreError(f"method must be one of {', '.join(METHODS)}, not \"{method}\".")
+        raise CoreError(f'method must be one of {", ".join(METHODS)}, not "{method}".')
     noise = np.broadcast_to(np.minimum(noise, _LARGEST_NOISE), places.shape[:-2])
     if method == "source":
         return rotation.from_matrix(read(source_network(), places, weights))
@@ -82,51 +84,44 @@ def read_frames(places: Array, weights: Array, noise: Array | float, lengths: Ar
 
 
 def read_clip(
-    marks: Marks, fps: float, method: Method = "corrected", smooth: bool = True, noise: float | None = None
+    marks: Marks, times: ArrayLike, method: Method = "corrected", smooth: bool = True, noise: float | None = None
 ) -> Reading:
-    """A whole clip, filtered without delay unless `smooth` is False. `noise` in metres, measured if not given."""
+    """A whole clip at increasing times (F,) in seconds, filtered without delay unless `smooth` is False.
+
+    `noise` in metres, measured if not given.
+    """
     places, weights = marks.places, marks.weights
     figure = measure(places, weights)
     level: Array | float = noise if noise is not None else figure.noise if figure is not None else UNKNOWN_NOISE
     if smooth and len(places) > 1:
-        places, weights, level = smooth_clip(places, weights, fps, level)
+        places, weights, level = smooth_clip(places, weights, np.asarray(times, float), level)
     rotations = read_frames(places, weights, level, None if figure is None else figure.lengths, method)
     return Reading(rotation.unroll(rotations), places[:, _HIPS].mean(axis=1), places, weights, figure)
 
 
 class LiveReader:
-    """Frame after frame, each answered with the one `delay` frames before; measures the figure as it goes.
+    """Frames one after the other, of which some are read: `delay` frames late. Measures the figure as it goes."""
 
-    Without a filter (`delay` None) frames are read as they are.
-    """
-
-    def __init__(self, method: Method = "corrected", delay: int | None = DELAY) -> None:
+    def __init__(self, method: Method = "corrected", delay: int = DELAY) -> None:
         self.method: Method = method
         self.figure: Figure | None = None
-        self._filter = None if delay is None else MarkFilter(delay)
+        self._filter = MarkFilter(delay)
         self._seen: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
         self._count = 0
 
-    def follow(self, places: Array, weights: Array, time: float) -> Filtered:
-        """Take one frame of marks (M, 3) at a time in seconds; what the filter makes of it."""
+    def follow(self, places: Array, weights: Array, time: float) -> None:
+        """Take one frame of marks (M, 3) with weights (M,) at a time in seconds."""
         self._seen.append((places, weights))
         self._count += 1
         if self._count % _EVERY == 0:
             columns = (np.stack(column) for column in zip(*self._seen, strict=True))
             self.figure = measure(*columns) or self.figure
-        level = UNKNOWN_NOISE if self.figure is None else self.figure.noise
-        if self._filter is None:
-            return Filtered(time, places, weights, level)
-        return self._filter(places, weights, time, level)
+        self._filter.add(places, weights, time, UNKNOWN_NOISE if self.figure is None else self.figure.noise)
 
-    def read(self, frames: Sequence[Filtered]) -> Reading:
-        """The rotations of frames that were followed."""
-        places, weights = np.stack([one.places for one in frames]), np.stack([one.weights for one in frames])
-        noise = np.array([one.noise for one in frames])
+    def read(self) -> Reading:
+        """The frame that has waited for the delay, as a Reading of one frame."""
+        found = self._filter.now()
         lengths = None if self.figure is None else self.figure.lengths
-        rotations = read_frames(places, weights, noise, lengths, self.method)
-        return Reading(rotations, places[:, _HIPS].mean(axis=1), places, weights, self.figure)
-
-    def __call__(self, places: Array, weights: Array, time: float) -> Reading:
-        """Follow and read one frame."""
-        return self.read([self.follow(places, weights, time)])
+        rotations = read_frames(found.places[None], found.weights[None], found.noise, lengths, self.method)
+        hips = found.places[None, _HIPS].mean(axis=1)
+        return Reading(rotations, hips, found.places[None], found.weights[None], self.figure)

@@ -200,7 +200,7 @@ class Puppet:
         return heads[..., bones, :] + rotation.rotate(turns[..., bones, :], np.array([p.place for p in self.points]))
 
     def motion(self, reading: Reading, present: Pose, travel: bool | None = None) -> Pose:
-        """Poses of a whole clip. `travel`: the hips' places count; False: they come from the feet; None: as they look."""
+        """Poses of a whole clip. `travel`: the hips' places count, or (False) the feet's, or (None) as they look."""
         scale = self.scale_of(reading)
         pose = self.turn(reading.rotations, present)
         travels = bool(np.ptp(reading.hips, axis=0).max() > _TRAVELS) if travel is None else travel
@@ -233,7 +233,7 @@ class Puppet:
 
 
 class Walk:
-    """Where the root goes that the points do not place: the lowest point of the feet is on the ground and stays there."""
+    """Where the root goes that the points do not place: the lowest point of the feet stays on the ground."""
 
     def __init__(self, puppet: Puppet) -> None:
         self._up, self._ground = puppet.up, puppet._ground
@@ -241,6 +241,10 @@ class Walk:
         self._before: Array | None = None
         self._bears = 0
         self._way = np.zeros(3)
+
+    def lose(self) -> None:
+        """Too much was missed to tell which way it went: stay here."""
+        self._before = None
 
     def __call__(self, places: Array) -> Array:
         """The shift (3,) of the root for points of the feet (p, 3) as they are without it."""

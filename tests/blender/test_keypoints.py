@@ -1,6 +1,7 @@
-"""The verb `keypoints` and the operator: a file of keypoints becomes keys on a rig; Blender's own evaluation is judge."""
+"""The verb `keypoints` and the operator: a file becomes keys on a rig; Blender's own evaluation is judge."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,18 @@ def last_frame() -> int:
 
 def truth() -> Any:
     recording = read_recording(".bvh", WALK.read_bytes())
-    return read_clip(find_taking(recording.layout, recording.points)[0](recording.points), 30.0)
+    marks = find_taking(recording.layout, recording.points)[0](recording.points)
+    return read_clip(marks, np.arange(len(marks.places)) / 30.0)
 
 
 def armature() -> Any:
     return next(o for o in bpy.data.objects if o.type == "ARMATURE")
+
+
+def leg_of(object: Any) -> float:
+    """The length of the left leg at rest."""
+    joints = [object.data.bones[f"mixamorig:Left{name}"].head_local for name in ("UpLeg", "Leg", "Foot")]
+    return sum((b - a).length for a, b in pairwise(joints))
 
 
 def test_limbs_of_the_rig_point_where_those_of_the_capture_do(tmp_path: Path) -> None:
@@ -87,8 +95,7 @@ def test_limbs_of_the_rig_point_where_those_of_the_capture_do(tmp_path: Path) ->
 def test_the_body_goes_as_far_as_the_captured_one_by_the_length_of_its_legs(tmp_path: Path) -> None:
     run(tmp_path, "--no-lock")
     object = armature()
-    rest = [object.data.bones[f"mixamorig:Left{name}"].head_local for name in ("UpLeg", "Leg", "Foot")]
-    leg = sum((b - a).length for a, b in zip(rest, rest[1:], strict=False))
+    leg = leg_of(object)
     reading = truth()
     ways = reading.marks[:, [MARK["hip.L"], MARK["knee.L"], MARK["ankle.L"]]]
     captured = np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
@@ -125,8 +132,7 @@ def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None
         names = ["mixamorig:LeftFoot", "mixamorig:RightFoot", "mixamorig:LeftHand", "mixamorig:RightHand"]
         found = heads(armature(), range(1, 2), names)[0]
         reading = truth()
-        rest = [armature().data.bones[f"mixamorig:Left{name}"].head_local for name in ("UpLeg", "Leg", "Foot")]
-        leg = sum((b - a).length for a, b in zip(rest, rest[1:], strict=False))
+        leg = leg_of(armature())
         ways = reading.marks[:, [MARK["hip.L"], MARK["knee.L"], MARK["ankle.L"]]]
         scale = leg / np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
         wrists, ankles = (reading.marks[0, [MARK[f"{mark}.{side}"] for side in "LR"]] for mark in ("wrist", "ankle"))
@@ -169,7 +175,9 @@ def test_other_bones_other_actions_and_the_input_stay_as_they_are(tmp_path: Path
     assert TRACKED.read_bytes() == before
     assert report["action"] == "old poise"
     assert len(bpy.data.actions["old"].layers) == 0
-    np.testing.assert_allclose(armature().pose.bones["mixamorig:LeftHandIndex1"].rotation_quaternion, (0.8, 0.6, 0, 0), atol=1e-6)
+    np.testing.assert_allclose(
+        armature().pose.bones["mixamorig:LeftHandIndex1"].rotation_quaternion, (0.8, 0.6, 0, 0), atol=1e-6
+    )
 
 
 def test_the_operator_keys_a_file_in_one_undo_step_and_says_so(tmp_path: Path) -> None:

@@ -11,14 +11,19 @@ from core import rotation
 from core.errors import CoreError
 from core.keypoints import LAYOUTS, LiveReader, find_taking, layout_named, read_clip, read_frames
 from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PARTS, PLACES, parent_of, place_of
-from core.keypoints.filters import HOLD, MarkFilter, smooth_clip
+from core.keypoints.filters import HOLD, Filtered, MarkFilter, smooth_clip
 from core.keypoints.layouts import turn_up
 from core.keypoints.network import WEIGHTS, normalised
 from core.keypoints.reader import METHODS, measure
 
 HINGES = {"forearm.L": (0.0, -1.0, 0.0), "forearm.R": (0.0, 1.0, 0.0), "shin.L": (1.0, 0, 0), "shin.R": (1.0, 0, 0)}
 TRUNK = {"hips", "chest", "neck", "shoulder.L", "shoulder.R"}  # what keypoints show but roughly
-RELAXED = {"upper_arm.L": (0.0, 0.0, -1.0), "upper_arm.R": (0.0, 0.0, 1.0), "thigh.L": (-0.2, 0, 0), "thigh.R": (-0.2, 0, 0)}
+RELAXED = {
+    "upper_arm.L": (0.0, 0.0, -1.0),
+    "upper_arm.R": (0.0, 0.0, 1.0),
+    "thigh.L": (-0.2, 0, 0),
+    "thigh.R": (-0.2, 0, 0),
+}
 LOOSE = {"upper_arm.L": 0.4, "upper_arm.R": 0.4, "thigh.L": 0.3, "thigh.R": 0.3}  # radians; the others less
 SEEN = np.array([mark not in ("crown", "pelvis", "neck", "knuckle.L", "knuckle.R") for mark in MARKS], float)
 SMALLEST_BEND = np.radians(10.0)
@@ -34,8 +39,10 @@ def poses(count: int, rng: np.random.Generator) -> np.ndarray:
             loose = rng.normal(0.0, 0.0 if part in TRUNK else LOOSE.get(part, 0.2), (count, 3))
             own = rotation.mul(rotation.exp(RELAXED.get(part, (0.0, 0.0, 0.0))), rotation.exp(loose))
         above = parent_of(part)
-        turns[:, number] = rotation.mul(turns[:, PART[above]], own) if above else rotation.exp(
-            np.array([0.0, 1.0, 0.0]) * rng.uniform(-3.0, 3.0, (count, 1))
+        turns[:, number] = (
+            rotation.mul(turns[:, PART[above]], own)
+            if above
+            else rotation.exp(np.array([0.0, 1.0, 0.0]) * rng.uniform(-3.0, 3.0, (count, 1)))
         )
     return turns
 
@@ -102,7 +109,9 @@ def test_whatever_is_missing_the_answer_is_finite_and_the_rest_stays(method: str
     found = read_frames(marks, seen, 0.0, None, method)
     np.testing.assert_allclose(np.linalg.norm(found, axis=-1), 1.0, atol=1e-6)
     if method == "closed":
-        whole = seen[:, [MARK[m] for m in ("hip.L", "hip.R", "shoulder.L", "shoulder.R", "elbow.L", "wrist.L")]].all(axis=1)
+        whole = seen[:, [MARK[m] for m in ("hip.L", "hip.R", "shoulder.L", "shoulder.R", "elbow.L", "wrist.L")]].all(
+            axis=1
+        )
         off = rotation.angle_between(found, turns)[whole][:, [PART["upper_arm.L"], PART["forearm.L"]]]
         assert whole.any()
         assert off.max() < 1e-6
@@ -142,6 +151,11 @@ def moving(frames: int) -> np.ndarray:
     return marks_of(turns)
 
 
+def step(filtered: MarkFilter, places: np.ndarray, weights: np.ndarray, time: float, noise: float) -> Filtered:
+    filtered.add(places, weights, time, noise)
+    return filtered.now()
+
+
 def test_the_filter_takes_noise_away_and_waiting_takes_more() -> None:
     marks, rng = moving(120), np.random.default_rng(9)
     noisy = marks + rng.normal(0.0, 0.01, marks.shape)
@@ -154,9 +168,9 @@ def test_the_filter_takes_noise_away_and_waiting_takes_more() -> None:
     found = [off(noisy)]
     for delay in (0, 2, 4):
         filtered = MarkFilter(delay)
-        rows = [filtered(m, SEEN, n / 30.0, 0.01).places for n, m in enumerate(noisy)]
+        rows = [step(filtered, m, SEEN, n / 30.0, 0.01).places for n, m in enumerate(noisy)]
         found.append(off(np.stack(rows[delay:] + rows[-1:] * delay)))
-    found.append(off(smooth_clip(noisy, np.tile(SEEN, (120, 1)), 30.0, 0.01)[0]))
+    found.append(off(smooth_clip(noisy, np.tile(SEEN, (120, 1)), np.arange(120) / 30.0, 0.01)[0]))
     assert found == sorted(found, reverse=True)
     assert found[-1] < 0.5 * found[0]
 
@@ -166,11 +180,11 @@ def test_a_mark_out_of_sight_stays_where_it_was_and_is_believed_less_and_less() 
     wrist = MARK["wrist.R"]
     seen = SEEN.copy()
     for frame in range(10):
-        last = filtered(marks[frame], seen, frame / 30.0, 0.005)
+        last = step(filtered, marks[frame], seen, frame / 30.0, 0.005)
     seen[wrist] = 0.0
     weights = []
     for frame in range(10, 40):
-        now = filtered(np.where(seen[:, None] > 0, marks[frame], np.nan), seen, frame / 30.0, 0.005)
+        now = step(filtered, np.where(seen[:, None] > 0, marks[frame], np.nan), seen, frame / 30.0, 0.005)
         assert np.linalg.norm(now.places[wrist] - last.places[wrist]) < 0.05
         weights.append(now.weights[wrist])
     assert weights == sorted(weights, reverse=True)
@@ -180,13 +194,14 @@ def test_a_mark_out_of_sight_stays_where_it_was_and_is_believed_less_and_less() 
 def test_a_live_reader_begins_anew_after_a_pause_or_a_clock_that_jumps() -> None:
     marks, live = moving(40), LiveReader(delay=0)
     for frame, time in enumerate([0.0, 0.03, 0.06, 50.0, 50.03, 3.0, 3.03]):
-        reading = live(marks[5 * frame], SEEN, time)
+        live.follow(marks[5 * frame], SEEN, time)
+        reading = live.read()
         assert np.isfinite(reading.rotations).all()
         if time in (50.0, 3.0):
             np.testing.assert_allclose(reading.marks[0][SEEN > 0], marks[5 * frame][SEEN > 0], atol=1e-9)
 
 
-# -- layouts ------------------------------------------------------------------------------------------------------------
+# -- layouts ---------------------------------------------------------------------------------------------------------
 
 
 def in_layout(name: str, marks: np.ndarray) -> np.ndarray:
@@ -216,8 +231,10 @@ def test_units_and_axes_are_told_from_the_points_of_every_layout(name: str, unit
 def standing(name: str = "mediapipe") -> np.ndarray:
     layout = LAYOUTS[name]
     up = "+Y" if layout.up == "auto" else layout.up
-    return in_layout(name, marks_of(poses(20, np.random.default_rng(11)))) @ turn_up(up) / (
-        0.001 if layout.unit == "mm" else 1.0
+    return (
+        in_layout(name, marks_of(poses(20, np.random.default_rng(11))))
+        @ turn_up(up)
+        / (0.001 if layout.unit == "mm" else 1.0)
     )
 
 
@@ -265,7 +282,7 @@ def test_points_that_are_nan_in_some_frames_are_unseen_there_and_bridged() -> No
     taking, _ = find_taking(LAYOUTS["mediapipe"], points)
     marks = taking(points)
     assert (marks.weights[10:14, MARK["elbow.L"]] == 0.0).all()
-    reading = read_clip(marks, 30.0)
+    reading = read_clip(marks, np.arange(30) / 30.0)
     arm = reading.rotations[:, PART["upper_arm.L"]]
     assert np.degrees(rotation.angle_between(arm, arm[:1])).max() < 2.0
 

@@ -18,8 +18,15 @@ VALUES = [None, True, -1, 0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), 
 def standing() -> list[list[float]]:
     """A body that stands, in MediaPipe's points."""
     places = np.random.default_rng(0).normal(0.0, 0.3, (33, 3))
-    for name, place in {"shoulder": (0.18, -0.48, 0.0), "hip": (0.09, 0.0, 0.0), "foot_index": (0.1, 0.9, -0.2),
-                        "ankle": (0.1, 0.85, 0.0), "knee": (0.1, 0.42, -0.02), "heel": (0.1, 0.9, 0.05)}.items():  # fmt: skip
+    body = {
+        "shoulder": (0.18, -0.48, 0.0),
+        "hip": (0.09, 0.0, 0.0),
+        "knee": (0.1, 0.42, -0.02),
+        "ankle": (0.1, 0.85, 0.0),
+        "heel": (0.1, 0.9, 0.05),
+        "foot_index": (0.1, 0.9, -0.2),
+    }
+    for name, place in body.items():
         for side, sign in (("left", 1.0), ("right", -1.0)):
             places[MEDIAPIPE.points.index(f"{side}_{name}")] = np.array(place) * [sign, 1.0, 1.0]
     return np.column_stack([places, np.ones(33)]).round(4).tolist()
@@ -61,7 +68,8 @@ def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
         read += 1
         if read % 10 == 0:  # what is let through can be read as a body
             marks = taking(frame.points[None], frame.confidence[None])
-            rotations = reader(marks.places[0], marks.weights[0], frame.time).rotations
+            reader.follow(marks.places[0], marks.weights[0], frame.time)
+            rotations = reader.read().rotations
             assert np.isfinite(rotations).all()
     counts = stream.counts
     assert counts.received == PACKETS

@@ -1,7 +1,6 @@
 """Somebody listens to a tracker, watches the armature move, stops, and has a recording. It runs inside Blender."""
 
 import subprocess
-import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -11,6 +10,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 LISTEN, STOP = "bpy.ops.poise.listen()", "bpy.ops.poise.stop_listening()"
 BONES = 65
 RATE = 60
+FAR = 1.6  # times as far away, so that who walks stays in view
+SCROLLS = 40
 
 
 def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[str, Any]]:
@@ -31,11 +32,9 @@ def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[
     hand.press("SPACE", ctrl=True)  # the viewport alone
     yield 1.0
     yield from hand.open_tab("Poise")
-    side = hand.region("UI")
-    hand.move(side.x + side.width // 2, side.y + side.height // 2)
-    for _ in range(40):
-        hand.press("WHEELDOWNMOUSE")
-        yield 0.02
+    view = hand.viewport.spaces.active.region_3d
+    view.view_distance, view.view_location = FAR * view.view_distance, (0.0, -FAR / 2.0, 0.5)
+    yield from scroll_down(hand)
     object.poise_live_record = True
     panel = yield from hand.read_panels(LISTEN)
     yield from hand.click(*panel[LISTEN][0])
@@ -53,8 +52,9 @@ def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[
         now = time.monotonic()
         gaps.append(now - before)
         before = now
-        if not pictured and now > begin + 3.0:
+        if not pictured and now > begin + 1.0:
             pictured = True
+            yield from scroll_down(hand)
             hand.screenshot("live")
             before = time.monotonic()
         if area.type == "VIEW_3D" and now > begin + 0.5 * float(seconds):
@@ -78,6 +78,15 @@ def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[
     seen["recorded"] = 0 if action is None else list(action.frame_range)
     seen["bones"] = len(object.data.bones)
     return seen
+
+
+def scroll_down(hand: Any) -> Generator[float, None, None]:
+    """To the end of the sidebar."""
+    side = hand.region("UI")
+    hand.move(side.x + side.width // 2, side.y + side.height // 2)
+    for _ in range(SCROLLS):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
 
 
 def more_bones(object: Any) -> None:
@@ -108,11 +117,13 @@ def open_panel() -> None:
 
 
 def frames_drawn() -> Any:
-    """Count redraws of the viewport; the returned function ends that: how many, and milliseconds from first to last a frame."""
+    """Count redraws of the viewport; the returned function ends that: how many, and milliseconds for each."""
     import bpy
 
     times: list[float] = []
-    handle = bpy.types.SpaceView3D.draw_handler_add(lambda: times.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL")
+    handle = bpy.types.SpaceView3D.draw_handler_add(
+        lambda: times.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL"
+    )
 
     def end() -> tuple[int, float]:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
