@@ -17,7 +17,7 @@ from .body import MARK
 
 HOLD: Final = 0.5  # seconds
 DELAY: Final = 2  # frames
-_ACCELERATION: Final = 5.0  # metres a second squared, standard deviation of what pushes a mark
+_ACCELERATION: Final = 3.0  # metres a second squared: what pushes a mark, the best for clips that were learnt from
 _FIRST_SPEED: Final = 1.0  # metres a second
 _FADE: Final = 0.15  # seconds in which a mark that is not seen loses its speed
 _LONGEST: Final = 1.0  # seconds between frames beyond which the filter begins anew
