@@ -20,6 +20,7 @@ from ..core.keypoints import (
     METHODS,
     SUFFIXES,
     UNITS,
+    Method,
     Puppet,
     Reading,
     Recording,
@@ -53,7 +54,7 @@ class KeypointsJob:
     up: str = "auto"
     fps: float | None = None
     start: int = 1
-    method: str = "corrected"
+    method: Method = "corrected"
     noise: float | None = None
     smooth: bool = True
     exchange: bool | None = None

@@ -208,7 +208,8 @@ class Live:
         render = context.scene.render
         fps = render.fps / render.fps_base
         times = np.array([time for time, _ in self.recording])
-        marks = Marks(*(np.concatenate([getattr(m, n) for _, m in self.recording]) for n in ("places", "weights")))
+        places, weights = (np.concatenate([getattr(m, n) for _, m in self.recording]) for n in ("places", "weights"))
+        marks = Marks(places, weights)
         reading, frames = at_frames(read_clip(marks, times), times, fps, context.scene.frame_current)
         if self.travel == "NONE":
             pose = self.puppet.turn(reading.rotations, self.present)

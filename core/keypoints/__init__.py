@@ -2,7 +2,7 @@
 
 from .formats import SUFFIXES, Recording, read_frame, read_recording
 from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_named
-from .reader import METHODS, Figure, LiveReader, Reading, read_clip, read_frames
+from .reader import METHODS, Figure, LiveReader, Method, Reading, read_clip, read_frames
 from .retarget import Puppet, Walk, bones_of
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Layout",
     "LiveReader",
     "Marks",
+    "Method",
     "Puppet",
     "Reading",
     "Recording",

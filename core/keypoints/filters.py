@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..rotation import Array
 from .body import MARK
 
 HOLD: Final = 0.5  # seconds
 DELAY: Final = 2  # frames
-_ACCELERATION: Final = 3.0  # metres a second squared: what pushes a mark, the best for clips that were learnt from
+_ACCELERATION: Final = 5.0  # metres a second squared, standard deviation of what pushes a mark
 _FIRST_SPEED: Final = 1.0  # metres a second
 _FADE: Final = 0.15  # seconds in which a mark that is not seen loses its speed
 _LONGEST: Final = 1.0  # seconds between frames beyond which the filter begins anew
@@ -139,7 +140,7 @@ def _held(unseen: Array) -> Array:
     return np.clip(2.0 - 2.0 * unseen / HOLD, 0.0, 1.0)
 
 
-def _until_seen(seen: Array, times: Array) -> Array:
+def _until_seen(seen: NDArray[np.bool_], times: Array) -> Array:
     """Seconds (F, M) until each mark is seen next."""
     result = np.empty(seen.shape)
     when = np.full(seen.shape[1], np.inf)

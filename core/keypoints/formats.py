@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
@@ -64,24 +64,23 @@ def read_recording(suffix: str, data: bytes, layout: str | None = None) -> Recor
 def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
     """Points (K, 3), confidence (K,) and time of one frame of JSON; raises CoreError for anything else."""
     time = None
-    if isinstance(frame, dict):
-        entries: dict[str, Any] = frame
-        time = entries.get("time")
+    if is_object(frame):
+        time = frame.get("time")
         if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
             raise CoreError('"time" of a frame is its number of seconds.')
-        frame = entries.get("points")
-    if not isinstance(frame, list):
+        frame = frame.get("points")
+    if not _is_list(frame):
         raise CoreError('A frame is a list of points or an object with "points".')
-    rows: list[Any] = frame
+    rows = frame
     if len(rows) > MOST_POINTS:
         raise CoreError(f"A frame has {len(rows)} points, which is no body.")
     result = np.full((len(rows), 4), np.nan)
     for number, row in enumerate(rows):
         if row is None:
             continue
-        if not isinstance(row, list) or len(row) not in (3, 4):  # pyright: ignore[reportUnknownArgumentType]
+        if not _is_list(row) or len(row) not in (3, 4):
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
-        values: list[Any] = row
+        values = row
         if any(value is not None and not _is_number(value) for value in values):
             raise CoreError(f"Point {number} is not made of numbers.")
         try:
@@ -95,6 +94,15 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(result)}.'
         )
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a value of JSON is an object."""
+    return isinstance(value, dict)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def _is_number(value: Any) -> bool:
@@ -120,19 +128,19 @@ def _read_json(text: str, name: str | None) -> Recording:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
         data = _lines(text)
-    if isinstance(data, dict) and "frames" in data:
+    if is_object(data) and "frames" in data:
         head = data
         data = head["frames"]
-    elif isinstance(data, dict):
+    elif is_object(data):
         data = [data]
-    if not isinstance(data, list) or not data:
+    if not _is_list(data) or not data:
         raise CoreError('The file holds no list of frames: [[[x, y, z], ...], ...] or {"frames": [...]}.')
-    frames: list[Any] = data
-    said = name or head.get("layout") or (frames[0].get("layout") if isinstance(frames[0], dict) else None)
+    frames = data
+    said: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
     if not isinstance(said, str):
         raise CoreError("Say in which layout the keypoints are.")
     layout = layout_named(said)
-    found = []
+    found: list[tuple[Array, Array, float | None]] = []
     for number, frame in enumerate(frames):
         try:
             found.append(read_frame(frame, layout))
@@ -142,8 +150,9 @@ def _read_json(text: str, name: str | None) -> Recording:
     fps = head.get("fps")
     if fps is not None and not (_is_number(fps) and 0.0 < fps < LARGEST_RATE):
         raise CoreError('"fps" is the number of frames a second.')
-    if fps is None and None not in times:
-        fps = rate_of(times)
+    if fps is None:
+        known = [time for time in times if time is not None]
+        fps = rate_of(known) if len(known) == len(times) else None
     return Recording(layout, np.stack(points), np.stack(confidence), fps, head.get("unit"), head.get("up"))
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CoreError
 from ..rotation import Array
@@ -40,7 +40,7 @@ class Layout:
     up: Axes = "auto"
 
     @cached_property
-    def rows(self) -> tuple[Array, Array]:
+    def rows(self) -> tuple[Array, NDArray[np.bool_]]:
         """The matrix (M, K) from points to marks, and which marks there are (M,)."""
         matrix = np.zeros((len(MARKS), len(self.points)))
         for mark, names in self.marks.items():

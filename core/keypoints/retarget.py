@@ -77,7 +77,7 @@ class Puppet:
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
         self._thighs = [self._bone(f"thigh.{side}") for side in SIDES]
         self.leg = self._leg_length()
-        self._ground = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
+        self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
 
     # -- what is turned ---------------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class Puppet:
             return self.shift(pose, np.stack([walk(places) for places in self.feet(pose)]))
         pose = self.place(pose, reading.hips - reading.hips[:1] * [1.0, 0.0, 1.0], scale)
         lowest = np.percentile((self.feet(pose) @ self.up).min(axis=-1), _LOWEST)
-        return self.shift(pose, (self._ground - lowest) * np.broadcast_to(self.up, (len(reading.hips), 3)))
+        return self.shift(pose, (self.ground - lowest) * np.broadcast_to(self.up, (len(reading.hips), 3)))
 
     def exact(self, reading: Reading, pose: Pose) -> Pose:
         """The poses with wrists and ankles where the scaled points are, joints near what they were: pins (S5)."""
@@ -236,7 +236,7 @@ class Walk:
     """Where the root goes that the points do not place: the lowest point of the feet stays on the ground."""
 
     def __init__(self, puppet: Puppet) -> None:
-        self._up, self._ground = puppet.up, puppet._ground
+        self._up, self._ground = puppet.up, puppet.ground
         self._slack = _LOSES * puppet.skeleton.size
         self._before: Array | None = None
         self._bears = 0

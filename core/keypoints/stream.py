@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
-from .formats import read_frame
+from .formats import is_object, read_frame
 from .layouts import Layout
 
 LARGEST_PACKET: Final = 65507  # bytes of UDP
@@ -109,7 +109,7 @@ def _read(data: bytes, layout: Layout) -> tuple[Array, Array, float | None, int 
         frame: Any = json.loads(data)
     except (ValueError, RecursionError):
         raise CoreError("A packet is not JSON.") from None
-    number = frame.get("frame") if isinstance(frame, dict) else None  # pyright: ignore[reportUnknownMemberType]
+    number = frame.get("frame") if is_object(frame) else None
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**53):
         raise CoreError('"frame" of a packet counts up from 0.')
     points, confidence, time = read_frame(frame, layout)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.window.live_acts import BONES, RATE, listen
+from tests.window.live_acts import BONES, RATE, RECORDED, listen
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 SECONDS = float(os.environ.get("POISE_SOAK", "10"))
@@ -37,4 +37,4 @@ def test_the_pose_follows_in_time(seen: dict[str, Any]) -> None:
 
 def test_stopping_leaves_a_recording(seen: dict[str, Any]) -> None:
     assert seen["stops"]
-    assert seen["recorded"][1] > 20 * SECONDS
+    assert seen["recorded"][1] > 20 * SECONDS if SECONDS <= RECORDED else not seen["recorded"]
