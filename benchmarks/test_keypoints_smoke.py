@@ -12,7 +12,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_a_few_frames_are_read_and_the_default_is_the_best_of_them() -> None:
-    command = [sys.executable, "-m", "benchmarks.keypoints", "--stride", "150", "--sets", "walks"]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.keypoints",
+        "--stride",
+        "150",
+        "--sets",
+        "walks",
+        "--parts",
+        "frames",
+        "time",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     if not DATA.is_dir():

@@ -30,6 +30,7 @@ CORRELATION: Final = 0.9  # of noise from frame to frame, where it is not white
 ENDS: Final = 8  # frames at both ends of a clip that are left out: filters begin there
 UNSEEN: Final = 0.1  # share of marks that are missing where some are
 TIMED: Final = 200
+PARTS: Final = ("frames", "layouts", "clips", "time")
 
 
 def weights_of(layout: str, shape: tuple[int, ...]) -> Array:
@@ -170,6 +171,7 @@ def table(title: str, head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stride", type=int)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     options = parser.parse_args()
     if not DATA.is_dir():
@@ -181,16 +183,21 @@ def main() -> None:
         count = sum(map(len, clips))
         noises = tuple(f"{1000 * noise:.0f} mm" for noise in NOISES)
         head = ("method", *noises, "mm of places at 10", "upper arm twist at 10", "thigh twist at 10")
-        table(f"{name}: {count} frames, degrees", head, of_frames(clips))
+        if "frames" in options.parts:
+            table(f"{name}: {count} frames, degrees", head, of_frames(clips))
         kinds = tuple(
             f"{kind} {what}" for kind in ("closed", "source", "corrected") for what in ("all", "hands", "feet")
         )
-        table(f"{name}: degrees at 10 mm by layout", ("layout", *kinds), of_layouts(clips))
+        if "layouts" in options.parts:
+            table(f"{name}: degrees at 10 mm by layout", ("layout", *kinds), of_layouts(clips))
+        if "clips" not in options.parts:
+            continue
         whole = [clip for clip in load(pack, 1, subjects) if len(clip) > 4 * ENDS][: 2 if options.stride else CLIPS]
         whole = [Clip(c.name, c.subject, c.fps, c.rotations[:LONGEST], c.marks[:LONGEST]) for c in whole]
         head = ("filter", "method", "white", "jitter", "correlated", "jitter")
         table(f"{name}: {len(whole)} clips at 10 mm", head, of_clips(whole))
-    table("Milliseconds", ("method", "1 frame", "1,000 frames"), of_time(load("cmu_mb_val", 1)[0]))
+    if "time" in options.parts:
+        table("Milliseconds", ("method", "1 frame", "1,000 frames"), of_time(load("cmu_mb_val", 1)[0]))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from core.keypoints import find_taking, layout_named, read_recording
-from core.keypoints.body import MARK
+from core.keypoints.body import MARK, PART
 from core.keypoints.geometry import solve_frames
 
 EXAMPLES: Final = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -26,8 +26,6 @@ def main() -> None:
     marks = taking(recording.points)
     places = np.where(marks.weights[..., None] > 0.0, marks.places, np.nan)
     turns = solve_frames(marks.places, marks.weights, np.zeros(len(places)))
-    from core.keypoints.body import PART
-
     for name, place in HEAD.items():
         base = places[:, MARK["crown"]] - turns[:, PART["head"]] @ [0.0, 0.18, 0.0]
         places[:, MARK[name]] = base + turns[:, PART["head"]] @ np.array(place)

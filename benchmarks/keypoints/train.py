@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-import torch
+import torch  # pyright: ignore[reportMissingImports]
 
 from benchmarks.naturalness.motion import Array
 from core import rotation
@@ -161,7 +161,7 @@ def main() -> None:
     for number, layer in enumerate(model.layers):
         arrays[f"w{number}"] = layer.weight.detach().numpy().T.astype(np.float16)
         arrays[f"b{number}"] = layer.bias.detach().numpy().astype(np.float16)
-    np.savez_compressed(options.output or network.WEIGHTS / f"{options.network}.npz", **arrays)
+    np.savez_compressed(options.output or network.WEIGHTS / f"{options.network}.npz", **arrays)  # pyright: ignore[reportArgumentType]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from .. import rotation
 from ..humanoid import SIDES
 from ..rotation import Array
 
@@ -97,35 +96,3 @@ def place_of(name: str, table: dict[str, tuple[str, tuple[float, float, float]]]
     base, _, side = name.partition(".")
     part, place = table[base]
     return sided(part, side), np.array(place) * (MIRROR if side == "R" else 1.0)
-
-
-def part_origins(rotations: Array, scale: Array | float = 1.0) -> Array:
-    """Origins (..., P, 3) of the parts of the standard body with rotations (..., P, 4); the hips are at zero.
-
-    `scale` (P,) multiplies the way from each part's parent to it.
-    """
-    result = np.zeros((*rotations.shape[:-1], 3))
-    factors = np.broadcast_to(scale, (len(PARTS),))
-    for number, part in enumerate(PARTS[1:], start=1):
-        parent, place = place_of(part, ORIGINS)
-        above = PART[parent]
-        result[..., number, :] = result[..., above, :] + rotation.rotate(
-            rotations[..., above, :], factors[number] * place
-        )
-    return result
-
-
-def marks_of(rotations: Array, scale: Array | float = 1.0) -> Array:
-    """Marks (..., M, 3) of the standard body with rotations (..., P, 4), the middle of the hips at zero."""
-    origins = part_origins(rotations, scale)
-    result = np.empty((*rotations.shape[:-2], len(MARKS), 3))
-    for number, mark in enumerate(MARKS):
-        part, place = place_of(mark, PLACES)
-        turn = rotations[..., PART[part], :]
-        result[..., number, :] = origins[..., PART[part], :] + rotation.rotate(turn, place)
-    return result
-
-
-def mirror(rotations: Array) -> Array:
-    """The same pose of parts (..., P, 4) with left and right exchanged."""
-    return (rotations * TURNED)[..., PART_SWAP, :]

@@ -195,8 +195,8 @@ def find_taking(
     layout: Layout,
     points: ArrayLike,
     confidence: ArrayLike | None = None,
-    unit: Unit = "auto",
-    up: Axes = "auto",
+    unit: str = "auto",
+    up: str = "auto",
     exchanged: bool | None = None,
 ) -> tuple[Taking, tuple[str, ...]]:
     """How points (F, K, 3) of a layout are to be taken, and sentences about what was told from them.
