@@ -10,13 +10,14 @@ from typing import Final, NoReturn
 
 from ..core import CoreError
 from .contribute import add_contribute
+from .keypoints import add_keypoints
 from .verbs import add_info, add_solve, tell
 
 __all__ = ["run"]
 
 _BAD_INPUT: Final = 2
 _FAULT: Final = 3
-_VERBS: Final = (add_info, add_solve, add_contribute)
+_VERBS: Final = (add_info, add_solve, add_contribute, add_keypoints)
 
 
 class _Help(Exception):

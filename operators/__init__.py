@@ -8,10 +8,12 @@ from . import (
     drag,
     goto_pin,
     hover,
+    keypoints,
     lay_hands,
     learn_limits,
     learn_list,
     list_files,
+    listen,
     look_at,
     mirror_pins,
     mirror_pose,
@@ -55,6 +57,8 @@ CLASSES = (
     *pose_fingers.CLASSES,
     *look_at.CLASSES,
     *learn_limits.CLASSES,
+    *keypoints.CLASSES,
+    *listen.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
 HANDLERS = (

@@ -7,7 +7,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from ..commands.pins import OBJECT
 from ..core import CoreError
-from ..properties import PIN_SPACES
+from ..properties.pins import PIN_SPACES
 from .pins import set_pins
 from .tool import Tool, counted, selected_bones
 

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from .. import bridge
 from ..commands.pins import ARMATURE, OBJECT, WORLD, read_pin
 from ..core import CoreError
-from ..properties import PIN_SPACES
+from ..properties.pins import PIN_SPACES
 from .pins import PinsTool, place_pin
 
 

@@ -6,7 +6,7 @@ import bpy
 from bl_operators.presets import AddPresetBase, ExecutePreset
 from bpy.props import StringProperty
 
-from ..properties import SOLVER
+from ..properties.pins import SOLVER
 from .tool import OfArmature
 
 FOLDER: Final = "poise/solver"

@@ -1,7 +1,7 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
-from . import body, chains, pins, rig, toolbar
+from . import body, chains, keypoints, pins, rig, toolbar
 
-CLASSES = (*rig.CLASSES, *pins.CLASSES, *body.CLASSES, *chains.CLASSES)
+CLASSES = (*rig.CLASSES, *pins.CLASSES, *body.CLASSES, *chains.CLASSES, *keypoints.CLASSES)
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS

@@ -211,6 +211,10 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.separator()
         layout.operator("poise.learn_limits")
         layout.operator("poise.forget_limits")
+        layout.separator()
+        layout.operator("poise.import_keypoints")
+        layout.operator("poise.listen")
+        layout.operator("poise.stop_listening")
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

@@ -8,46 +8,29 @@ from typing import Any, Final
 
 import bpy
 
-from . import ccd, pins, survey
-from .ccd import PoiseActuation, PoiseChain, PoiseTurn
-from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
-from .roles import ROLES
-from .survey import SHOWN, PoiseFinding, PoiseSurvey
+from . import ccd, keypoints, pins, roles, survey
 
-__all__ = [
-    "MARKS",
-    "PIN_SPACES",
-    "ROLES",
-    "SETTINGS",
-    "SHOWN",
-    "SOLVER",
-    "PoiseActuation",
-    "PoiseChain",
-    "PoiseFinding",
-    "PoisePin",
-    "PoiseSurvey",
-    "PoiseTurn",
-]
-
-CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *survey.CLASSES)
-_OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
-    (bpy.types.Object, SETTINGS),
+CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
+OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
+    (bpy.types.Object, pins.SETTINGS),
     (bpy.types.Object, ccd.SETTINGS),
-    (bpy.types.PoseBone, MARKS),
-    (bpy.types.PoseBone, ROLES),
-    (bpy.types.WindowManager, SHOWN),
+    (bpy.types.Object, keypoints.SETTINGS),
+    (bpy.types.PoseBone, pins.MARKS),
+    (bpy.types.PoseBone, roles.ROLES),
+    (bpy.types.WindowManager, survey.SHOWN),
+    (bpy.types.WindowManager, keypoints.SHOWN),
 )
 
 
 def attach() -> None:
-    """Give every object its settings, every pose bone its marks, and the panel its place for what it shows."""
-    for owner, definitions in _OWNERS:
+    """Give Blender's types their properties."""
+    for owner, definitions in OWNERS:
         for name, definition in definitions.items():
             setattr(owner, f"poise_{name}", definition)
 
 
 def detach() -> None:
-    """Take the settings off again; what files have saved stays in them."""
-    for owner, definitions in _OWNERS:
+    """Take them off again; what files have saved stays in them."""
+    for owner, definitions in OWNERS:
         for name in definitions:
             delattr(owner, f"poise_{name}")

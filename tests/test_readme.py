@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 RIG = "tests/data/rigs/named_mixamo_cm.blend"
+WALK = "docs/examples/walk_keypoints.jsonl"
 
 PROGRAMS = {"blender", "make", "nox", "pip", "python", ".ci/run"}
 LANGUAGES = {"json", "python", "sh", "text"}
@@ -63,8 +64,9 @@ def run_verb(*arguments: str) -> tuple[int, str, dict[str, bytes]]:
         folder = Path(name)
         (job,) = blocks("json")
         (folder / "JOB.json").write_text(job, encoding="utf-8")
-        (folder / RIG).parent.mkdir(parents=True)
-        shutil.copyfile(ROOT / RIG, folder / RIG)
+        for file in (RIG, WALK):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / file, folder / file)
         before = set(folder.iterdir())
         done = subprocess.run(
             [sys.executable, str(ROOT / "standalone.py"), *arguments],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from properties import SETTINGS, PoisePin
+from properties.pins import SETTINGS, PoisePin
 from tests.blender.builders import (
     contents,
     make_armature,

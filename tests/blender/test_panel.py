@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
-from properties import SETTINGS, SOLVER
+from properties.pins import SETTINGS, SOLVER
 from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select
 
 PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "drag", "solve", "bake")

@@ -9,7 +9,7 @@ import pytest
 
 from operators.presets import FOLDER
 from panels.pins import POISE_PT_presets
-from properties import SOLVER
+from properties.pins import SOLVER
 from tests.blender.builders import make_armature, make_empty
 
 pytestmark = pytest.mark.usefixtures("empty_file")

@@ -9,19 +9,7 @@ import pytest
 
 from panels.chains import POISE_MT_chains
 from panels.pins import POISE_MT_pose
-from properties import (
-    MARKS,
-    ROLES,
-    SETTINGS,
-    SHOWN,
-    PoiseActuation,
-    PoiseChain,
-    PoiseFinding,
-    PoisePin,
-    PoiseSurvey,
-    PoiseTurn,
-    ccd,
-)
+from properties import CLASSES, OWNERS
 from tests.blender.builders import make_armature, make_empty, select
 from tests.blender.test_panel import drawn_by
 
@@ -55,17 +43,13 @@ def test_every_operator_and_all_its_properties_have_names_and_tooltips(name: str
     assert [lack for definition in rna.properties for lack in described(definition)] == []
 
 
-@pytest.mark.parametrize("group", [PoisePin, PoiseFinding, PoiseSurvey, PoiseChain, PoiseActuation, PoiseTurn])
+@pytest.mark.parametrize("group", CLASSES)
 def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
     assert [lack for definition in group.bl_rna.properties for lack in described(definition)] == []
 
 
 def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
-    for owner, names in (
-        (bpy.types.Object, SETTINGS | ccd.SETTINGS),
-        (bpy.types.PoseBone, MARKS | ROLES),
-        (bpy.types.WindowManager, SHOWN),
-    ):
+    for owner, names in OWNERS:
         for name in names:
             assert list(described(owner.bl_rna.properties[f"poise_{name}"])) == []
 

@@ -28,7 +28,7 @@ SHIPPED = {
     "overlay",
     "panels",
     "preferences.py",
-    "properties.py",
+    "properties",
     "registration.py",
 }
 INSTALLED = """

@@ -1,0 +1,168 @@
+"""Train the networks of core/keypoints: development only, with PyTorch on one core.
+
+    python -m benchmarks.keypoints.train correction    the correction of the closed form: what Poise uses
+    python -m benchmarks.keypoints.train source        the network that the method's source describes
+
+The same seed gives the same weights on the same machine. Motion: the two training packs beside the project, without the
+subjects of `LEFT_OUT`. Weights go to core/keypoints/weights as half floats.
+"""
+
+import argparse
+import time
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import torch  # pyright: ignore[reportMissingImports]
+
+from benchmarks.naturalness.motion import Array
+from core import rotation
+from core.keypoints import network
+from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PARTS, parent_of, place_of
+from core.keypoints.geometry import solve_frames
+
+from . import bank
+from .motion import load
+
+LEFT_OUT: Final = {"cmu_mb_train": (), "cmu_daz_train": ("94",)}
+WIDTHS: Final = {"correction": 384, "source": 320}
+RATE, BATCH, CLIP, POSITION = 1.2e-3, 512, 1.0, 4.0  # position: weight of a metre of a part's origin
+DEEP: Final = 0.15  # share of poses whose noise is larger along one horizontal direction, as a camera's depth is
+ROUGH: Final = 0.25  # standard deviation of the logarithm of what is told of the noise
+GROUPS: Final = (
+    (0.2, ("index", "pinky")), (0.15, ("heel", "ball")), (0.1, ("ear", "nose")), (0.1, ("wrist", "index", "pinky")),
+    (0.1, ("ankle", "heel", "ball")), (0.05, ("elbow", "wrist", "index", "pinky")), (0.1, ("heel",)),
+)  # fmt: skip
+SINGLE: Final = 0.05
+UNUSED: Final = ("pelvis", "neck", "crown", "knuckle")
+
+
+def batch(motion: bank.Bank, rng: np.random.Generator) -> tuple[Array, Array, Array, Array, Array | None]:
+    """True rotations (n, P, 4), marks (n, M, 3), weights (n, M), noise told (n,) in metres, lengths (n, B) or None."""
+    turns, marks, _ = bank.draw(motion, BATCH, rng)
+    clean = np.ones(marks.shape[:-1])
+    lengths = np.linalg.norm(network.bone_ways(marks, clean)[0], axis=-1)
+    lengths *= np.exp(rng.normal(0.0, 0.01, lengths.shape))
+    noise = rng.uniform(0.0, bank.LARGEST_NOISE, BATCH) * (rng.random(BATCH) < bank.NOISY)
+    error = rng.normal(size=marks.shape)
+    deep = np.flatnonzero(rng.random(BATCH) < DEEP)
+    angle = rng.uniform(0.0, 2.0 * np.pi, len(deep))
+    depth = np.stack([np.sin(angle), np.zeros(len(deep)), np.cos(angle)], axis=-1)[:, None]
+    error[deep] = 0.7 * error[deep] + rng.normal(size=(len(deep), len(MARKS), 1)) * depth
+    marks = marks + noise[:, None, None] * error
+    weights = np.ones(marks.shape[:-1])
+    for number, mark in enumerate(MARKS):
+        if mark.partition(".")[0] in UNUSED:
+            weights[:, number] = 0.0
+    some = rng.random(BATCH) < bank.UNSEEN
+    for share, names in GROUPS:
+        for side in "LR":
+            gone = some & (rng.random(BATCH) < share)
+            columns = [MARK[name if name == "nose" else f"{name}.{side}"] for name in names]
+            weights[np.ix_(gone, columns)] = 0.0
+    gone = some[:, None] & (rng.random(weights.shape) < SINGLE)
+    trunk = [MARK[f"{mark}.{side}"] for mark in ("hip", "shoulder") for side in "LR"]
+    gone[:, trunk] = False
+    weights[gone] = 0.0
+    told = noise * np.exp(rng.normal(0.0, ROUGH, BATCH))
+    return turns, marks, weights, told, lengths if rng.random() > bank.UNMEASURED else None
+
+
+class Layers(torch.nn.Module):
+    """Five fully connected layers, three residual connections."""
+
+    def __init__(self, size: int, width: int, out: int) -> None:
+        super().__init__()
+        sizes = [size, width, width, width, width, out]
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(a, b) for a, b in pairwise(sizes))
+        torch.nn.init.zeros_(self.layers[-1].weight)
+        torch.nn.init.zeros_(self.layers[-1].bias)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = torch.relu(self.layers[0](x))
+        for layer in self.layers[1:-1]:
+            h = h + torch.relu(layer(h))
+        return self.layers[-1](h)
+
+
+def gram_schmidt(two: torch.Tensor) -> torch.Tensor:
+    first = torch.nn.functional.normalize(two[..., 0], dim=-1)
+    second = two[..., 1] - (first * two[..., 1]).sum(-1, keepdim=True) * first
+    second = torch.nn.functional.normalize(second, dim=-1)
+    return torch.stack([first, second, torch.linalg.cross(first, second)], dim=-1)
+
+
+def places(frames: torch.Tensor) -> torch.Tensor:
+    """Origins (n, P, 3) of the parts of the standard body."""
+    result = [torch.zeros_like(frames[:, 0, :, 0])]
+    for part in PARTS[1:]:
+        _, way = place_of(part, ORIGINS)
+        above = PART[parent_of(part)]
+        result.append(result[above] + frames[:, above] @ torch.tensor(way, dtype=frames.dtype))
+    return torch.stack(result, dim=1)
+
+
+def loss_of(found: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
+    """Chordal distance, not squared: its mean is what is measured; and where the parts come to be."""
+    chord = torch.sqrt(((found - true) ** 2).sum((-1, -2)) + 1e-6).mean()
+    return chord + POSITION * torch.linalg.vector_norm(places(found) - places(true), dim=-1).mean()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", choices=WIDTHS)
+    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--width", type=int)
+    parser.add_argument("--output", help="another file than the one in core/keypoints/weights")
+    options = parser.parse_args()
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(options.seed)
+    motion = bank.bank_of([clip for pack, without in LEFT_OUT.items() for clip in load(pack, without=without)])
+    correcting = options.network == "correction"
+    width = options.width or WIDTHS[options.network]
+
+    def step_inputs() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        turns, marks, weights, noise, lengths = batch(motion, rng)
+        true = rotation.to_matrix(turns)
+        if not correcting:
+            x = network.normalised(marks, weights).reshape(BATCH, -1)
+            parts = (x, true, np.zeros((BATCH, len(PARTS), 3, 2)), np.ones((BATCH, len(PARTS))))
+        else:
+            frames = solve_frames(marks, weights, noise)
+            x = network.inputs(frames, marks, weights, noise, lengths)
+            back = np.swapaxes(frames[:, :1], -1, -2)
+            parts = (x, back @ true, (back @ frames)[..., :2], network.gates(weights, noise))
+        return tuple(torch.tensor(part, dtype=torch.float32) for part in parts)  # pyright: ignore
+
+    model = Layers(step_inputs()[0].shape[1], width, 6 * len(PARTS))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.steps)
+    begin, mean = time.perf_counter(), 0.0
+    for step in range(options.steps):
+        x, true, base, gates = step_inputs()
+        if not correcting and step == 0:
+            base = base + torch.eye(3)[:, :2]  # a direction to begin with; the first bias takes it over
+            with torch.no_grad():
+                model.layers[-1].bias.copy_(base[0].reshape(-1))
+            base = base * 0.0
+        found = gram_schmidt(base + gates[..., None, None] * model(x).reshape(-1, len(PARTS), 3, 2))
+        loss = loss_of(found, true)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimizer.step()
+        schedule.step()
+        mean += 0.01 * (loss.item() - mean) if step else loss.item()
+        if step % 200 == 199:
+            print(f"{step + 1:6} {mean:8.4f} {time.perf_counter() - begin:7.0f} s", flush=True)
+    arrays: dict[str, Array] = {}
+    for number, layer in enumerate(model.layers):
+        arrays[f"w{number}"] = layer.weight.detach().numpy().T.astype(np.float16)
+        arrays[f"b{number}"] = layer.bias.detach().numpy().astype(np.float16)
+    np.savez_compressed(options.output or network.WEIGHTS / f"{options.network}.npz", **arrays)  # pyright: ignore[reportArgumentType]
+
+
+if __name__ == "__main__":
+    main()

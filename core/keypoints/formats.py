@@ -1,0 +1,264 @@
+"""Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC; what is in them, before it is read as a body.
+
+A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an
+object {"points": [...], "time": seconds}. A file of JSON is a list of frames, an object {"frames": [...], "fps": 30,
+"layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live sender sends, too.
+"""
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeGuard
+
+import numpy as np
+
+from ..errors import CoreError
+from ..rotation import Array
+from .bvh import read_bvh
+from .layouts import Layout, columns_named, layout_named
+
+SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".bvh")
+LARGEST_TIME: Final = 1e12  # seconds
+LARGEST_RATE: Final = 1e5
+MOST_POINTS: Final = 1000  # of a frame; more is no body
+_AXES: Final = ("x", "y", "z")
+_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")
+_TRC_HEADER: Final = 5  # lines before the first frame
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Points (F, K, 3) of a layout, confidence (F, K) or None, and what the file says itself of the rest."""
+
+    layout: Layout
+    points: Array
+    confidence: Array | None = None
+    fps: float | None = None
+    unit: str | None = None
+    up: str | None = None
+
+
+def read_recording(suffix: str, data: bytes, layout: str | None = None) -> Recording:
+    """The recording in the bytes of a file. `layout` by name; not needed where the file says it.
+
+    Raises CoreError with a sentence where it is none.
+    """
+    kind = suffix.lower()
+    if kind == ".bvh":
+        points, fps = read_bvh(_text(data))
+        return Recording(layout_named("marks"), points, None, fps)
+    if kind in (".json", ".jsonl"):
+        return _read_json(_text(data), layout)
+    if kind not in SUFFIXES:
+        raise CoreError(f'Keypoints come in files that end in {", ".join(SUFFIXES)}, not in "{suffix}".')
+    if layout is None:
+        raise CoreError("Say in which layout the keypoints are.")
+    if kind == ".csv":
+        return _read_csv(_text(data), layout_named(layout))
+    if kind == ".trc":
+        return _read_trc(_text(data), layout_named(layout))
+    return _read_numpy(data, layout_named(layout), kind)
+
+
+def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
+    """Points (K, 3), confidence (K,) and time of one frame of JSON; raises CoreError for anything else."""
+    time = None
+    if is_object(frame):
+        time = frame.get("time")
+        if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
+            raise CoreError('"time" of a frame is its number of seconds.')
+        frame = frame.get("points")
+    if not _is_list(frame):
+        raise CoreError('A frame is a list of points or an object with "points".')
+    rows = frame
+    if len(rows) > MOST_POINTS:
+        raise CoreError(f"A frame has {len(rows)} points, which is no body.")
+    result = np.full((len(rows), 4), np.nan)
+    for number, row in enumerate(rows):
+        if row is None:
+            continue
+        if not _is_list(row) or len(row) not in (3, 4):
+            raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
+        values = row
+        if any(value is not None and not _is_number(value) for value in values):
+            raise CoreError(f"Point {number} is not made of numbers.")
+        try:
+            result[number, : len(values)] = [np.nan if value is None else value for value in values]
+        except OverflowError:
+            raise CoreError(f"Point {number} is not made of numbers of this world.") from None
+        if len(values) == 3:
+            result[number, 3] = 1.0
+    if len(result) != len(layout.points):
+        raise CoreError(
+            f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(result)}.'
+        )
+    return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a value of JSON is an object."""
+    return isinstance(value, dict)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def rate_of(times: Sequence[float]) -> float | None:
+    """Frames a second of times that increase; None where they do not tell."""
+    steps = np.diff(np.asarray(times, float))
+    return float(1.0 / np.median(steps)) if len(steps) and (steps > 0.0).all() else None
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CoreError("The file is no text.") from None
+
+
+def _read_json(text: str, name: str | None) -> Recording:
+    head: dict[str, Any] = {}
+    try:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        data = _lines(text)
+    if is_object(data) and "frames" in data:
+        head = data
+        data = head["frames"]
+    elif is_object(data):
+        data = [data]
+    if not _is_list(data) or not data:
+        raise CoreError('The file holds no list of frames: [[[x, y, z], ...], ...] or {"frames": [...]}.')
+    frames = data
+    said: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
+    if not isinstance(said, str):
+        raise CoreError("Say in which layout the keypoints are.")
+    layout = layout_named(said)
+    found: list[tuple[Array, Array, float | None]] = []
+    for number, frame in enumerate(frames):
+        try:
+            found.append(read_frame(frame, layout))
+        except CoreError as error:
+            raise CoreError(f"Frame {number}: {error}") from None
+    points, confidence, times = zip(*found, strict=True)
+    fps = head.get("fps")
+    if fps is not None and not (_is_number(fps) and 0.0 < fps < LARGEST_RATE):
+        raise CoreError('"fps" is the number of frames a second.')
+    if fps is None:
+        known = [time for time in times if time is not None]
+        fps = rate_of(known) if len(known) == len(times) else None
+    return Recording(layout, np.stack(points), np.stack(confidence), fps, head.get("unit"), head.get("up"))
+
+
+def _lines(text: str) -> list[Any]:
+    result: list[Any] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                result.append(json.loads(line))
+            except (ValueError, RecursionError):
+                raise CoreError(f"Line {number} of the file is not JSON.") from None
+    return result
+
+
+def _table(lines: Sequence[str], separator: str, first: int) -> Array:
+    """Numbers (F, n) of text lines; an empty cell is NaN. `first`: the number of the first line, for sentences."""
+    rows: list[list[float]] = []
+    for number, line in enumerate(lines, start=first):
+        if not line.strip():
+            continue
+        try:
+            rows.append([float(cell) if cell.strip() else np.nan for cell in line.rstrip("\r\n").split(separator)])
+        except ValueError:
+            raise CoreError(f"Line {number} of the file is not made of numbers.") from None
+        if len(rows[-1]) != len(rows[0]):
+            raise CoreError(f"Line {number} of the file has {len(rows[-1])} columns, the first one {len(rows[0])}.")
+    if not rows:
+        raise CoreError("There is no frame of keypoints in the file.")
+    return np.array(rows)
+
+
+def _read_csv(text: str, layout: Layout) -> Recording:
+    lines = text.splitlines()
+    names = [cell.strip().strip('"') for cell in lines[0].split(",")] if lines else []
+    if not any(letter.isalpha() and letter not in "eE" for letter in "".join(names).replace("nan", "")):
+        table = _table(lines, ",", 1)
+        count, width = len(layout.points), table.shape[1]
+        if width not in (3 * count, 4 * count):
+            raise CoreError(
+                f'The layout "{layout.name}" has {count} points, so {3 * count} columns, or {4 * count} with '
+                f"confidence; the file has {width}."
+            )
+        rows = table.reshape(len(table), count, -1)
+        return Recording(layout, rows[..., :3], rows[..., 3] if width == 4 * count else None)
+    table = _table(lines[1:], ",", 2)
+    if table.shape[1] != len(names):
+        raise CoreError(f"The first line names {len(names)} columns, the others have {table.shape[1]}.")
+    column = {name.lower(): number for number, name in enumerate(names)}
+    named = [name[:-2] for name in names if name.lower().endswith(("_x", ".x", " x"))]
+    order = columns_named(layout, named)
+
+    def values(endings: Sequence[str]) -> Array:
+        result = np.full((len(table), len(order)), np.nan)
+        for place, number in enumerate(order):
+            for ending in endings if number >= 0 else ():
+                for mark in "_. ":
+                    found = column.get(f"{named[number]}{mark}{ending}".lower())
+                    if found is not None:
+                        result[:, place] = table[:, found]
+        return result
+
+    points = np.stack([values([axis]) for axis in _AXES], axis=-1)
+    confidence = values(_CONFIDENCES)
+    seconds = next((column[name] for name in ("time", "timestamp", "t") if name in column), None)
+    fps = None if seconds is None else rate_of(table[:, seconds].tolist())
+    return Recording(layout, points, None if np.isnan(confidence).all() else confidence, fps)
+
+
+def _read_trc(text: str, layout: Layout) -> Recording:
+    """Track Row Column, of OpenSim and Motion Analysis: tab-separated text."""
+    lines = text.splitlines()
+    if len(lines) <= _TRC_HEADER or not lines[0].startswith("PathFileType"):
+        raise CoreError("This is no TRC file: its first line does not say PathFileType.")
+    head = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
+    names = [name.strip() for name in lines[3].rstrip("\t").split("\t")[2:] if name.strip()]
+    table = _table([line.rstrip("\t") for line in lines[_TRC_HEADER:]], "\t", _TRC_HEADER + 1)
+    if table.shape[1] != 2 + 3 * len(names):
+        raise CoreError(
+            f"The file names {len(names)} points, but has {table.shape[1] - 2} columns of numbers for them."
+        )
+    every = table[:, 2:].reshape(len(table), len(names), 3)
+    order = columns_named(layout, names)
+    points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)
+    try:
+        fps = float(head.get("DataRate", ""))
+    except ValueError:
+        fps = rate_of(table[:, 1].tolist())
+    unit = head.get("Units", "").strip().lower()
+    return Recording(layout, points, None, fps, unit if unit in ("m", "cm", "mm") else None)
+
+
+def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
+    try:
+        loaded: Any = np.load(io.BytesIO(data), allow_pickle=False)
+        arrays: dict[str, Any] = {"points": loaded} if kind == ".npy" else {key: loaded[key] for key in loaded.files}
+    except Exception:  # numpy's and zipfile's parsers raise nearly anything at a spoilt header
+        raise CoreError("The file is not one that numpy can read without running code from it.") from None
+    if len(arrays) == 1:
+        arrays = {"points": next(iter(arrays.values()))}
+    if "points" not in arrays:
+        raise CoreError(f'The file has the arrays {", ".join(arrays)}, but none is called "points".')
+    points = np.asarray(arrays["points"])
+    if points.ndim != 3 or points.shape[-1] not in (3, 4) or points.dtype.kind not in "fiu":
+        raise CoreError(f"Points are numbers by frame, point and x, y, z, not an array of shape {points.shape}.")
+    if layout.name == "freemocap":
+        points = points[:, : len(layout.points)]  # hands and face come after the body
+    confidence = arrays.get("confidence", points[..., 3] if points.shape[-1] == 4 else None)
+    fps = arrays.get("fps")
+    return Recording(layout, points[..., :3].astype(float), confidence, None if fps is None else float(fps))

@@ -1,0 +1,232 @@
+"""Marks to rotations in closed form: planes of hinges for limbs, planes of three points for head, hands and feet.
+
+What three points tell about a turn is told badly where they are nearly in line, and badly if they are noisy. So each
+plane is weighed against what the turn would be without it (the part goes with the one that carries it): by flexion for
+elbows and knees, by noise for hands and feet. What is not seen goes with what carries it.
+
+One frame has to cost little, and a call of numpy costs more than its arithmetic: ways between marks, their lengths and
+their cross products are made all at once.
+"""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rotation import Array
+from .body import MARK, PART, PARTS
+
+# What fits the tilts of hips and chest against the line from hips to shoulders, in motion capture: radians about X
+_TILTS: Final = np.array([0.105, 0.08])
+_NECK_SHARE: Final = np.array(0.5)  # of the way from chest to head
+
+# Flexion, in degrees, from which a hinge's plane counts and beyond which it alone counts; noise in millimetres
+_FROM: Final = (0.3, 0.6)
+_FULL: Final = (1.5, 1.6)
+# Metres across which three marks tell a turn, and the turn that there is without it, of hands and of feet
+_REACH: Final = np.array([0.060, 0.060, 0.070, 0.070])
+_STRAY: Final = np.radians([25.0, 25.0, 8.0, 8.0])
+_SOLE: Final = float(np.arctan2(0.07, 0.14))  # by which the ball is below the ankle
+_TINY: Final = 1e-9  # metres: shorter ways have no direction
+_MILLIMETRES: Final = 1000.0
+
+
+def _mark_row(*names: str) -> Array:
+    """Weights (M,) of the middle of marks."""
+    row = np.zeros(len(MARK))
+    row[[MARK[name] for name in names]] = 1.0 / len(names)
+    return row
+
+
+def _sides(*names: str) -> list[list[str]]:
+    return [[f"{name}.{side}" for name in names] for side in "LR"]
+
+
+def _ways() -> tuple[Array, dict[str, slice]]:
+    """Rows from marks to ways between them, and where each kind of way is among them."""
+    hips, shoulders, ears = ([f"{name}.L", f"{name}.R"] for name in ("hip", "shoulder", "ear"))
+    kinds = {
+        "across": [([pair[1]], [pair[0]]) for pair in (hips, shoulders)],
+        "trunk": [(hips, shoulders)],
+        "ears": [([ears[1]], [ears[0]])],
+        "nose": [(ears, ["nose"])],
+        "crown": [(shoulders, ["crown"])],
+        "near": [([a], [b]) for names in (("shoulder", "elbow"), ("hip", "knee")) for a, b in _sides(*names)],
+        "far": [([a], [b]) for names in (("elbow", "wrist"), ("knee", "ankle")) for a, b in _sides(*names)],
+        "palm": [([w], [i, p]) for w, i, p in _sides("wrist", "index", "pinky")],
+        "sole": [([h], [b]) for h, b in _sides("heel", "ball")],
+        "knuckle": [([w], [k]) for w, k in _sides("wrist", "knuckle")],
+        "toe": [([a], [b]) for a, b in _sides("ankle", "ball")],
+        "fingers": [([p], [i]) for p, i in _sides("pinky", "index")],
+        "heel": [([h], [a]) for h, a in _sides("heel", "ankle")],
+    }
+    rows: list[Array] = []
+    places: dict[str, slice] = {}
+    for kind, ends in kinds.items():
+        places[kind] = slice(len(rows), len(rows) + len(ends))
+        rows += [_mark_row(*after) - _mark_row(*before) for before, after in ends]
+    return np.array(rows), places
+
+
+_ROWS, _AT = _ways()
+_USED: Final[NDArray[np.bool_]] = _ROWS != 0.0
+
+
+def _parts(*names: str) -> NDArray[np.int64]:
+    return np.array([PART[name] for name in names])
+
+
+def _stack(*vectors: Array) -> Array:
+    """Columns of matrices, from vectors (n, 3)."""
+    return np.stack(vectors, axis=-1)
+
+
+# limbs in the order left arm, right arm, left leg, right leg: ways and hinges in the canonical pose
+_UPPER: Final = _parts("upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")
+_LOWER: Final = _parts("forearm.L", "forearm.R", "shin.L", "shin.R")
+_ENDS: Final = _parts("hand.L", "hand.R", "foot.L", "foot.R")
+_CARRIERS: Final = _parts("chest", "chest", "hips", "hips")
+_SHOULDERS: Final = _parts("shoulder.L", "shoulder.R")
+_LIMB_WAYS: Final = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, -1.0, 0], [0, -1.0, 0]])
+_LIMB_HINGES: Final = np.array([[0, -1.0, 0], [0, 1.0, 0], [1.0, 0, 0], [1.0, 0, 0]])
+_LIMBS: Final = _stack(_LIMB_WAYS, _LIMB_HINGES)
+_LIMBS_BACK: Final = _stack(_LIMB_WAYS, _LIMB_HINGES, np.cross(_LIMB_WAYS, _LIMB_HINGES)).swapaxes(-1, -2)
+# hands and feet: the way along, and the one across
+_END_WAYS: Final = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, 1.0]])
+_END_ACROSS: Final = np.array([[0, 0, 1.0], [0, 0, 1.0], [1.0, 0, 0], [1.0, 0, 0]])
+_END: Final = _stack(_END_WAYS, _END_ACROSS)
+_END_BACK: Final = _stack(_END_WAYS, _END_ACROSS, np.cross(_END_WAYS, _END_ACROSS)).swapaxes(-1, -2)
+_FACE_BACK: Final = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])  # X, Z, -Y as columns, transposed
+
+
+def unit(vectors: Array) -> Array:
+    """Vectors (..., 3) of length 1; of no length, zero."""
+    length = np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
+    return vectors / np.maximum(length, _TINY)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """np.cross at a third of its price for few vectors."""
+    result = np.empty(a.shape)
+    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
+    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
+    result[..., 0] = a1 * b2 - a2 * b1
+    result[..., 1] = a2 * b0 - a0 * b2
+    result[..., 2] = a0 * b1 - a1 * b0
+    return result
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.einsum("...i,...i->...", a, b)[..., None]
+
+
+def frame(first: Array, second: Array) -> Array:
+    """Matrices (..., 3, 3) whose columns are a unit vector, another brought at right angles to it, and the third."""
+    result = np.empty((*first.shape, 3))
+    result[..., 0] = first
+    result[..., 1] = second = unit(second - _dot(first, second) * first)
+    result[..., 2] = cross(first, second)
+    return result
+
+
+def _carried(vector: Array, before: Array, after: Array) -> Array:
+    """`vector`, at right angles to the direction `before`, turned by the shortest rotation to `after`, (..., 3)."""
+    return vector - _dot(vector, after) / np.maximum(1.0 + _dot(before, after), _TINY) * (before + after)
+
+
+def _mix(known: Array, other: Array, weight: Array) -> Array:
+    """Rotation matrices between: `known` where the weight (...) is 1, `other` where it is 0."""
+    if weight.min() >= 1.0:
+        return known
+    share = weight[..., None, None]
+    two = share * known[..., :2] + (1.0 - share) * other[..., :2]
+    return frame(unit(two[..., 0]), two[..., 1])
+
+
+def solve_frames(marks: Array, weights: Array, noise: Array, hinges: bool = True) -> Array:
+    """Rotation matrices (..., P, 3, 3) of the parts from marks (..., M, 3), metres, Y up.
+
+    weights (..., M) say how far each mark is to be believed, 0 to 1; what has none may be NaN. noise (...) is the
+    standard deviation of a mark's coordinate in metres. Without `hinges` limbs swing with the shortest rotation only.
+    """
+    noise = np.asarray(noise)[..., None]
+    ways = _ROWS @ np.where(weights[..., None] > 0.0, marks, 0.0)
+    seen = np.where(_USED, weights[..., None, :], 1.0).min(axis=-1)
+    units = unit(ways)
+    result = np.empty((*marks.shape[:-2], len(PARTS), 3, 3))
+
+    def of(kind: str) -> Array:
+        return units[..., _AT[kind], :]
+
+    def trust(kind: str) -> Array:
+        return seen[..., _AT[kind]]
+
+    near, far, sides, trunk = of("near"), of("far"), of("across"), of("trunk")
+    planes = cross(
+        np.concatenate([sides, near, of("heel")], axis=-2),
+        np.concatenate([np.broadcast_to(trunk, sides.shape), far, of("sole")], axis=-2),
+    )
+
+    # trunk: the lines of hips and shoulders are their X axes, up is near the line between
+    up = np.cos(_TILTS)[:, None] * trunk + np.sin(_TILTS)[:, None] * unit(planes[..., :2, :])
+    pair = frame(sides, up)
+    whole = trust("trunk")[..., 0]
+    hips = _mix(pair[..., 0, :, :], np.eye(3), whole)
+    chest = _mix(pair[..., 1, :, :], hips, whole)
+    result[..., PART["hips"], :, :], result[..., PART["chest"], :, :] = hips, chest
+    result[..., _SHOULDERS, :, :] = chest[..., None, :, :]
+
+    # head: ears and nose, else which way the crown is
+    head = chest
+    face, crown = (seen[..., _AT[kind].start] for kind in ("nose", "crown"))
+    if face.min() < 1.0:
+        upwards = units[..., _AT["crown"].start, :]
+        nod = frame(upwards, _carried(chest[..., 0], chest[..., 1], upwards))  # columns Y, X, -Z
+        nod = np.stack([nod[..., 1], nod[..., 0], -nod[..., 2]], axis=-1)
+        head = _mix(nod, chest, crown)
+    ahead = frame(units[..., _AT["ears"].start, :], units[..., _AT["nose"].start, :]) @ _FACE_BACK
+    result[..., PART["head"], :, :] = head = _mix(ahead, head, face)
+    result[..., PART["neck"], :, :] = _mix(head, chest, _NECK_SHARE)
+
+    # limbs: the plane of each hinge, as far as it is bent, else the turn of what carries it
+    carrier = result[..., _CARRIERS, :, :]
+    canonical = carrier @ _LIMBS
+    hinge = _carried(canonical[..., 1], canonical[..., 0], near)
+    if hinges:
+        plane = planes[..., 2:6, :]
+        sine = np.sqrt(_dot(plane, plane))
+        bent = np.degrees(np.arctan2(sine, _dot(near, far)))[..., 0]
+        low, high = (a + b * _MILLIMETRES * noise for a, b in (_FROM, _FULL))
+        told = np.clip((bent - low) / (high - low), 0.0, 1.0)
+        told = (told * told * (3.0 - 2.0 * told) * np.minimum(trust("near"), trust("far")))[..., None]
+        hinge = told * plane / np.maximum(sine, _TINY) + (1.0 - told) * hinge
+    upper = _mix(frame(near, hinge) @ _LIMBS_BACK, carrier, trust("near"))
+    canonical = upper @ _LIMBS
+    lower = _mix(frame(far, _carried(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, trust("far"))
+    result[..., _UPPER, :, :], result[..., _LOWER, :, :] = upper, lower
+
+    # hands and feet, across which noise counts
+    canonical = lower @ _END
+    along = np.concatenate([of("palm"), of("sole")], axis=-2)
+    across = np.concatenate([of("fingers"), planes[..., 6:, :]], axis=-2)
+    both = np.concatenate([trust("palm"), np.minimum(trust("sole"), trust("heel"))], axis=-1)
+    pointing = both
+    if both.min() < 1.0:
+        along, pointing = _without_width(along, both, units, seen, canonical)
+    turned = _carried(canonical[..., 1], canonical[..., 0], along)
+    told = (both / (1.0 + np.square(noise / (_REACH * _STRAY))))[..., None]
+    across = across - _dot(across, along) * along
+    across = told * unit(across) + (1.0 - told) * unit(turned)
+    result[..., _ENDS, :, :] = _mix(frame(along, across) @ _END_BACK, lower, pointing)
+    return result
+
+
+def _without_width(along: Array, both: Array, units: Array, seen: Array, canonical: Array) -> tuple[Array, Array]:
+    """Ways (..., 4, 3) along hands and feet where knuckles or a heel are missing, and how far they are believed."""
+    d = units[..., _AT["toe"], :]
+    side = unit(canonical[..., 2:, :, 1] - _dot(canonical[..., 2:, :, 1], d) * d)
+    flat = np.cos(_SOLE) * d - np.sin(_SOLE) * cross(side, d)
+    other = np.concatenate([units[..., _AT["knuckle"], :], flat], axis=-2)
+    trust = np.concatenate([seen[..., _AT["knuckle"]], seen[..., _AT["toe"]]], axis=-1)
+    whole = (both > 0.0)[..., None]
+    return np.where(whole, along, other), np.where(both > 0.0, both, trust)

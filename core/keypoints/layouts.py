@@ -1,0 +1,291 @@
+"""What trackers give: the names and order of their points, their units and axes, and which marks the points are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import CoreError
+from ..rotation import Array
+from .body import MARK, MARK_SWAP, MARKS
+
+Unit = Literal["auto", "m", "cm", "mm"]
+UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
+Axes = Literal["auto", "+X", "-X", "+Y", "-Y", "+Z", "-Z"]
+AXES: Final = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
+
+_TRUNK: Final = (0.25, 0.85)  # metres from hips to shoulders of anybody, a child or a giant
+_STANDARD_TRUNK: Final = 0.48  # metres
+_BACKWARDS: Final = -0.3  # mean cosine of feet and nose to where the body's sides say is ahead
+_SEEN: Final = 0.05  # confidence below which a point is not there
+_SURE: Final = 0.7  # confidence above which it is believed in full
+_CLEAR: Final = 0.6  # cosine of the trunk to the axis that is up, in the mean, below which no axis is
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Points of a tracker in their order.
+
+    marks  mark -> the points whose middle it is; marks that a tracker does not have are left out
+    unit, up  what its numbers usually are; "auto": told from the data
+    """
+
+    name: str
+    points: tuple[str, ...]
+    marks: Mapping[str, tuple[str, ...]]
+    unit: Unit = "auto"
+    up: Axes = "auto"
+
+    @cached_property
+    def rows(self) -> tuple[Array, NDArray[np.bool_]]:
+        """The matrix (M, K) from points to marks, and which marks there are (M,)."""
+        matrix = np.zeros((len(MARKS), len(self.points)))
+        for mark, names in self.marks.items():
+            matrix[MARK[mark], [self.points.index(name) for name in names]] = 1.0 / len(names)
+        return matrix, matrix.any(axis=1)
+
+
+def _both(marks: Mapping[str, str], left: str, right: str) -> dict[str, tuple[str, ...]]:
+    """Marks of both sides; {} in a point's name is the side as the tracker says it."""
+    return {
+        f"{mark}.{side}": (point.format(word),)
+        for mark, point in marks.items()
+        for side, word in (("L", left), ("R", right))
+    }
+
+
+_LIMBS: Final = {name: "{}" + name for name in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")}
+_MEDIAPIPE: Final = (
+    "nose", "left_eye_inner", "left_eye", "left_eye_outer", "right_eye_inner", "right_eye", "right_eye_outer",
+    "left_ear", "right_ear", "mouth_left", "mouth_right", "left_shoulder", "right_shoulder", "left_elbow",
+    "right_elbow", "left_wrist", "right_wrist", "left_pinky", "right_pinky", "left_index", "right_index", "left_thumb",
+    "right_thumb", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle", "right_ankle", "left_heel",
+    "right_heel", "left_foot_index", "right_foot_index",
+)  # fmt: skip
+_MEDIAPIPE_MARKS: Final = {"nose": ("nose",)} | _both(
+    _LIMBS | {"ear": "{}ear", "index": "{}index", "pinky": "{}pinky", "heel": "{}heel", "ball": "{}foot_index"},
+    "left_",
+    "right_",
+)
+_COCO: Final = (
+    "nose", "left_eye", "right_eye", "left_ear", "right_ear", "left_shoulder", "right_shoulder", "left_elbow",
+    "right_elbow", "left_wrist", "right_wrist", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle",
+    "right_ankle",
+)  # fmt: skip
+_SMPL: Final = (
+    "pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle", "right_ankle",
+    "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head", "left_shoulder",
+    "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist", "left_hand", "right_hand",
+)  # fmt: skip
+_SMPL_MARKS: Final = {"crown": ("head",)} | _both(_LIMBS | {"ball": "{}foot"}, "left_", "right_")
+_LIMBS_CAPITAL: Final = {name: "{}" + name.capitalize() for name in _LIMBS}
+
+LAYOUTS: Final[dict[str, Layout]] = {
+    layout.name: layout
+    for layout in (
+        Layout("mediapipe", _MEDIAPIPE, _MEDIAPIPE_MARKS, "m", "-Y"),
+        Layout("coco17", _COCO, {"nose": ("nose",)} | _both(_LIMBS | {"ear": "{}ear"}, "left_", "right_")),
+        Layout(
+            "h36m17",
+            ("Pelvis", "RHip", "RKnee", "RAnkle", "LHip", "LKnee", "LAnkle", "Spine", "Thorax", "Nose", "Head",
+             "LShoulder", "LElbow", "LWrist", "RShoulder", "RElbow", "RWrist"),
+            {"crown": ("Head",)} | _both(_LIMBS_CAPITAL, "L", "R"),
+        ),
+        Layout(
+            "body25",
+            ("Nose", "Neck", "RShoulder", "RElbow", "RWrist", "LShoulder", "LElbow", "LWrist", "MidHip", "RHip",
+             "RKnee", "RAnkle", "LHip", "LKnee", "LAnkle", "REye", "LEye", "REar", "LEar", "LBigToe", "LSmallToe",
+             "LHeel", "RBigToe", "RSmallToe", "RHeel"),
+            {"nose": ("Nose",), "ball.L": ("LBigToe", "LSmallToe"), "ball.R": ("RBigToe", "RSmallToe")}
+            | _both(_LIMBS_CAPITAL | {"ear": "{}Ear", "heel": "{}Heel"}, "L", "R"),
+        ),
+        Layout("smpl22", _SMPL[:22], _SMPL_MARKS),
+        Layout("smpl24", _SMPL, _SMPL_MARKS | _both({"knuckle": "{}hand"}, "left_", "right_")),
+        Layout("freemocap", _MEDIAPIPE, _MEDIAPIPE_MARKS, "mm", "+Z"),
+        Layout("marks", MARKS, {mark: (mark,) for mark in MARKS}),
+    )
+}  # fmt: skip
+
+
+def layout_named(name: str) -> Layout:
+    """Raises CoreError with the names that there are."""
+    if name not in LAYOUTS:
+        raise CoreError(f'There is no layout "{name}"; there are {", ".join(LAYOUTS)}.')
+    return LAYOUTS[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Marks (F, M, 3) in metres, Y up, and how far each is to be believed (F, M), 0 to 1."""
+
+    places: Array
+    weights: Array
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Taking:
+    """How points of a layout become marks: the unit in metres, the axis that is up, sides exchanged or not."""
+
+    layout: Layout
+    unit: float
+    up: str
+    exchanged: bool = False
+
+    def __call__(self, points: ArrayLike, confidence: ArrayLike | None = None) -> Marks:
+        """Marks of points (F, K, 3) with confidence (F, K); a point that is NaN is not there."""
+        array, trust = check_points(self.layout, points, confidence)
+        matrix, there = self.layout.rows
+        seen = np.isfinite(array).all(axis=-1)
+        weight = np.where(seen, np.clip((trust - _SEEN) / (_SURE - _SEEN), 0.0, 1.0), 0.0)
+        places = matrix @ (np.where(seen[..., None], array, 0.0) * self.unit) @ turn_up(self.up).T
+        weights = np.where(matrix > 0.0, weight[..., None, :], 1.0).min(axis=-1) * there
+        if self.exchanged:
+            places, weights = places[:, MARK_SWAP], weights[:, MARK_SWAP]
+        return Marks(places, weights)
+
+
+def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None) -> tuple[Array, Array]:
+    """Points (F, K, 3) and confidence (F, K), or CoreError with what is wrong with them."""
+    try:
+        array = np.asarray(points, float)
+        trust = None if confidence is None else np.asarray(confidence, float)
+    except (TypeError, ValueError):
+        raise CoreError(
+            "Keypoints must be numbers, three for each point, with as many points in every frame."
+        ) from None
+    count = len(layout.points)
+    if array.ndim != 3 or array.shape[-1] != 3:
+        raise CoreError(f"Keypoints are frames of points of three numbers, not an array of shape {array.shape}.")
+    if array.shape[1] != count:
+        others = [name for name, other in LAYOUTS.items() if len(other.points) == array.shape[1]]
+        hint = f"; {' or '.join(others)} has as many" if others else ""
+        raise CoreError(f'The layout "{layout.name}" has {count} points, but these frames have {array.shape[1]}{hint}.')
+    if not len(array):
+        raise CoreError("There is no frame of keypoints.")
+    if np.isinf(array).any():
+        frame, point = np.argwhere(np.isinf(array).any(axis=-1))[0]
+        raise CoreError(f'The point "{layout.points[point]}" is infinite in frame {frame}.')
+    if trust is None:
+        trust = np.ones(array.shape[:2])
+    if trust.shape != array.shape[:2]:
+        raise CoreError(f"There are confidences of shape {trust.shape} for points of shape {array.shape[:2]}.")
+    return array, np.clip(np.nan_to_num(trust, nan=0.0), 0.0, 1.0)
+
+
+def turn_up(axis: str) -> Array:
+    """The rotation matrix (3, 3) that takes an axis, up in the data, to +Y."""
+    matrices = {
+        "+Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        "-Y": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
+        "+Z": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
+        "-Z": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
+        "+X": [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
+        "-X": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
+    }
+    if axis not in matrices:
+        raise CoreError(f'up must be "auto" or one of {", ".join(AXES)}, not "{axis}".')
+    return np.array(matrices[axis], float)
+
+
+def find_taking(
+    layout: Layout,
+    points: ArrayLike,
+    confidence: ArrayLike | None = None,
+    unit: str = "auto",
+    up: str = "auto",
+    exchanged: bool | None = None,
+) -> tuple[Taking, tuple[str, ...]]:
+    """How points (F, K, 3) of a layout are to be taken, and sentences about what was told from them.
+
+    What is "auto" is the layout's, or told from the data if it has none of its own. Raises CoreError where the points
+    cannot be of a body: other units than said, no axis up, sides exchanged (unless `exchanged` says whether they are).
+    """
+    array, trust = check_points(layout, points, confidence)
+    notes: list[str] = []
+    raw = Taking(layout, 1.0, "+Y")(array, trust)
+    whole = raw.weights[:, _TRUNK_MARKS].min(axis=1) > 0.0
+    if not whole.any():
+        raise CoreError("In no frame both hips and both shoulders are seen; without them there is no body to read.")
+    hips, shoulders = (raw.places[whole][:, pair].mean(axis=1) for pair in (_TRUNK_MARKS[:2], _TRUNK_MARKS[2:]))
+    trunk = np.median(np.linalg.norm(shoulders - hips, axis=-1))
+    said = layout.unit if unit == "auto" else unit
+    fits = [name for name, metres in UNITS.items() if _TRUNK[0] <= trunk * metres <= _TRUNK[1]]
+    if said == "auto" and not fits:
+        if not trunk > 0.0:
+            raise CoreError("Hips and shoulders are at one place in these points.")
+        scale = _STANDARD_TRUNK / float(trunk)
+        notes.append("The points are in no usual unit; the body is taken to be 1.7 m tall.")
+    elif said == "auto":
+        scale = UNITS[fits[0]]
+        notes.append(f"The points are in {fits[0]}.")
+    elif said not in UNITS:
+        raise CoreError(f'unit must be "auto" or one of {", ".join(UNITS)}, not "{said}".')
+    elif said not in fits:
+        hint = f"; they look like {fits[0]}" if fits else ""
+        raise CoreError(f"From hips to shoulders it is {trunk:.3g} {said}, which is no body{hint}. Set the unit.")
+    else:
+        scale = UNITS[said]
+    axis = layout.up if up == "auto" else up
+    if axis == "auto":
+        way = np.mean((shoulders - hips) / np.linalg.norm(shoulders - hips, axis=-1, keepdims=True), axis=0)
+        strongest = int(np.argmax(np.abs(way)))
+        if abs(way[strongest]) < _CLEAR:
+            raise CoreError("No axis is clearly up in these points; say which one is.")
+        axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
+        notes.append(f"{axis} is up.")
+    taking = Taking(layout, scale, axis, bool(exchanged))
+    if exchanged is None and _ahead(taking(array, trust)) < _BACKWARDS:
+        raise CoreError(
+            "Left and right are exchanged, or the points are mirrored: feet and face look backwards. "
+            "Say whether sides are to be exchanged."
+        )
+    return taking, tuple(notes)
+
+
+_TRUNK_MARKS: Final = np.array([MARK[name] for name in ("hip.L", "hip.R", "shoulder.L", "shoulder.R")])
+
+
+def _ahead(marks: Marks) -> float:
+    """Mean cosine between where feet and nose point to and where the sides of the body say; 0: nothing tells."""
+    places, weights = marks.places, marks.weights
+    hips, shoulders = places[:, _TRUNK_MARKS[:2]], places[:, _TRUNK_MARKS[2:]]
+    ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))
+    said: list[Array] = []
+    for starts, end in (
+        (("ear.L", "ear.R"), "nose"),
+        (("heel.L",), "ball.L"),
+        (("heel.R",), "ball.R"),
+        (("ankle.L",), "ball.L"),
+        (("ankle.R",), "ball.R"),
+        (("hip.L", "ankle.L"), "knee.L"),
+        (("hip.R", "ankle.R"), "knee.R"),
+    ):
+        rows = [MARK[name] for name in starts]
+        seen = (weights[:, [*rows, MARK[end]]].min(axis=1) > 0.0) & (weights[:, _TRUNK_MARKS].min(axis=1) > 0.0)
+        way = (places[:, MARK[end]] - places[:, rows].mean(axis=1))[seen]
+        size = np.linalg.norm(way, axis=-1) * np.linalg.norm(ahead[seen], axis=-1)
+        if len(way):
+            said.append(np.sum(way * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0))
+    return float(np.mean([part.mean() for part in said])) if said else 0.0
+
+
+def columns_named(layout: Layout, names: Sequence[str]) -> list[int]:
+    """Where the layout's points are among named columns, whatever their order and further ones.
+
+    Raises CoreError that names the first point that is not there.
+    """
+    found = {_plain(name): number for number, name in enumerate(names)}
+    missing = [point for point in layout.points if _plain(point) not in found]
+    needed = {point for points in layout.marks.values() for point in points}
+    wanted = [point for point in missing if point in needed]
+    if wanted:
+        raise CoreError(f'The file has no point "{wanted[0]}" of the layout "{layout.name}".')
+    return [found.get(_plain(point), -1) for point in layout.points]
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,0 +1,264 @@
+"""Rotations of the canonical body on any humanoid rig, by its roles.
+
+A bone in the canonical T-pose is its rest pose without what the anatomy calls its stray; from there it turns as its
+part does. Bones of the trunk share the turn from hips to chest, necks that from chest to head, twist bones of the
+forearm that of the hand. What keypoints do not show keeps the pose that the rig has: clavicles, fingers, toes.
+
+Places are scaled by the length of the legs. Where the root is to travel though the points do not (trackers that put the
+hips at zero), it goes against the foot that bears.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..editing.contacts import BodyPoint, foot_points
+from ..errors import CoreError
+from ..goals import Goal
+from ..humanoid import SIDES, Roles
+from ..humanoid.anatomy import Anatomy, anatomy
+from ..humanoid.stance import axis_vector
+from ..limits import clamp_rotations
+from ..pose import Pose, forward, frame_rotations
+from ..rotation import Array
+from ..skeleton import Skeleton
+from ..solvers import PinAndDrag, solve
+from .body import MARK, PART
+from .reader import Reading
+
+_ONE_BONE: Final = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+_LEG: Final = ("hip", "knee", "ankle")
+_STANDARD_LEG: Final = 0.83  # metres
+_TRAVELS: Final = 0.1  # metres by which hips move that are not put at zero
+_LOSES: Final = 0.004  # of the size by which another point is lower before it bears in place of the one that did
+_LOWEST: Final = 2.0  # percentile of heights that is the ground
+_ENDS: Final = {"hand": "wrist", "foot": "ankle"}
+
+
+@dataclass(frozen=True)
+class _Share:
+    """A bone that turns between two parts: `share` of the way from one to the other."""
+
+    bone: int
+    start: int
+    end: int
+    share: float
+
+
+class Puppet:
+    """A humanoid skeleton that takes readings. Raises CoreError where there is no human body."""
+
+    def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True) -> None:
+        if not roles.humanoid or "hips" not in roles.bones:
+            raise CoreError("Keypoints of a human body need a humanoid; no body is found in this skeleton.")
+        self.skeleton, self.roles = skeleton, roles
+        self.anatomy: Anatomy = anatomy(skeleton, roles)
+        self.limits = (*skeleton.limits, *self.anatomy.limits) if limits else ()
+        rest = skeleton.rest_matrices
+        self._heads: Array = rest[:, :, 3]
+        self._rest = frame_rotations(rest[:, :, :3])
+        self.up, forward_way = axis_vector(roles.up), axis_vector(roles.facing)
+        self._axes = np.stack([np.cross(self.up, forward_way), self.up, forward_way], axis=-1)
+        self._heading = rotation.from_matrix(self._axes)
+        self.hips = self._bone("hips")
+        self._shares = [share for share in self._find_shares() if skeleton.movable[share.bone]]
+        self._after = rotation.inv(self.anatomy.axes)
+        self._starts = np.array([share.start for share in self._shares])
+        self._stops = np.array([share.end for share in self._shares])
+        self._amounts = np.array([share.share for share in self._shares])
+        self._between = np.flatnonzero((self._amounts > 0.0) & (self._amounts < 1.0))
+        self.bones: list[int] = sorted(share.bone for share in self._shares)
+        self._order = self._evaluated()
+        self.root = self._find_root()
+        self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
+        self._thighs = [self._bone(f"thigh.{side}") for side in SIDES]
+        self.leg = self._leg_length()
+        self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
+
+    # -- what is turned ---------------------------------------------------------------------------------------------
+
+    def _bone(self, role: str) -> int:
+        found = self.roles.bones.get(role, -1)
+        return found if isinstance(found, int) else -1
+
+    def _chain(self, role: str) -> tuple[int, ...]:
+        found = self.roles.bones.get(role, ())
+        return (found,) if isinstance(found, int) else found
+
+    def _find_shares(self) -> Iterable[_Share]:
+        hips, chest, head = PART["hips"], PART["chest"], PART["head"]
+        yield _Share(self.hips, hips, hips, 1.0)
+        for role, start, end, whole in (("spine", hips, chest, 0), ("neck", chest, head, 1)):
+            chain = [bone for bone in self._chain(role) if bone != self.hips]
+            for place, bone in enumerate(chain, start=1):
+                yield _Share(bone, start, end, place / (len(chain) + whole))
+        if self._bone("head") >= 0:
+            yield _Share(self._bone("head"), head, head, 1.0)
+        for side in SIDES:
+            for part in _ONE_BONE:
+                bone = self._bone(f"{part}.{side}")
+                if bone >= 0:
+                    yield _Share(bone, PART[f"{part}.{side}"], PART[f"{part}.{side}"], 1.0)
+
+    def _evaluated(self) -> list[int]:
+        """Bones whose frames are needed to turn those of the body: they and what they hang on, parents first."""
+        needed = {above for bone in self.bones for above in self.skeleton.ancestors(bone)}
+        return sorted(needed)
+
+    def _find_root(self) -> int:
+        """The bone that carries the body: the hips, or what they hang on, where that may be moved and they may not."""
+        free = self.skeleton.translatable.all(axis=1) & ~self.skeleton.connected
+        return next((bone for bone in self.skeleton.ancestors(self.hips) if free[bone]), -1)
+
+    def _leg_length(self) -> float:
+        lengths: list[float] = []
+        for side in SIDES:
+            chain = [self._bone(f"{part}.{side}") for part in ("thigh", "shin", "foot")]
+            if min(chain) >= 0:
+                lengths.append(float(np.linalg.norm(np.diff(self._heads[chain], axis=0), axis=1).sum()))
+        return float(np.mean(lengths)) if lengths else self.skeleton.size
+
+    def _point_at_rest(self, point: BodyPoint) -> Array:
+        return self._heads[point.bone] + rotation.rotate(self._rest[point.bone], np.array(point.place))
+
+    # -- readings to poses ------------------------------------------------------------------------------------------
+
+    def turn(self, rotations: Array, present: Pose) -> Pose:
+        """The pose (...) in which the bones stand as the parts (..., P, 4) do; all others stay as in `present`."""
+        wanted = rotations[..., self._stops, :]
+        if len(self._between):
+            starts, stops = self._starts[self._between], self._stops[self._between]
+            wanted[..., self._between, :] = rotation.slerp(
+                rotations[..., starts, :], rotations[..., stops, :], self._amounts[self._between]
+            )
+        places = [share.bone for share in self._shares]
+        frames = rotation.mul(rotation.mul(self._heading, wanted), self._after[places])
+        by_bone = {bone: frames[..., number, :] for number, bone in enumerate(places)}
+        shape = np.broadcast_shapes(rotations.shape[:-2], present.batch_shape)
+        own = np.broadcast_to(present.rotations, (*shape, len(self.skeleton), 4)).copy()
+        done: dict[int, Array] = {}
+        driven = present.driven_matrices
+        for bone in self._order:
+            parent = int(self.skeleton.parents[bone])
+            if self.skeleton.driven[bone] and driven is not None:
+                done[bone] = frame_rotations(driven[..., bone, :, :3])
+                continue
+            inherits = parent >= 0 and bool(self.skeleton.inherit_rotation[bone])
+            above = done[parent] if inherits else self._rest[parent] if parent >= 0 else rotation.IDENTITY
+            base = rotation.mul(above, self.skeleton.rest_rotations[bone])
+            if bone in by_bone:
+                own[..., bone, :] = rotation.mul(rotation.inv(base), by_bone[bone])
+            done[bone] = rotation.mul(base, own[..., bone, :])
+        if self.limits:
+            own = clamp_rotations(self.limits, own)[0]
+        translations = np.broadcast_to(present.translations, (*shape, len(self.skeleton), 3)).copy()
+        return replace(present, rotations=rotation.normalize(own), translations=translations)
+
+    def scale_of(self, reading: Reading) -> float:
+        """Armature units for a metre of the figure: by the length of the legs."""
+        rows = [[MARK[f"{mark}.{side}"] for mark in _LEG] for side in SIDES]
+        ways = np.linalg.norm(np.diff(reading.marks[:, rows], axis=2), axis=-1).sum(axis=-1)  # (F, 2)
+        seen = reading.weights[:, rows].min(axis=-1) > 0.0
+        length = float(np.median(ways[seen])) if seen.any() else _STANDARD_LEG
+        return self.leg / length
+
+    def place(self, pose: Pose, hips: Array, scale: float) -> Pose:
+        """The pose moved so that the middle of its hips is at `hips` (..., 3), metres, times `scale`; see `turn`."""
+        heads, _ = forward(self.skeleton, pose)
+        middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
+        return self.shift(pose, scale * hips @ self._axes.T - middle)
+
+    def shift(self, pose: Pose, way: Array, turns: Array | None = None) -> Pose:
+        """The pose with its root moved by `way` (..., 3), in armature space; `turns` if its frames are known."""
+        if self.root < 0:
+            return pose
+        skeleton, root = self.skeleton, self.root
+        turns = forward(skeleton, pose)[1] if turns is None else turns
+        parent = int(skeleton.parents[root])
+        base = turns[..., parent, :] if parent >= 0 else rotation.IDENTITY
+        if skeleton.local_location[root]:
+            base = rotation.mul(base, skeleton.rest_rotations[root])
+        translations = np.array(pose.translations)
+        translations[..., root, :] += rotation.rotate(rotation.inv(base), way)
+        return replace(pose, translations=translations)
+
+    def walked(self, pose: Pose, walk: "Walk") -> Pose:
+        """One pose, not a batch, moved on by its feet."""
+        heads, turns = forward(self.skeleton, pose)
+        return self.shift(pose, walk(self._feet(heads, turns)), turns) if self.points else pose
+
+    def feet(self, pose: Pose) -> Array:
+        """Points of the feet (..., p, 3) in armature space."""
+        return self._feet(*forward(self.skeleton, pose))
+
+    def _feet(self, heads: Array, turns: Array) -> Array:
+        bones = [point.bone for point in self.points]
+        return heads[..., bones, :] + rotation.rotate(turns[..., bones, :], np.array([p.place for p in self.points]))
+
+    def motion(self, reading: Reading, present: Pose, travel: bool | None = None) -> Pose:
+        """Poses of a whole clip. `travel`: the hips' places count, or (False) the feet's, or (None) as they look."""
+        scale = self.scale_of(reading)
+        pose = self.turn(reading.rotations, present)
+        travels = bool(np.ptp(reading.hips, axis=0).max() > _TRAVELS) if travel is None else travel
+        if not self.points:
+            return self.place(pose, reading.hips, scale) if travels else pose
+        if not travels:
+            walk = Walk(self)
+            return self.shift(pose, np.stack([walk(places) for places in self.feet(pose)]))
+        pose = self.place(pose, reading.hips - reading.hips[:1] * [1.0, 0.0, 1.0], scale)
+        lowest = np.percentile((self.feet(pose) @ self.up).min(axis=-1), _LOWEST)
+        return self.shift(pose, (self.ground - lowest) * np.broadcast_to(self.up, (len(reading.hips), 3)))
+
+    def exact(self, reading: Reading, pose: Pose) -> Pose:
+        """The poses with wrists and ankles where the scaled points are, joints near what they were: pins (S5)."""
+        scale = self.scale_of(reading)
+        heads, _ = forward(self.skeleton, pose)
+        middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
+        goals: list[Goal] = []
+        for part, mark in _ENDS.items():
+            for side in SIDES:
+                bone, row = self._bone(f"{part}.{side}"), MARK[f"{mark}.{side}"]
+                if bone >= 0:
+                    way = scale * (reading.marks[:, row] - reading.hips) @ self._axes.T
+                    goals.append(Goal(bone, position=middle + way, position_weight=reading.weights[:, row]))
+        method = PinAndDrag(
+            reference=pose, deviations=self.anatomy.deviations, axes=self.anatomy.axes, root="pull",
+            limits=bool(self.limits), coherent=True, settle=False,
+        )  # fmt: skip
+        return solve(replace(self.skeleton, limits=self.limits), pose, goals, method).pose
+
+
+class Walk:
+    """Where the root goes that the points do not place: the lowest point of the feet stays on the ground."""
+
+    def __init__(self, puppet: Puppet) -> None:
+        self._up, self._ground = puppet.up, puppet.ground
+        self._slack = _LOSES * puppet.skeleton.size
+        self._before: Array | None = None
+        self._bears = 0
+        self._way = np.zeros(3)
+
+    def lose(self) -> None:
+        """Too much was missed to tell which way it went: stay here."""
+        self._before = None
+
+    def __call__(self, places: Array) -> Array:
+        """The shift (3,) of the root for points of the feet (p, 3) as they are without it."""
+        heights = places @ self._up
+        if self._before is not None:
+            step = places[self._bears] - self._before[self._bears]
+            self._way = self._way - (step - (step @ self._up) * self._up)
+        lowest = int(np.argmin(heights))
+        if heights[lowest] < heights[self._bears] - self._slack or self._before is None:
+            self._bears = lowest
+        self._before = places
+        return self._way + (self._ground - heights[lowest]) * self._up
+
+
+def bones_of(puppet: Puppet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bones that a reading turns, and those that it moves."""
+    return np.array(puppet.bones), np.array([puppet.root] if puppet.root >= 0 else [], int)

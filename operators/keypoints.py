@@ -1,0 +1,83 @@
+"""Key a file of keypoints on the active armature."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import ImportHelper
+
+from ..commands.keypoints import KeypointsJob, load, perform_keypoints
+from ..core.keypoints import SUFFIXES
+from ..properties.keypoints import LAYOUTS, TRAVELS, UNITS, UPS
+from .tool import Tool, counted
+
+_SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
+_TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}
+
+
+class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
+    """Key a motion of the armature from a file of 3-D keypoints: JSON, CSV, NPY, NPZ, TRC or BVH"""
+
+    bl_idname = "poise.import_keypoints"
+    bl_label = "Import Keypoints"
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(
+        name="Filter",
+        description="Files that are shown",
+        default=";".join(f"*{suffix}" for suffix in SUFFIXES),
+        options={"HIDDEN"},
+    )
+    layout: EnumProperty(
+        name="Layout", description="What the points are, where the file does not say it", items=LAYOUTS
+    )
+    unit: EnumProperty(name="Unit", description="Unit of the points", items=UNITS)
+    up: EnumProperty(name="Up", description="The axis of the points that is up", items=UPS)
+    fps: FloatProperty(
+        name="Frame Rate", description="Frames a second, where the file does not say it; 0: 30", min=0.0, max=1000.0
+    )
+    frame_start: IntProperty(name="Start", description="The frame of the first key", default=1)
+    sides: EnumProperty(
+        name="Sides",
+        description="Whether left and right are exchanged in the file",
+        items=(
+            ("ASK", "As They Look", "Refuse points whose feet and face look backwards"),
+            ("KEEP", "As They Are", "Left is left"),
+            ("EXCHANGE", "Exchanged", "Left is right"),
+        ),
+    )
+    travel: EnumProperty(
+        name="Travel",
+        description="What says where the body goes",
+        items=(("AUTO", "As It Looks", "By the hips if they move, else by the feet"), *TRAVELS[:2]),
+    )
+    smooth: BoolProperty(name="Filter Noise", description="Smooth as much as the points are noisy", default=True)
+    lock_feet: BoolProperty(name="Lock Feet", description="Feet stand still while they bear", default=True)
+    limits: BoolProperty(name="Joint Limits", description="Joints stay within their limits", default=True)
+    exact: BoolProperty(
+        name="Exact Ends", description="Wrists and ankles come to where their points are, by pins", default=False
+    )
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        job = KeypointsJob(
+            layout=self.layout,
+            unit=self.unit,
+            up=self.up,
+            fps=self.fps or None,
+            start=self.frame_start,
+            exchange=_SIDES[self.sides],
+            travel=_TRAVEL[self.travel],
+            smooth=self.smooth,
+            lock_feet=self.lock_feet,
+            limits=self.limits,
+            exact=self.exact,
+        )
+        file: Any = self
+        report = perform_keypoints(context, object, load(Path(file.filepath), self.layout), job)
+        first, last = report["frames"]
+        said = " ".join([f'Keyed {counted(last - first + 1, "frame")} in "{report["action"]}".', *report["notes"]])
+        return "INFO", said.removesuffix(".")
+
+
+CLASSES = (POISE_OT_import_keypoints,)

@@ -1,0 +1,63 @@
+"""A thread that receives packets and does nothing else: what they mean is found out where Blender can be touched."""
+
+import socket
+import threading
+from collections import deque
+from time import perf_counter
+from typing import Final
+
+from ..core import CoreError
+
+LOCAL: Final = "127.0.0.1"
+EVERYWHERE: Final = "0.0.0.0"
+_KEPT: Final = 512  # packets until they are looked at; older ones go
+_LARGEST: Final = 65535  # bytes
+_WAIT: Final = 0.2  # seconds after which the thread looks whether it is to end
+
+
+class Receiver:
+    """UDP packets on a port, with the times that they came at."""
+
+    def __init__(self, port: int, host: str = LOCAL) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            self._socket.bind((host, port))
+        except OSError as error:
+            self._socket.close()
+            raise CoreError(f"Port {port} cannot be listened on: {error.strerror}.") from error
+        self._socket.settimeout(_WAIT)
+        self.port: int = self._socket.getsockname()[1]
+        self._packets: deque[tuple[float, bytes]] = deque(maxlen=_KEPT)
+        self._came = 0  # by the thread alone
+        self._taken = 0
+        self._open = True
+        self._thread = threading.Thread(target=self._receive, name="Poise keypoints", daemon=True)
+        self._thread.start()
+
+    def take(self) -> tuple[list[tuple[float, bytes]], int]:
+        """Packets since the last call, oldest first, with their times; and how many more there were, which are gone."""
+        found: list[tuple[float, bytes]] = []
+        while self._packets:
+            found.append(self._packets.popleft())
+        gone = max(self._came - self._taken - len(found), 0)
+        self._taken += len(found) + gone
+        return found, gone
+
+    def close(self) -> None:
+        """End the thread and let go of the port."""
+        self._open = False
+        self._thread.join(2.0 * _WAIT)
+        self._socket.close()
+
+    def _receive(self) -> None:
+        while self._open:
+            try:
+                data = self._socket.recv(_LARGEST)
+            except TimeoutError:
+                continue
+            except OSError:  # the port of a sender that is gone says so on some systems
+                if not self._open:
+                    return
+                continue
+            self._packets.append((perf_counter(), data))
+            self._came += 1

@@ -1,0 +1,70 @@
+"""The panel "Keypoints": files onto the armature, and live trackers."""
+
+from typing import Any, Final
+
+import bpy
+
+from .side import Side, draw_sentence
+
+_COUNTS: Final = ("received", "applied", "used", "refused", "late", "skipped", "lost")
+
+
+class POISE_PT_keypoints(Side, bpy.types.Panel):
+    """Motion from a body's keypoints: files and live trackers"""
+
+    bl_label = "Keypoints"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_object is not None and context.active_object.type == "ARMATURE"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("poise.import_keypoints", icon="IMPORT")
+        object, live = context.active_object, context.window_manager.poise_live
+        if live.owner:
+            layout.operator("poise.stop_listening", icon="PAUSE", depress=True)
+        else:
+            layout.operator("poise.listen", icon="PLAY")
+        column = settings(layout, live)
+        for name in ("layout", "port", "record"):
+            column.prop(object, f"poise_live_{name}")
+        if live.status:
+            draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
+        if live.received or live.owner:
+            column = layout.column(align=True)
+            column.label(text=f"{live.rate:.0f} packets a second")
+            column.label(text=f"{live.latency:.1f} ms to the pose, {live.wait:.1f} ms of waiting")
+            for name in _COUNTS:
+                count = getattr(live, name)
+                if count or name in ("received", "applied"):
+                    split = column.split(factor=0.5)
+                    split.label(text=live.bl_rna.properties[name].name)
+                    split.label(text=str(count))
+            if live.recorded:
+                column.label(text=f"{live.recorded} poses recorded")
+
+
+class POISE_PT_live_settings(Side, bpy.types.Panel):
+    """How live keypoints are taken"""
+
+    bl_label = "Live Settings"
+    bl_parent_id = "POISE_PT_keypoints"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        column = settings(self.layout, context.window_manager.poise_live)
+        for name in ("unit", "up", "travel", "delay", "exchange", "limits", "remote"):
+            column.prop(context.active_object, f"poise_live_{name}")
+
+
+def settings(layout: Any, live: Any) -> Any:
+    """A column for what is set before listening begins."""
+    column = layout.column()
+    column.use_property_split, column.use_property_decorate = True, False
+    column.enabled = not live.owner
+    return column
+
+
+CLASSES = (POISE_PT_keypoints, POISE_PT_live_settings)

@@ -1,0 +1,106 @@
+"""Live keypoints: what they are, where they come from, and how it goes."""
+
+from typing import Any, Final
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from .overrides import OPEN
+
+LAYOUTS: Final = (
+    ("mediapipe", "MediaPipe Pose", "33 world landmarks"),
+    ("coco17", "COCO", "17 points"),
+    ("h36m17", "Human3.6M", "17 joints"),
+    ("body25", "OpenPose BODY-25", "25 points"),
+    ("smpl22", "SMPL, 22 joints", "Without hands"),
+    ("smpl24", "SMPL, 24 joints", "With hands"),
+    ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres"),
+    ("marks", "Poise", "Poise's own marks"),
+)
+UNITS: Final = (
+    ("auto", "Automatic", "As the layout has them, or told from the points"),
+    ("m", "Metres", "A body is nearly 2 tall"),
+    ("cm", "Centimetres", "A body is nearly 200 tall"),
+    ("mm", "Millimetres", "A body is nearly 2000 tall"),
+)
+UPS: Final = (
+    ("auto", "Automatic", "As the layout has it, or told from the points"),
+    *((axis, axis, f"{axis} is up") for axis in ("+X", "-X", "+Y", "-Y", "+Z", "-Z")),
+)
+TRAVELS: Final = (
+    (
+        "FEET",
+        "By Feet",
+        "The body goes where the foot that bears does not slide; for trackers that put the hips at zero",
+    ),
+    ("HIPS", "By Hips", "The body goes where its hips are"),
+    ("NONE", "In Place", "The root is not moved"),
+)
+
+SETTINGS: Final[dict[str, Any]] = {
+    "live_layout": EnumProperty(
+        name="Layout", description="The points that the tracker sends", items=LAYOUTS, override=OPEN
+    ),
+    "live_unit": EnumProperty(name="Unit", description="Unit of the points", items=UNITS, override=OPEN),
+    "live_up": EnumProperty(name="Up", description="The axis of the points that is up", items=UPS, override=OPEN),
+    "live_travel": EnumProperty(
+        name="Travel", description="What says where the body goes", items=TRAVELS, override=OPEN
+    ),
+    "live_port": IntProperty(
+        name="Port", description="UDP port to listen on", default=39539, min=1024, max=65535, override=OPEN
+    ),
+    "live_delay": IntProperty(
+        name="Delay",
+        description="Frames that the pose waits for later ones: more are smoother",
+        default=2,
+        min=0,
+        max=10,
+        override=OPEN,
+    ),
+    "live_exchange": BoolProperty(
+        name="Exchange Sides", description="The tracker's left is the body's right", override=OPEN
+    ),
+    "live_limits": BoolProperty(
+        name="Joint Limits", description="Joints stay within their limits", default=True, override=OPEN
+    ),
+    "live_remote": BoolProperty(
+        name="From Other Machines",
+        description="Listen on the network, not only on this machine; anyone there can move the armature",
+        override=OPEN,
+    ),
+    "live_record": BoolProperty(
+        name="Record", description="Key what comes in a new action when listening stops", override=OPEN
+    ),
+}
+
+
+class PoiseLive(bpy.types.PropertyGroup):
+    """How live keypoints go"""
+
+    owner: IntProperty(name="Armature", description="The number that the armature has in this session; 0: none listens")
+    stop: BoolProperty(name="Stop", description="Listening is to end")
+    status: StringProperty(name="Status", description="What happens")
+    rate: FloatProperty(name="Rate", description="Packets a second")
+    latency: FloatProperty(
+        name="Latency", description="Milliseconds from looking at packets to the pose, in the middle"
+    )
+    wait: FloatProperty(name="Wait", description="Milliseconds that packets wait for Blender, in the middle")
+    received: IntProperty(name="Received", description="Packets that came")
+    applied: IntProperty(name="Applied", description="Packets that the armature was posed by")
+    used: IntProperty(
+        name="Followed", description="Packets that a newer one posed in place of, or that told unit and axes"
+    )
+    refused: IntProperty(name="Refused", description="Packets that are no frame of the layout")
+    late: IntProperty(name="Late", description="Packets that came after later ones")
+    skipped: IntProperty(name="Skipped", description="Packets that were too many to look at")
+    lost: IntProperty(name="Lost", description="Packets that never came")
+    recorded: IntProperty(name="Recorded", description="Poses that will be keyed")
+    action: StringProperty(name="Action", description="What was recorded last")
+
+
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "live": PointerProperty(type=PoiseLive, name="Live Keypoints", description="How live keypoints go")
+}
+
+CLASSES: Final = (PoiseLive,)

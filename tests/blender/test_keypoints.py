@@ -1,0 +1,189 @@
+"""The verb `keypoints` and the operator: a file becomes keys on a rig; Blender's own evaluation is judge."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import commands
+import standalone
+from bridge import read_matrices
+from core.keypoints import find_taking, read_clip, read_recording
+from core.keypoints.body import MARK
+
+RIGS = Path(__file__).resolve().parents[1] / "data" / "rigs"
+RIG = RIGS / "named_mixamo_cm.blend"
+EXAMPLES = standalone.ROOT / "docs" / "examples"
+WALK, TRACKED = EXAMPLES / "cmu_35_01.bvh", EXAMPLES / "walk_keypoints.jsonl"
+LIMBS = {("shoulder", "elbow"): ("Arm", "ForeArm"), ("elbow", "wrist"): ("ForeArm", "Hand"),
+         ("hip", "knee"): ("UpLeg", "Leg"), ("knee", "ankle"): ("Leg", "Foot")}  # fmt: skip
+SMALL = 3.0  # degrees: what filters and whole frames are off
+FIRST, LAST = 5, 60  # frames that are compared
+
+
+def run(tmp_path: Path, *options: str, source: Path = WALK, rig: Path = RIG) -> tuple[int, dict[str, Any]]:
+    """The verb's exit code and its report; the file that it wrote is open."""
+    output, report = tmp_path / "out.blend", tmp_path / "report.json"
+    bpy.context.preferences.filepaths.save_version = 0
+    files = ["--blend", rig, "--input", source, "--output", output, "--report", report]
+    code = commands.run(["keypoints", *map(str, files), *options])
+    if code != 0:
+        return code, {}
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    return code, json.loads(report.read_text(encoding="utf-8"))
+
+
+def heads(object: Any, frames: range, names: list[str]) -> np.ndarray:
+    """Heads (F, n, 3) in armature space, as Blender evaluates them."""
+    rows = [object.data.bones.find(name) for name in names]
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        found.append(read_matrices(object)[rows, :, 3])
+    return np.array(found)
+
+
+def scene_fps() -> float:
+    render = bpy.context.scene.render
+    return render.fps / render.fps_base
+
+
+def last_frame() -> int:
+    """Of the walk, keyed from frame 1 on."""
+    return 1 + int((len(truth().rotations) - 1) * scene_fps() / 30.0)
+
+
+def truth() -> Any:
+    recording = read_recording(".bvh", WALK.read_bytes())
+    marks = find_taking(recording.layout, recording.points)[0](recording.points)
+    return read_clip(marks, np.arange(len(marks.places)) / 30.0)
+
+
+def armature() -> Any:
+    return next(o for o in bpy.data.objects if o.type == "ARMATURE")
+
+
+def leg_of(object: Any) -> float:
+    """The length of the left leg at rest."""
+    joints = [object.data.bones[f"mixamorig:Left{name}"].head_local for name in ("UpLeg", "Leg", "Foot")]
+    return sum((b - a).length for a, b in pairwise(joints))
+
+
+def test_limbs_of_the_rig_point_where_those_of_the_capture_do(tmp_path: Path) -> None:
+    code, report = run(tmp_path, "--no-lock")
+    assert code == 0
+    assert report["frames"] == [1, last_frame()]
+    reading = truth()
+    for (near, far), (upper, lower) in LIMBS.items():
+        for side, word in (("L", "Left"), ("R", "Right")):
+            names = [f"mixamorig:{word}{upper}", f"mixamorig:{word}{lower}"]
+            frames = range(FIRST, LAST)
+            way = np.diff(heads(armature(), frames, names), axis=1)[:, 0]
+            at = (np.array(frames) - 1) * 30.0 / scene_fps()
+            rows = np.round(at).astype(int)
+            marks = reading.marks[rows]
+            said = (marks[:, MARK[f"{far}.{side}"]] - marks[:, MARK[f"{near}.{side}"]])[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
+            cosine = np.sum(way * said, axis=1) / np.linalg.norm(way, axis=1) / np.linalg.norm(said, axis=1)
+            exact = np.isclose(at, rows)
+            assert np.degrees(np.arccos(np.clip(cosine[exact], -1.0, 1.0))).max() < SMALL, names
+
+
+def test_the_body_goes_as_far_as_the_captured_one_by_the_length_of_its_legs(tmp_path: Path) -> None:
+    run(tmp_path, "--no-lock")
+    object = armature()
+    leg = leg_of(object)
+    reading = truth()
+    ways = reading.marks[:, [MARK["hip.L"], MARK["knee.L"], MARK["ankle.L"]]]
+    captured = np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
+    frames = range(1, 1 + last_frame())
+    went = np.linalg.norm((lambda h: h[-1, 0] - h[0, 0])(heads(object, frames, ["mixamorig:Hips"])))
+    wanted = np.linalg.norm(reading.hips[-1] - reading.hips[0])
+    assert went / leg == pytest.approx(wanted / captured, rel=0.1)
+
+
+def test_feet_that_bear_stand_still_once_they_are_locked(tmp_path: Path) -> None:
+    feet = ["mixamorig:LeftFoot", "mixamorig:RightFoot"]
+    slides = []
+    for options in (("--no-lock",), ()):
+        run(tmp_path, *options, source=TRACKED)
+        places = heads(armature(), range(1, 55), feet)
+        low = places[..., 2] < np.percentile(places[..., 2], 40)
+        steps = np.linalg.norm(np.diff(places[..., :2], axis=0), axis=-1)
+        slides.append(steps[low[1:] & low[:-1]].mean())
+    assert slides[1] < slides[0]
+
+
+def test_a_tracker_that_puts_the_hips_at_zero_walks_all_the_same(tmp_path: Path) -> None:
+    _, report = run(tmp_path, source=TRACKED)
+    assert 3.0 < report["noise"] < 7.0  # millimetres; the file was made with 5
+    places = heads(armature(), range(1, 55), ["mixamorig:Hips"])[:, 0]
+    assert np.linalg.norm(places[-1] - places[0]) > 0.5 * abs(places[0, 2])
+    assert np.ptp(places[:, 2]) < 0.2 * places[0, 2]
+
+
+def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None:
+    off = []
+    for options in ((), ("--exact",)):
+        run(tmp_path, "--no-lock", *options)
+        names = ["mixamorig:LeftFoot", "mixamorig:RightFoot", "mixamorig:LeftHand", "mixamorig:RightHand"]
+        found = heads(armature(), range(1, 2), names)[0]
+        reading = truth()
+        leg = leg_of(armature())
+        ways = reading.marks[:, [MARK["hip.L"], MARK["knee.L"], MARK["ankle.L"]]]
+        scale = leg / np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
+        wrists, ankles = (reading.marks[0, [MARK[f"{mark}.{side}"] for side in "LR"]] for mark in ("wrist", "ankle"))
+        wanted = scale * (wrists - ankles)[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
+        off.append(np.linalg.norm(found[2:] - found[:2] - wanted, axis=-1).max() / leg)
+    assert off[1] < 0.02 < off[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--layout", "coco17"), "17 points, but there is a frame of 33"),
+        (("--unit", "mm"), "which is no body; they look like m"),
+        (("--up", "+Z"), None),
+        (("--fps", "-1"), "--fps: must be a positive number"),
+        (("--armature", "nobody"), 'No armature "nobody"'),
+    ],
+)
+def test_what_cannot_be_read_is_refused_and_nothing_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], options: tuple[str, ...], sentence: str | None
+) -> None:
+    code, _ = run(tmp_path, *options, source=TRACKED)
+    if sentence is None:  # another axis than the layout's may be said
+        assert code == 0
+        return
+    assert code == 2
+    assert sentence in capfd.readouterr().err
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_other_bones_other_actions_and_the_input_stay_as_they_are(tmp_path: Path) -> None:
+    before = TRACKED.read_bytes()
+    bpy.ops.wm.open_mainfile(filepath=str(RIG))
+    old = bpy.data.actions.new("old")
+    armature().animation_data_create().action = old
+    finger = armature().pose.bones["mixamorig:LeftHandIndex1"]
+    finger.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "in.blend"), copy=True)
+    _, report = run(tmp_path, "--no-lock", source=TRACKED, rig=tmp_path / "in.blend")
+    assert TRACKED.read_bytes() == before
+    assert report["action"] == "old poise"
+    assert len(bpy.data.actions["old"].layers) == 0
+    np.testing.assert_allclose(
+        armature().pose.bones["mixamorig:LeftHandIndex1"].rotation_quaternion, (0.8, 0.6, 0, 0), atol=1e-6
+    )
+
+
+def test_the_operator_keys_a_file_in_one_undo_step_and_says_so(tmp_path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(RIG))
+    bpy.context.view_layer.objects.active = armature()
+    assert bpy.ops.poise.import_keypoints(filepath=str(TRACKED), lock_feet=False) == {"FINISHED"}
+    assert armature().animation_data.action.frame_range[1] > 50
+    with pytest.raises(RuntimeError, match="cannot be read"):
+        bpy.ops.poise.import_keypoints(filepath=str(tmp_path / "none.json"))

@@ -1,0 +1,189 @@
+"""Live keypoints: packets pose the armature, and nothing that comes over the port can do harm."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import standalone
+from bridge import read_channels
+
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+EXAMPLES = standalone.ROOT / "docs" / "examples"
+WALK = EXAMPLES / "walk_keypoints.jsonl"
+
+
+class Listening:
+    """The armature, its timer called by hand, and a port to send to."""
+
+    def __init__(self, tick: Any) -> None:
+        self.tick = tick
+        self.live = bpy.context.window_manager.poise_live
+        self.session = tick.__self__
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.number = 0
+
+    def send(self, *packets: bytes) -> None:
+        for packet in packets:
+            self.socket.sendto(packet, ("127.0.0.1", self.session.receiver.port))
+            self.number += 1
+
+    def send_one_by_one(self, *packets: bytes) -> None:
+        for packet in packets:
+            self.send(packet)
+            self.wait()
+
+    def wait(self) -> None:
+        """Until everything that was sent has been looked at."""
+        end = time.monotonic() + 5.0
+        while self.session.stream.counts.received < self.number and time.monotonic() < end:
+            self.tick()
+        assert self.session.stream.counts.received == self.number
+
+    def stop(self) -> None:
+        bpy.ops.poise.stop_listening()
+        assert self.tick() is None
+
+
+@pytest.fixture
+def armature() -> Iterator[Any]:
+    bpy.ops.wm.open_mainfile(filepath=str(RIG))
+    object = next(o for o in bpy.data.objects if o.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = object
+    yield object
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+@pytest.fixture
+def listening(armature: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
+    """Blender without a window calls no timers."""
+    ticks: list[Any] = []
+    monkeypatch.setattr(bpy.app.timers, "register", ticks.append)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        armature.poise_live_port = free.getsockname()[1]
+    armature.poise_live_record = True
+    assert bpy.ops.poise.listen() == {"FINISHED"}
+    found = Listening(ticks[0])
+    yield found
+    found.socket.close()
+    if found.live.owner:
+        found.stop()
+
+
+def walk() -> list[dict[str, Any]]:
+    return [json.loads(line) | {"frame": n} for n, line in enumerate(WALK.read_text().splitlines())]
+
+
+def packet(frame: dict[str, Any]) -> bytes:
+    return json.dumps(frame).encode()
+
+
+def pose(object: Any) -> np.ndarray:
+    return read_channels(object, ["rotation_quaternion"])["rotation_quaternion"]
+
+
+def test_every_packet_of_the_sender_is_applied_or_counted_and_recorded(armature: Any, listening: Listening) -> None:
+    before = pose(armature)
+    command = [sys.executable, EXAMPLES / "send_keypoints.py", WALK, "--rate", "60"]
+    sender = subprocess.Popen([*map(str, command), "--port", str(listening.session.receiver.port)])
+    while sender.poll() is None:
+        listening.tick()
+        time.sleep(0.002)
+    listening.number = len(walk())
+    listening.wait()
+    session, counts = listening.session, listening.session.stream.counts
+    assert counts.frames == listening.number
+    assert session.applied + session.used == counts.frames
+    assert (counts.refused, counts.lost, counts.late) == (0, 0, 0)
+    assert np.abs(pose(armature) - before).max() > 0.1
+    assert 0.0 < np.median(session._latencies) < 0.1
+    listening.stop()
+    assert listening.live.owner == 0
+    action = bpy.data.actions[listening.live.action]
+    assert action.frame_range[1] > 20
+
+
+def test_lost_late_and_repeated_packets_are_counted_and_a_new_count_begins_anew(listening: Listening) -> None:
+    frames = walk()
+    order = [0, 1, 2, 3, 4, 5, 8, 7, 8, 9]
+    listening.send(*(packet(frames[n]) for n in order[:5]))
+    listening.wait()
+    listening.send(*(packet(frames[n]) for n in order[5:]))
+    listening.wait()
+    counts = listening.session.stream.counts
+    assert (counts.lost, counts.late, counts.frames) == (2, 2, 8)
+    listening.send(*(packet(frames[n] | {"frame": 5000 + n}) for n in range(2)))
+    listening.wait()
+    listening.send(packet(frames[0]))  # the sender was started again
+    listening.wait()
+    assert counts.restarts == 1
+    assert counts.frames == 11
+
+
+def test_hostile_packets_are_refused_and_the_pose_stays(armature: Any, listening: Listening) -> None:
+    before = pose(armature)
+    good = walk()[0]["points"]
+    listening.send_one_by_one(
+        b"",
+        b"\x00" * 60000,
+        b"[" * 60000,
+        b'{"points": 7}',
+        b'{"points": [[1, 2]]}',
+        packet({"points": good[:-1]}),
+        packet({"points": good, "frame": -1}),
+        packet({"points": good, "time": "now"}),
+        packet({"points": [[1e300, 0, 0]] * 33}),
+        packet({"points": [None] * 33}),
+        b'{"points": [' + b",".join([b"[Infinity, 0, 0]"] * 33) + b"]}",
+        b'{"points": [' + b",".join([b"[1" + b"0" * 400 + b", 0, 0]"] * 33) + b"]}",
+    )
+    assert listening.session.stream.counts.refused == listening.number
+    assert np.array_equal(pose(armature), before)
+    assert listening.live.owner != 0
+
+
+def test_points_that_are_no_body_are_told_and_do_not_pose(armature: Any, listening: Listening) -> None:
+    before = pose(armature)
+    far = [[None if p is None else [1000.0 * x for x in p[:3]] for p in f["points"]] for f in walk()[:6]]
+    listening.send(*(packet({"points": points}) for points in far))
+    listening.wait()
+    assert "mm" in listening.session.status
+    assert np.array_equal(pose(armature), before)
+
+
+def test_an_armature_that_is_gone_ends_it(armature: Any, listening: Listening) -> None:
+    bpy.data.objects.remove(armature)
+    assert listening.tick() is None
+    assert listening.session.receiver._open is False
+    bpy.context.window_manager.poise_live.owner = 0
+
+
+def test_a_second_armature_cannot_listen_at_once(listening: Listening) -> None:
+    with pytest.raises(RuntimeError, match="listens already"):
+        bpy.ops.poise.listen()
+
+
+def test_other_machines_are_listened_to_only_where_online_access_is_allowed(armature: Any) -> None:
+    armature.poise_live_remote = True
+    if bpy.app.online_access:
+        pytest.skip("online access is allowed here")
+    with pytest.raises(RuntimeError, match="Allow Online Access"):
+        bpy.ops.poise.listen()
+
+
+def test_a_port_that_is_taken_is_said(armature: Any) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        armature.poise_live_port = other.getsockname()[1]
+        with pytest.raises(RuntimeError, match="cannot be listened on"):
+            bpy.ops.poise.listen()
+    assert bpy.context.window_manager.poise_live.owner == 0

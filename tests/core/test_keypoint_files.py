@@ -1,0 +1,143 @@
+"""Files of keypoints: every format gives the same points back, and what is none is refused with a sentence."""
+
+import io
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import CoreError
+from core.keypoints import SUFFIXES, Recording, find_taking, layout_named, read_clip, read_recording
+from core.keypoints.body import MARK
+
+ROOT = Path(__file__).resolve().parents[2]
+COCO = layout_named("coco17")
+POINTS = np.random.default_rng(0).normal(0.0, 1.0, (4, 17, 3)).round(4)
+TRUST = np.random.default_rng(1).random((4, 17)).round(3)
+FPS = 25.0
+
+
+def as_json(lines: bool = False) -> bytes:
+    frames = [{"time": n / FPS, "points": [[*p, c] for p, c in zip(points.tolist(), trust.tolist(), strict=True)]}
+              for n, (points, trust) in enumerate(zip(POINTS, TRUST, strict=True))]  # fmt: skip
+    return ("\n".join(map(json.dumps, frames)) if lines else json.dumps({"frames": frames, "fps": FPS})).encode()
+
+
+def as_csv(order: list[int]) -> bytes:
+    names = [f"{COCO.points[n]}_{axis}" for n in order for axis in ("x", "y", "z", "visibility")]
+    rows = [",".join(["time", *names])]
+    rows += [
+        ",".join(map(str, [n / FPS, *(v for k in order for v in (*POINTS[n, k], TRUST[n, k]))]))
+        for n in range(len(POINTS))
+    ]
+    return "\n".join(rows).encode()
+
+
+def as_plain_csv() -> bytes:
+    return "\n".join(
+        ",".join(map(str, row)) for row in np.concatenate([POINTS, TRUST[..., None]], -1).reshape(4, -1)
+    ).encode()
+
+
+def as_numpy(**arrays: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    if len(arrays) == 1:
+        np.save(file, arrays["points"])
+    else:
+        np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def as_trc() -> bytes:
+    head = "PathFileType\t4\t(X/Y/Z)\tx.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n25\t25\t4\t17\tmm\n"
+    names = "Frame#\tTime\t" + "".join(f"{name}\t\t\t" for name in COCO.points)
+    axes = "\t\t" + "\t".join(f"X{n}\tY{n}\tZ{n}" for n in range(1, 18))
+    rows = ["\t".join(map(str, [n + 1, n / FPS, *frame.ravel()])) for n, frame in enumerate(POINTS)]
+    return (head + names + "\n" + axes + "\n\n" + "\n".join(rows) + "\n").encode()
+
+
+FILES = {
+    "json": (".json", as_json()),
+    "json lines": (".jsonl", as_json(lines=True)),
+    "csv": (".csv", as_csv(list(range(17)))),
+    "csv in another order": (".csv", as_csv(list(range(16, -1, -1)))),
+    "csv without names": (".csv", as_plain_csv()),
+    "npy": (".npy", as_numpy(points=np.concatenate([POINTS, TRUST[..., None]], axis=-1))),
+    "npz": (".npz", as_numpy(points=POINTS, confidence=TRUST, fps=np.array(FPS))),
+    "trc": (".trc", as_trc()),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_every_format_gives_the_same_points_back(kind: str) -> None:
+    suffix, data = FILES[kind]
+    found = read_recording(suffix, data, "coco17")
+    np.testing.assert_allclose(found.points, POINTS, atol=1e-9)
+    if found.confidence is not None:
+        np.testing.assert_allclose(found.confidence, TRUST, atol=1e-9)
+    else:
+        assert kind == "trc"
+    if kind not in ("csv without names", "npy"):
+        assert found.fps == pytest.approx(FPS)
+    assert found.unit == ("mm" if kind == "trc" else None)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
+    suffix, data = FILES[kind]
+    rng = np.random.default_rng(2)
+    for trial in range(60):
+        spoilt = bytearray(data[: int(rng.integers(len(data)))] if trial % 2 else data)
+        for place in rng.integers(max(len(spoilt), 1), size=3 if trial else 0):
+            if spoilt:
+                spoilt[place % len(spoilt)] = int(rng.integers(256))
+        with suppress(CoreError):
+            assert isinstance(read_recording(suffix, bytes(spoilt), "coco17"), Recording)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "data", "layout", "sentence"),
+    [
+        (".c3d", b"", "coco17", "Keypoints come in files that end in"),
+        (".json", as_json(), None, "Say in which layout"),
+        (".json", as_json(), "mediapipe", "has 33 points, but there is a frame of 17"),
+        (".json", b"[]", "coco17", "no list of frames"),
+        (".csv", b"1,2,3\n4,5,6", "coco17", "17 points, so 51 columns"),
+        (".csv", b"nose_x,nose_y,nose_z\n1,2,3", "coco17", 'no point "left_ear"'),
+        (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none is called "points"'),
+        (".npy", as_numpy(points=POINTS[0]), "coco17", "Points are numbers by frame"),
+        (".trc", b"x", "coco17", "no TRC file"),
+        (".bvh", b"HIERARCHY", None, "no BVH file"),
+        (".json", b"\xff\xfe", "coco17", "no text"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(suffix: str, data: bytes, layout: str | None, sentence: str) -> None:
+    with pytest.raises(CoreError) as refusal:
+        read_recording(suffix, data, layout)
+    assert sentence in str(refusal.value)
+
+
+def test_an_array_that_would_run_code_is_refused() -> None:
+    file = io.BytesIO()
+    np.save(file, np.array([{"a": 1}], object), allow_pickle=True)
+    with pytest.raises(CoreError, match="without running code"):
+        read_recording(".npy", file.getvalue(), "coco17")
+
+
+@pytest.mark.parametrize("file", ["docs/examples/cmu_35_01.bvh", "tests/data/motion/cmu_07_12.bvh"])
+def test_joints_of_a_bvh_file_are_a_body_that_walks_upright(file: str) -> None:
+    recording = read_recording(".bvh", (ROOT / file).read_bytes())
+    taking, _ = find_taking(recording.layout, recording.points)
+    assert taking.up == "+Y"
+    times = np.arange(len(recording.points)) / (recording.fps or 0.0)
+    reading = read_clip(taking(recording.points), times)
+    assert reading.figure is not None
+    assert reading.figure.noise < 0.002  # bones of a rig keep their lengths
+    lowest = reading.marks[:, [MARK["ankle.L"], MARK["ankle.R"]], 1].min(axis=1)
+    assert (reading.hips[:, 1] - lowest > 0.6).all()
+
+
+def test_all_formats_are_tried_here() -> None:
+    assert {suffix for suffix, _ in FILES.values()} | {".bvh"} == set(SUFFIXES)

@@ -1,0 +1,296 @@
+"""Keypoints to rotations: layouts, closed form, network, filter. Truth: poses made here, forward kinematics by hand."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import rotation
+from core.errors import CoreError
+from core.keypoints import LAYOUTS, LiveReader, find_taking, layout_named, read_clip, read_frames
+from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PARTS, PLACES, parent_of, place_of
+from core.keypoints.filters import HOLD, Filtered, MarkFilter, smooth_clip
+from core.keypoints.layouts import turn_up
+from core.keypoints.network import WEIGHTS, normalised
+from core.keypoints.reader import METHODS, measure
+
+HINGES = {"forearm.L": (0.0, -1.0, 0.0), "forearm.R": (0.0, 1.0, 0.0), "shin.L": (1.0, 0, 0), "shin.R": (1.0, 0, 0)}
+TRUNK = {"hips", "chest", "neck", "shoulder.L", "shoulder.R"}  # what keypoints show but roughly
+RELAXED = {
+    "upper_arm.L": (0.0, 0.0, -1.0),
+    "upper_arm.R": (0.0, 0.0, 1.0),
+    "thigh.L": (-0.2, 0, 0),
+    "thigh.R": (-0.2, 0, 0),
+}
+LOOSE = {"upper_arm.L": 0.4, "upper_arm.R": 0.4, "thigh.L": 0.3, "thigh.R": 0.3}  # radians; the others less
+SEEN = np.array([mark not in ("crown", "pelvis", "neck", "knuckle.L", "knuckle.R") for mark in MARKS], float)
+SMALLEST_BEND = np.radians(10.0)
+
+
+def poses(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Rotations (n, P, 4) of people who stand about, elbows and knees bent about their hinges."""
+    turns = np.empty((count, len(PARTS), 4))
+    for number, part in enumerate(PARTS):
+        if part in HINGES:
+            own = rotation.from_axis_angle(HINGES[part], rng.uniform(SMALLEST_BEND, 1.8, count))
+        else:
+            loose = rng.normal(0.0, 0.0 if part in TRUNK else LOOSE.get(part, 0.2), (count, 3))
+            own = rotation.mul(rotation.exp(RELAXED.get(part, (0.0, 0.0, 0.0))), rotation.exp(loose))
+        above = parent_of(part)
+        turns[:, number] = (
+            rotation.mul(turns[:, PART[above]], own)
+            if above
+            else rotation.exp(np.array([0.0, 1.0, 0.0]) * rng.uniform(-3.0, 3.0, (count, 1)))
+        )
+    return turns
+
+
+def marks_of(turns: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """Marks (n, M, 3) of the standard body, by forward kinematics."""
+    origins = {"hips": np.zeros((len(turns), 3))}
+    for part in PARTS[1:]:
+        above, way = place_of(part, ORIGINS)
+        origins[part] = origins[above] + rotation.rotate(turns[:, PART[above]], scale * way)
+    places = [place_of(mark, PLACES) for mark in MARKS]
+    return np.stack([origins[p] + rotation.rotate(turns[:, PART[p]], scale * place) for p, place in places], axis=1)
+
+
+@pytest.mark.parametrize("scale", [0.6, 1.0, 1.3])
+def test_the_closed_form_gives_limbs_hands_feet_and_head_back_exactly(scale: float) -> None:
+    turns = poses(50, np.random.default_rng(0))
+    found = read_frames(marks_of(turns, scale), np.tile(SEEN, (50, 1)), 0.0, None, "closed")
+    sure = [number for number, part in enumerate(PARTS) if part not in TRUNK]
+    off = np.degrees(rotation.angle_between(found, turns))
+    assert off[:, sure].max() < 1e-5
+    assert off[:, [PART["hips"], PART["chest"]]].max() < 8.0  # they lean as people's do
+
+
+def test_the_correction_of_limbs_vanishes_where_points_are_clean() -> None:
+    turns = poses(50, np.random.default_rng(1))
+    marks, seen = marks_of(turns), np.tile(SEEN, (50, 1))
+    closed, corrected = (read_frames(marks, seen, 0.0, None, method) for method in ("closed", "corrected"))
+    sure = [number for number, part in enumerate(PARTS) if part not in TRUNK]
+    assert np.degrees(rotation.angle_between(closed, corrected))[:, sure].max() < 1e-5
+
+
+def test_the_correction_makes_noisy_points_better() -> None:
+    rng = np.random.default_rng(2)
+    turns = poses(400, rng)
+    marks = marks_of(turns) + rng.normal(0.0, 0.015, (400, len(MARKS), 3))
+    seen = np.tile(SEEN, (400, 1))
+    off = {method: np.degrees(rotation.angle_between(read_frames(marks, seen, 0.015, None, method), turns)).mean()
+           for method in METHODS}  # fmt: skip
+    assert off["corrected"] < 0.95 * off["closed"] < off["swing"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_turns_with_the_body_and_takes_any_number_of_frames(method: str) -> None:
+    rng = np.random.default_rng(3)
+    marks = marks_of(poses(6, rng)) + rng.normal(0.0, 0.01, (6, len(MARKS), 3))
+    seen = np.tile(SEEN, (6, 1))
+    many = read_frames(marks, seen, 0.01, None, method)
+    for frame in range(6):
+        one = read_frames(marks[frame], seen[frame], 0.01, None, method)
+        assert np.degrees(rotation.angle_between(one, many[frame])).max() < 1e-3
+    if method != "source":  # which reads points in the world, as its source has it
+        turn = rotation.from_axis_angle([0.0, 1.0, 0.0], 2.0)
+        turned = read_frames(rotation.rotate(turn, marks), seen, 0.01, None, method)
+        assert np.degrees(rotation.angle_between(turned, rotation.mul(turn, many))).max() < 1e-2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_whatever_is_missing_the_answer_is_finite_and_the_rest_stays(method: str) -> None:
+    rng = np.random.default_rng(4)
+    turns = poses(200, rng)
+    seen = np.tile(SEEN, (200, 1)) * (rng.random((200, len(MARKS))) > 0.3)
+    marks = np.where(seen[..., None] > 0.0, marks_of(turns), np.nan)
+    found = read_frames(marks, seen, 0.0, None, method)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=-1), 1.0, atol=1e-6)
+    if method == "closed":
+        whole = seen[:, [MARK[m] for m in ("hip.L", "hip.R", "shoulder.L", "shoulder.R", "elbow.L", "wrist.L")]].all(
+            axis=1
+        )
+        off = rotation.angle_between(found, turns)[whole][:, [PART["upper_arm.L"], PART["forearm.L"]]]
+        assert whole.any()
+        assert off.max() < 1e-6
+
+
+def test_a_limb_out_of_sight_goes_with_what_carries_it() -> None:
+    turns = poses(10, np.random.default_rng(5))
+    seen = np.tile(SEEN, (10, 1))
+    seen[:, [MARK["elbow.L"], MARK["wrist.L"]]] = 0.0
+    found = read_frames(marks_of(turns), seen, 0.0, None, "closed")
+    off = rotation.angle_between(found[:, PART["upper_arm.L"]], found[:, PART["chest"]])
+    assert off.max() < 1e-6
+
+
+def test_size_is_gone_from_what_the_sources_network_reads() -> None:
+    turns = poses(5, np.random.default_rng(6))
+    small, tall = (normalised(marks_of(turns, scale), np.tile(SEEN, (5, 1))) for scale in (0.5, 1.5))
+    np.testing.assert_allclose(small, tall, atol=1e-12)
+
+
+def test_noise_and_lengths_are_measured_from_a_clip() -> None:
+    rng = np.random.default_rng(7)
+    marks = marks_of(poses(300, rng))
+    for noise in (0.003, 0.012):
+        figure = measure(marks + rng.normal(0.0, noise, marks.shape), np.tile(SEEN, (300, 1)))
+        assert figure is not None
+        assert figure.noise == pytest.approx(noise, rel=0.15)
+        assert abs(figure.lengths[13:15] - 0.28).max() < 0.005  # upper arms
+
+
+def moving(frames: int) -> np.ndarray:
+    """Marks of arms that swing, at 30 frames a second."""
+    turns = np.repeat(poses(1, np.random.default_rng(8)), frames, axis=0)
+    swing = rotation.from_axis_angle([1.0, 0.0, 0.0], 0.5 * np.sin(np.arange(frames) / 30.0 * 4.0))
+    for part in ("upper_arm.L", "forearm.L", "hand.L"):
+        turns[:, PART[part]] = rotation.mul(swing, turns[:, PART[part]])
+    return marks_of(turns)
+
+
+def step(filtered: MarkFilter, places: np.ndarray, weights: np.ndarray, time: float, noise: float) -> Filtered:
+    filtered.add(places, weights, time, noise)
+    return filtered.now()
+
+
+def test_the_filter_takes_noise_away_and_waiting_takes_more() -> None:
+    marks, rng = moving(120), np.random.default_rng(9)
+    noisy = marks + rng.normal(0.0, 0.01, marks.shape)
+
+    def off(places: np.ndarray) -> float:
+        hips = (MARK["hip.L"], MARK["hip.R"])
+        ways = [a - a[:, hips].mean(axis=1, keepdims=True) for a in (places[10:-10], marks[10:-10])]
+        return float(np.sqrt(np.mean((ways[0] - ways[1])[:, SEEN > 0] ** 2)))
+
+    found = [off(noisy)]
+    for delay in (0, 2, 4):
+        filtered = MarkFilter(delay)
+        rows = [step(filtered, m, SEEN, n / 30.0, 0.01).places for n, m in enumerate(noisy)]
+        found.append(off(np.stack(rows[delay:] + rows[-1:] * delay)))
+    found.append(off(smooth_clip(noisy, np.tile(SEEN, (120, 1)), np.arange(120) / 30.0, 0.01)[0]))
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < 0.5 * found[0]
+
+
+def test_a_mark_out_of_sight_stays_where_it_was_and_is_believed_less_and_less() -> None:
+    marks, filtered = moving(60), MarkFilter(0)
+    wrist = MARK["wrist.R"]
+    seen = SEEN.copy()
+    for frame in range(10):
+        last = step(filtered, marks[frame], seen, frame / 30.0, 0.005)
+    seen[wrist] = 0.0
+    weights = []
+    for frame in range(10, 40):
+        now = step(filtered, np.where(seen[:, None] > 0, marks[frame], np.nan), seen, frame / 30.0, 0.005)
+        assert np.linalg.norm(now.places[wrist] - last.places[wrist]) < 0.05
+        weights.append(now.weights[wrist])
+    assert weights == sorted(weights, reverse=True)
+    assert weights[round(HOLD * 30) + 1] == 0.0
+
+
+def test_a_live_reader_begins_anew_after_a_pause_or_a_clock_that_jumps() -> None:
+    marks, live = moving(40), LiveReader(delay=0)
+    for frame, time in enumerate([0.0, 0.03, 0.06, 50.0, 50.03, 3.0, 3.03]):
+        live.follow(marks[5 * frame], SEEN, time)
+        reading = live.read()
+        assert np.isfinite(reading.rotations).all()
+        if time in (50.0, 3.0):
+            np.testing.assert_allclose(reading.marks[0][SEEN > 0], marks[5 * frame][SEEN > 0], atol=1e-9)
+
+
+# -- layouts ---------------------------------------------------------------------------------------------------------
+
+
+def in_layout(name: str, marks: np.ndarray) -> np.ndarray:
+    """Points (F, K, 3) of a tracker; what no mark tells is at the hips."""
+    layout = layout_named(name)
+    points = np.zeros((len(marks), len(layout.points), 3))
+    for mark, those in layout.marks.items():
+        for point in those:
+            points[:, layout.points.index(point)] = marks[:, MARK[mark]]
+    return points
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize(("unit", "up"), [("m", "+Y"), ("mm", "+Z"), ("cm", "-Y"), ("m", "-X")])
+def test_units_and_axes_are_told_from_the_points_of_every_layout(name: str, unit: str, up: str) -> None:
+    marks = marks_of(poses(20, np.random.default_rng(10)))
+    points = in_layout(name, marks) @ turn_up(up) * {"m": 1.0, "cm": 100.0, "mm": 1000.0}[unit]
+    own = LAYOUTS[name].unit != "auto"
+    taking, _ = find_taking(LAYOUTS[name], points, unit=unit if own else "auto", up=up if own else "auto")
+    assert (round(1.0 / taking.unit), taking.up) == ({"m": 1, "cm": 100, "mm": 1000}[unit], up)
+    found = taking(points)
+    assert found.weights[:, [MARK[mark] for mark in LAYOUTS[name].marks]].min() == 1.0
+    np.testing.assert_allclose(found.places[:, MARK["wrist.L"]], marks[:, MARK["wrist.L"]], atol=1e-9)
+    np.testing.assert_allclose(found.places[:, MARK["knee.R"]], marks[:, MARK["knee.R"]], atol=1e-9)
+
+
+def standing(name: str = "mediapipe") -> np.ndarray:
+    layout = LAYOUTS[name]
+    up = "+Y" if layout.up == "auto" else layout.up
+    return (
+        in_layout(name, marks_of(poses(20, np.random.default_rng(11))))
+        @ turn_up(up)
+        / (0.001 if layout.unit == "mm" else 1.0)
+    )
+
+
+def test_another_count_of_points_is_refused_and_the_layout_that_has_it_named() -> None:
+    with pytest.raises(CoreError, match='"mediapipe" has 33 points, but these frames have 17; coco17 or h36m17'):
+        find_taking(LAYOUTS["mediapipe"], standing()[:, :17])
+
+
+def test_metres_said_of_millimetres_are_refused_with_what_they_look_like() -> None:
+    with pytest.raises(CoreError, match="they look like mm"):
+        find_taking(LAYOUTS["mediapipe"], 1000.0 * standing())
+
+
+def test_sides_that_are_exchanged_are_refused_until_it_is_said() -> None:
+    mirrored = standing() * [-1.0, 1.0, 1.0]
+    with pytest.raises(CoreError, match="Left and right are exchanged"):
+        find_taking(LAYOUTS["mediapipe"], mirrored)
+    taking, _ = find_taking(LAYOUTS["mediapipe"], mirrored, exchanged=True)
+    rotations = read_frames(*(lambda m: (m.places, m.weights))(taking(mirrored)), 0.0, None, "closed")
+    true = read_frames(*(lambda m: (m.places, m.weights))(find_taking(LAYOUTS["mediapipe"], standing())[0](standing())),
+                       0.0, None, "closed")  # fmt: skip
+    heading = rotation.to_matrix(rotations[:, 0])[..., :, 2], rotation.to_matrix(true[:, 0])[..., :, 2]
+    np.testing.assert_allclose(heading[0] * [-1.0, 1.0, 1.0], heading[1], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda p: np.full_like(p, np.nan), "In no frame both hips and both shoulders are seen"),
+        (lambda p: np.where(np.arange(33)[:, None] == 15, np.inf, p), 'The point "left_wrist" is infinite in frame 0'),
+        (lambda p: p[:0], "There is no frame"),
+        (lambda p: p[..., :2], "frames of points of three numbers"),
+        (lambda p: [["x"]], "Keypoints must be numbers"),
+    ],
+)
+def test_what_is_no_body_is_refused_with_a_sentence(spoil: object, sentence: str) -> None:
+    with pytest.raises(CoreError, match=re.escape(sentence)):
+        find_taking(LAYOUTS["mediapipe"], spoil(standing()))  # pyright: ignore
+
+
+def test_points_that_are_nan_in_some_frames_are_unseen_there_and_bridged() -> None:
+    points = np.repeat(standing()[:1], 30, axis=0)
+    elbow = LAYOUTS["mediapipe"].points.index("left_elbow")
+    points[10:14, elbow] = np.nan
+    taking, _ = find_taking(LAYOUTS["mediapipe"], points)
+    marks = taking(points)
+    assert (marks.weights[10:14, MARK["elbow.L"]] == 0.0).all()
+    reading = read_clip(marks, np.arange(30) / 30.0)
+    arm = reading.rotations[:, PART["upper_arm.L"]]
+    assert np.degrees(rotation.angle_between(arm, arm[:1])).max() < 2.0
+
+
+def test_the_weights_are_those_that_their_readme_tells_of() -> None:
+    said = (WEIGHTS / "README.md").read_text(encoding="utf-8")
+    files = sorted(Path(WEIGHTS).glob("*.npz"))
+    assert [file.name for file in files] == ["correction.npz", "source.npz"]
+    assert sum(file.stat().st_size for file in files) < 2_000_000
+    for file in files:
+        assert hashlib.sha256(file.read_bytes()).hexdigest() in said

@@ -1,0 +1,97 @@
+"""Packets of a live sender: whatever comes, it is a frame or it is counted. POISE_FUZZ sets how many are tried."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from core.errors import CoreError
+from core.keypoints import LiveReader, find_taking, layout_named, read_frame
+from core.keypoints.stream import Stream
+
+PACKETS = int(os.environ.get("POISE_FUZZ", "1000"))
+MEDIAPIPE = layout_named("mediapipe")
+VALUES = [None, True, -1, 0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), "7", [], {}, [[]], 10**400, "\ud800"]
+
+
+def standing() -> list[list[float]]:
+    """A body that stands, in MediaPipe's points."""
+    places = np.random.default_rng(0).normal(0.0, 0.3, (33, 3))
+    body = {
+        "shoulder": (0.18, -0.48, 0.0),
+        "hip": (0.09, 0.0, 0.0),
+        "knee": (0.1, 0.42, -0.02),
+        "ankle": (0.1, 0.85, 0.0),
+        "heel": (0.1, 0.9, 0.05),
+        "foot_index": (0.1, 0.9, -0.2),
+    }
+    for name, place in body.items():
+        for side, sign in (("left", 1.0), ("right", -1.0)):
+            places[MEDIAPIPE.points.index(f"{side}_{name}")] = np.array(place) * [sign, 1.0, 1.0]
+    return np.column_stack([places, np.ones(33)]).round(4).tolist()
+
+
+def hostile(rng: np.random.Generator, number: int) -> bytes:
+    """A packet that is a frame, nearly one, or nothing of the kind."""
+    frame: dict[str, object] = {"frame": number, "time": number / 60.0, "points": standing()}
+    kind = rng.integers(8)
+    if kind == 0:
+        return rng.bytes(int(rng.integers(2000)))
+    points = frame["points"]
+    assert isinstance(points, list)
+    if kind == 1:
+        points[int(rng.integers(33))] = VALUES[int(rng.integers(len(VALUES)))]
+    elif kind == 2:
+        points[int(rng.integers(33))][int(rng.integers(4))] = VALUES[int(rng.integers(len(VALUES)))]
+    elif kind == 3:
+        frame[("frame", "time", "points")[int(rng.integers(3))]] = VALUES[int(rng.integers(len(VALUES)))]
+    elif kind == 4:
+        del points[int(rng.integers(33)) :]
+    text = bytearray(json.dumps(frame).encode("utf-8", "surrogatepass"))
+    if kind == 5:
+        for place in rng.integers(len(text), size=3):
+            text[place] = int(rng.integers(256))
+    elif kind == 6:
+        del text[int(rng.integers(len(text))) :]
+    return bytes(text)
+
+
+def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
+    rng = np.random.default_rng(1)
+    stream, reader, read = Stream(MEDIAPIPE), LiveReader(), 0
+    taking, _ = find_taking(MEDIAPIPE, [[p[:3] for p in standing()]])
+    for number in range(PACKETS):
+        frame = stream.take(hostile(rng, number), number / 60.0)
+        if frame is None:
+            continue
+        read += 1
+        if read % 10 == 0:  # what is let through can be read as a body
+            marks = taking(frame.points[None], frame.confidence[None])
+            reader.follow(marks.places[0], marks.weights[0], frame.time)
+            rotations = reader.read().rotations
+            assert np.isfinite(rotations).all()
+    counts = stream.counts
+    assert counts.received == PACKETS
+    assert counts.received == counts.refused + counts.late + counts.skipped + counts.frames
+    assert counts.frames == read
+    assert 0.1 < counts.refused / PACKETS < 0.9
+
+
+def test_times_only_increase_whatever_the_senders_clock_does() -> None:
+    rng = np.random.default_rng(2)
+    stream = Stream(MEDIAPIPE)
+    times = []
+    for number in range(200):
+        said = float(rng.normal(0.0, 10.0 ** rng.integers(-3, 9)))
+        frame = stream.take(json.dumps({"time": said, "points": standing()}).encode(), number / 60.0)
+        assert frame is not None
+        times.append(frame.time)
+    assert (np.diff(times) > 0.0).all()
+    assert times[-1] < 5.0
+
+
+@pytest.mark.parametrize("frame", [7, "x", {}, {"points": None}, [[1, 2]] * 33, [[1, 2, "3"]] * 33, [[1, 2, 3]] * 32])
+def test_what_is_no_frame_is_refused_with_a_sentence(frame: object) -> None:
+    with pytest.raises(CoreError, match=r"\.$"):
+        read_frame(frame, MEDIAPIPE)

@@ -1,0 +1,133 @@
+"""Somebody listens to a tracker, watches the armature move, stops, and has a recording. It runs inside Blender."""
+
+import subprocess
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+LISTEN, STOP = "bpy.ops.poise.listen()", "bpy.ops.poise.stop_listening()"
+BONES = 65
+RATE = 60
+RECORDED = 20.0  # seconds; filtering a longer recording takes its time at the end
+FAR = 1.3  # times as far away, so that who walks stays in view
+SCROLLS = 40
+
+
+def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[str, Any]]:
+    """Listen for so long to a sender of 60 packets a second; what was counted, and how long it took.
+
+    After five seconds another editor is in front of the scene: what drawing in software takes is told apart.
+    """
+    import bpy
+
+    seen: dict[str, Any] = {}
+    object = next(o for o in bpy.data.objects if o.type == "ARMATURE")
+    more_bones(object)
+    open_panel()
+    hand.rest()
+    yield 0.3
+    hand.press("HOME")
+    yield 0.5
+    hand.press("SPACE", ctrl=True)  # the viewport alone
+    yield 1.0
+    yield from hand.open_tab("Poise")
+    view = hand.viewport.spaces.active.region_3d
+    view.view_distance, view.view_location = FAR * view.view_distance, (0.6, 0.3, 0.9)
+    yield from scroll_down(hand)
+    object.poise_live_record = float(seconds) <= RECORDED
+    panel = yield from hand.read_panels(LISTEN)
+    yield from hand.click(*panel[LISTEN][0])
+    live = bpy.context.window_manager.poise_live
+    seen["listens"] = yield from hand.until(lambda: live.owner != 0)
+    tick = frames_drawn()
+
+    command = [python, EXAMPLES / "send_keypoints.py", EXAMPLES / "walk_keypoints.jsonl"]
+    options = ["--rate", RATE, "--seconds", seconds, "--port", object.poise_live_port]
+    sender = subprocess.Popen([str(word) for word in (*command, *options)], stdout=subprocess.PIPE, text=True)
+    begin, gaps, before = time.monotonic(), [], time.monotonic()
+    pictured, area = False, hand.viewport
+    while sender.poll() is None and time.monotonic() < begin + float(seconds) + 30.0:
+        yield 0.01
+        now = time.monotonic()
+        gaps.append(now - before)
+        before = now
+        if not pictured and now > begin + 1.0:
+            pictured = True
+            yield from scroll_down(hand, 6)
+            hand.screenshot("live")
+            before = time.monotonic()
+        if area.type == "VIEW_3D" and now > begin + min(5.0, 0.5 * float(seconds)):
+            seen |= {"drawn latency": live.latency, "drawn wait": live.wait}
+            area.type = "TEXT_EDITOR"
+    sent = int(sender.communicate(timeout=10)[0] or 0)
+    yield 1.0
+    area.type = "VIEW_3D"
+    yield 1.0
+    drawn, spent = tick()
+    seen |= {name: getattr(live, name) for name in
+             ("received", "applied", "used", "refused", "late", "skipped", "lost", "latency", "wait")}  # fmt: skip
+    seen |= {"sent": sent, "redraws": drawn, "redraw": spent, "longest": max(gaps)}
+    panel = yield from hand.read_panels(STOP)
+    yield from hand.click(*panel[STOP][0])
+    seen["status"] = live.status
+    seen["stops"] = yield from hand.until(lambda: live.owner == 0)
+    yield 0.5
+    hand.screenshot("live_stopped")
+    action = bpy.data.actions.get(live.action)
+    seen["recorded"] = 0 if action is None else list(action.frame_range)
+    seen["bones"] = len(object.data.bones)
+    return seen
+
+
+def scroll_down(hand: Any, times: int = SCROLLS) -> Generator[float, None, None]:
+    """To the end of the sidebar."""
+    side = hand.region("UI")
+    hand.move(side.x + side.width // 2, side.y + side.height // 2)
+    for _ in range(times):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+
+
+def more_bones(object: Any) -> None:
+    """As many as a character with all its fingers and some more has."""
+    import bpy
+
+    bpy.context.view_layer.objects.active = object
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = object.data.edit_bones
+    for number in range(BONES - len(bones)):
+        bone = bones.new(f"more.{number}")
+        bone.head, bone.tail = (2.0 * number, 10.0, 100.0), (2.0 * number, 10.0, 105.0)
+        bone.parent = bones[0]
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def open_panel() -> None:
+    """The panel as somebody has it who has opened it before."""
+    import bpy
+
+    panel = bpy.types.POISE_PT_keypoints
+    below = bpy.types.POISE_PT_live_settings
+    for cls in (below, panel):
+        bpy.utils.unregister_class(cls)
+    panel.bl_options = set()
+    for cls in (panel, below):
+        bpy.utils.register_class(cls)
+
+
+def frames_drawn() -> Any:
+    """Count redraws of the viewport; the returned function ends that: how many, and milliseconds for each."""
+    import bpy
+
+    times: list[float] = []
+    handle = bpy.types.SpaceView3D.draw_handler_add(
+        lambda: times.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL"
+    )
+
+    def end() -> tuple[int, float]:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+        return len(times), 1000.0 * (times[-1] - times[0]) / max(len(times) - 1, 1) if times else 0.0
+
+    return end

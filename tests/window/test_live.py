@@ -1,0 +1,40 @@
+"""A tracker poses an armature of 65 bones in a real window. POISE_SOAK sets for how many seconds, ten by default."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.window.live_acts import BONES, RATE, RECORDED, listen
+
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+SECONDS = float(os.environ.get("POISE_SOAK", "10"))
+# Milliseconds of a frame. Ten seconds on a machine that does other work too say less than a soak on a quiet one.
+LATENCY = (1.0 if SECONDS >= 60.0 else 3.0) * 1000.0 / RATE
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any) -> dict[str, Any]:
+    found = person(listen, sys.executable, str(SECONDS), blend=RIG, small=True, limit=SECONDS + 120)
+    print(found)
+    return found
+
+
+def test_every_packet_is_applied_or_counted(seen: dict[str, Any]) -> None:
+    assert seen["listens"]
+    assert seen["bones"] == BONES
+    assert seen["sent"] == round(SECONDS * RATE)
+    assert seen["received"] + seen["lost"] == seen["sent"]
+    assert seen["applied"] + seen["used"] + seen["refused"] + seen["late"] + seen["skipped"] == seen["received"]
+    assert seen["refused"] == seen["late"] == 0
+
+
+def test_the_pose_follows_in_time(seen: dict[str, Any]) -> None:
+    assert 0.0 < seen["latency"] < LATENCY
+
+
+def test_stopping_leaves_a_recording(seen: dict[str, Any]) -> None:
+    assert seen["stops"]
+    assert seen["recorded"][1] > 20 * SECONDS if SECONDS <= RECORDED else not seen["recorded"]
