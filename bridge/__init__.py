@@ -9,6 +9,7 @@ from .armature import (
     read_matrices,
     read_pose,
     read_rig,
+    read_roles,
     world_matrix,
     world_to_armature,
     write_pose,
@@ -16,7 +17,7 @@ from .armature import (
 from .channels import read_channels, write_channels
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, write_keys
-from .motion import read_motion
+from .motion import acting, assign, read_motion
 from .pick import Grab, pick
 from .view import View, read_view
 
@@ -26,7 +27,9 @@ __all__ = [
     "PoseWriter",
     "Rig",
     "View",
+    "acting",
     "armature_to_world",
+    "assign",
     "changed_bones",
     "check",
     "mirrored",
@@ -36,6 +39,7 @@ __all__ = [
     "read_motion",
     "read_pose",
     "read_rig",
+    "read_roles",
     "read_view",
     "repeating_bones",
     "world_matrix",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
+from ..core.humanoid import Roles, find_roles
 from ..core.rotation import Array
 from .channels import (
     ArmatureObject,
@@ -174,6 +175,11 @@ def read_rig(object: ArmatureObject) -> Rig:
         rest_bases=rest,
     )
     return Rig(object.name, skeleton, reasons, clamps)
+
+
+def read_roles(object: ArmatureObject, rig: Rig) -> Roles:
+    """Which bone plays which part, by the bones that move skin."""
+    return find_roles(rig.skeleton, np.array([bone.use_deform for bone in object.data.bones]))
 
 
 def read_pose(object: ArmatureObject, rig: Rig) -> Pose:

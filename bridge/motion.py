@@ -4,6 +4,7 @@ Python handlers of other add-ons that change the pose at a frame change are seen
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import bpy
@@ -37,6 +38,31 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
     else:
         pose, worlds = _step(object, rig, numbers)
     return Motion(pose, numbers, render.fps / render.fps_base), worlds
+
+
+@contextmanager
+def acting(object: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
+    """The object is animated by another action inside; what it had, unkeyed channels included, comes back."""
+    data = object.animation_data or object.animation_data_create()
+    if data.use_tweak_mode:
+        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
+    before, old, slot = read_channels(object), data.action, data.action_slot
+    try:
+        assign(object, action)
+        yield
+    finally:
+        data.action = old
+        if slot is not None:
+            data.action_slot = slot
+        write_channels(object, before)
+
+
+def assign(object: ArmatureObject, action: bpy.types.Action | None) -> None:
+    """Animate the object by an action, in a slot that suits it."""
+    data = object.animation_data or object.animation_data_create()
+    data.action = action
+    if action is not None and data.action_slot is None and len(data.action_suitable_slots):
+        data.action_slot = data.action_suitable_slots[0]
 
 
 def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:

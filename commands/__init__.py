@@ -10,13 +10,15 @@ from typing import Final, NoReturn
 
 from ..core import CoreError
 from .contribute import add_contribute
+from .feet import add_lock_feet
+from .generate import add_generate
 from .verbs import add_info, add_solve, tell
 
 __all__ = ["run"]
 
 _BAD_INPUT: Final = 2
 _FAULT: Final = 3
-_VERBS: Final = (add_info, add_solve, add_contribute)
+_VERBS: Final = (add_info, add_solve, add_contribute, add_lock_feet, add_generate)
 
 
 class _Help(Exception):

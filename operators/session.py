@@ -13,7 +13,6 @@ from ..bridge import Grab
 from ..commands.pins import LIMITS, balance_priority, holds, supports
 from ..core import Balance, CoreError, Goal, PinAndDrag, Pose, Solution, forward, rotation
 from ..core.goals import AnyGoal
-from ..core.humanoid import find_roles
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
 from ..core.rotation import Array
@@ -111,8 +110,7 @@ class Session:
             reference=self.start,
             settle=self._settle,
         )
-        bones = object.data.bones
-        self._roles = find_roles(self.rig.skeleton, np.array([bone.use_deform for bone in bones]))
+        self._roles = bridge.read_roles(object, self.rig)
         self._balanced = object.poise_use_balance
         skeleton, method = with_anatomy(self.rig.skeleton, method, self._roles)
         return skeleton, method
