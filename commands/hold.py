@@ -43,20 +43,8 @@ class LockedFeet(HeldMotion):
         self, context: Any, object: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
     ) -> None:
         super().__init__(context, object, frames)
-        self.contacts = self.find(points)
+        self.contacts = find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
         self.pins = contact_pins(self.rig.skeleton, self.before, self.contacts, ease)
-        if not self.pins:
-            named = ", ".join(point.name for point in self.contacts.points)
-            raise CoreError(f"Nothing bears on the ground between frames {frames[0]} and {frames[1]}: {named}.")
-
-    def find(self, points: Sequence[str]) -> Contacts:
-        """Contacts with the ground, which is across the world's Z."""
-        if np.ptp(self.worlds, axis=0).max() > _STILL * np.abs(self.worlds).max():
-            raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
-        up = np.linalg.solve(self.worlds[0, :3, :3], _UP)
-        return find_contacts(
-            self.rig.skeleton, self.before, contact_points(self.rig.skeleton, self.roles, points), up=up
-        )
 
     def skating(self) -> dict[str, float]:
         """Shares of the bearing steps of heels and balls that are too fast, before and after."""
@@ -65,6 +53,18 @@ class LockedFeet(HeldMotion):
             fast, all = skating(self.rig.skeleton, motion, self.contacts, SKATING * self.rig.skeleton.size)
             shares[name] = fast / max(all, 1)
         return shares
+
+
+def find_touches(edit: Edit, points: Sequence[BodyPoint]) -> Contacts:
+    """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
+    if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
+        raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
+    up = np.linalg.solve(edit.worlds[0, :3, :3], _UP)
+    found = find_contacts(edit.rig.skeleton, edit.before, points, up=up)
+    if not found.touching.any():
+        named = ", ".join(point.name for point in points)
+        raise CoreError(f"Nothing bears on the ground; looked at: {named}.")
+    return found
 
 
 def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[BodyPoint]:

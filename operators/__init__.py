@@ -8,6 +8,7 @@ from . import (
     goto_pin,
     hover,
     mirror_pins,
+    motion,
     pin,
     pin_space,
     pins,
@@ -31,6 +32,7 @@ CLASSES = (
     *drag.CLASSES,
     *hover.CLASSES,
     *survey.CLASSES,
+    *motion.CLASSES,
 )
 DRAWINGS = (hover.show_pins,)
 HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

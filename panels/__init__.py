@@ -1,7 +1,7 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
-from . import pins, rig, toolbar
+from . import motion, pins, rig, toolbar
 
-CLASSES = (*rig.CLASSES, *pins.CLASSES)
+CLASSES = (*rig.CLASSES, *pins.CLASSES, *motion.CLASSES)
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS

@@ -6,6 +6,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from .. import bridge
+from .motion import draw_motion_tools
 from .side import Side, draw_sentence
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
@@ -193,6 +194,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.separator()
         layout.operator("poise.solve")
         layout.operator("poise.bake")
+        layout.separator()
+        draw_motion_tools(layout)
         layout.separator()
         layout.operator("poise.survey")
 

@@ -8,15 +8,28 @@ from typing import Any, Final
 
 import bpy
 
-from . import pins, survey
+from . import motion, pins, survey
+from .motion import TIMED, PoiseTimedPin
 from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
 from .survey import SHOWN, PoiseFinding, PoiseSurvey
 
-__all__ = ["MARKS", "PIN_SPACES", "SETTINGS", "SHOWN", "SOLVER", "PoiseFinding", "PoisePin", "PoiseSurvey"]
+__all__ = [
+    "MARKS",
+    "PIN_SPACES",
+    "SETTINGS",
+    "SHOWN",
+    "SOLVER",
+    "TIMED",
+    "PoiseFinding",
+    "PoisePin",
+    "PoiseSurvey",
+    "PoiseTimedPin",
+]
 
-CLASSES: Final = (*pins.CLASSES, *survey.CLASSES)
+CLASSES: Final = (*pins.CLASSES, *motion.CLASSES, *survey.CLASSES)
 _OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, SETTINGS),
+    (bpy.types.Object, TIMED),
     (bpy.types.PoseBone, MARKS),
     (bpy.types.WindowManager, SHOWN),
 )

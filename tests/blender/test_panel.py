@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 
-from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_UL_pins
+from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
 from properties import SETTINGS, SOLVER
 from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select
 
@@ -59,7 +59,7 @@ class Layout:
         assert hasattr(bpy.types, kind)
         self.seen.append(("list", name))
         for item in getattr(data, name):
-            POISE_UL_pins.draw_item(SimpleNamespace(), bpy.context, self, data, item, 0, active_data, active)
+            getattr(bpy.types, kind).draw_item(SimpleNamespace(), bpy.context, self, data, item, 0, active_data, active)
 
     @staticmethod
     def icon(name: str) -> None:
