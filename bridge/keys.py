@@ -10,9 +10,10 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from numpy.typing import NDArray
 
 from ..core import Motion, Pose, rotation
+from ..core.channels import rotations_to_curves
 from ..core.rotation import Array
 from .armature import LENGTH, Rig, check, stretching
-from .channels import CHANNELS, ArmatureObject, read_channels, rotation_channel, rotations_to_curves
+from .channels import CHANNELS, ArmatureObject, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 

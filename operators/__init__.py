@@ -34,5 +34,5 @@ CLASSES = (
     *survey.CLASSES,
     *motion.CLASSES,
 )
-DRAWINGS = (hover.show_pins,)
+DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

@@ -3,14 +3,19 @@
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from .. import bridge
 from ..commands.edit import Edit
 from ..commands.hold import FEET, HANDS
 from ..commands.job import FRAME_LIMIT
 from ..commands.timed_pins import PinnedMotion, add_timed_pin, give_back, source_of, store_pins
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE, contact_pins
+from ..overlay.draw import Drawing
+from ..overlay.marks import Marks, PinMark
+from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
 from .tool import Tool, counted, selected_bones
@@ -182,6 +187,45 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         object.poise_source = object.poise_result = None
         object.poise_timed_pins.clear()
         return "INFO", f'"{name}" is a plain action now'
+
+
+def show_strips() -> StripDrawing:
+    """Timed pins of the active armature in timelines and dope sheets, until the drawing is closed."""
+    return StripDrawing(_strips)
+
+
+def _strips(context: Any) -> list[Strip]:
+    object = context.active_object
+    if object is None or object.type != "ARMATURE":
+        return []
+    return [
+        Strip(pin.label, pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
+              number == object.poise_active_timed_pin, pin.mute)
+        for number, pin in enumerate(object.poise_timed_pins)
+    ]  # fmt: skip
+
+
+def show_timed_pins() -> Drawing:
+    """What is held at the present frame, in every viewport, until the drawing is closed."""
+    return Drawing(_marks, bridge.read_view)
+
+
+def _marks(context: Any) -> Marks | None:
+    object = context.active_object
+    if object is None or object.type != "ARMATURE" or context.mode != "POSE":
+        return None
+    present, world = context.scene.frame_current, bridge.world_matrix(object)
+    found: list[PinMark] = []
+    for pin in object.poise_timed_pins:
+        bone = object.pose.bones.get(pin.name)
+        if bone is None or not pin.start <= present <= pin.end:
+            continue
+        matrix = world @ np.array(bone.matrix, float)
+        here = matrix[:3, :3] @ np.array(pin.point) + matrix[:3, 3]
+        place = here if pin.held != "PLACE" else bridge.armature_to_world(world, np.array(pin.position))[0]
+        assert place is not None
+        found.append(PinMark(place, None, pin.use_position, here, pin.mute))
+    return Marks(pins=found) if found else None
 
 
 CLASSES = (

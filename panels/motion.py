@@ -17,13 +17,14 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.name in context.active_object.pose.bones
-        row = layout.row(align=True)
+        row = layout.split(factor=0.45, align=True)
         label = row.row()
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
         label.label(
             text=item.label if there else f"{item.name} (no such bone)", icon=_ICONS[item.held] if there else "ERROR"
         )
+        row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
         row.prop(item, "end", text="", emboss=False)
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
@@ -42,7 +43,7 @@ class POISE_PT_motion(Side, bpy.types.Panel):
         layout: Any = self.layout
         object: Any = context.active_object
         column = layout.column(align=True)
-        column.operator_menu_enum("poise.find_contacts", "points", text="Find Contacts")
+        column.operator("poise.find_contacts", icon="VIEWZOOM")
         row = layout.row()
         row.template_list(
             "POISE_UL_timed_pins", "", object, "poise_timed_pins", object, "poise_active_timed_pin", rows=4

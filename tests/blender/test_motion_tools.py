@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bridge
+from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
 from tests.blender.builders import contents, make_empty, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
@@ -156,3 +157,21 @@ def test_the_panel_shows_the_list_and_its_tools(walker: Any) -> None:
     assert {"poise.find_contacts", "poise.add_timed_pin", "poise.solve_motion", "poise.keep_motion"} <= tools
     settings = {name for kind, name in seen if kind == "prop"}
     assert {"start", "end", "ease_in", "ease_out", "held", "position"} <= settings
+
+
+def test_strips_of_a_point_share_a_lane_and_ease_at_their_ends() -> None:
+    strips = [
+        Strip("heel.L", 4, 10, 20, 26, False, False),
+        Strip("ball.L", 8, 14, 30, 36, True, False),
+        Strip("heel.L", 44, 50, 60, 66, False, True),
+    ]
+    blue, white = (0.0, 0.0, 1.0, 0.8), (1.0, 1.0, 1.0, 1.0)
+    lines = strip_strokes(strips, lambda frame: 10.0 * frame, 8.0, blue, white)
+    np.testing.assert_allclose(lines.points[:3, :, 0], [[40, 100], [100, 210], [210, 270]])
+    heights = lines.points[::3, 0, 1]
+    assert heights[0] == heights[2] != heights[1]
+    strong = lines.colours[1::3, 0]
+    np.testing.assert_allclose(strong[0], blue)
+    np.testing.assert_allclose(strong[1], white)
+    assert strong[2, 3] < blue[3]
+    assert (lines.colours[::3, 0, 3] < strong[:, 3]).all()

@@ -1,0 +1,32 @@
+"""Feet locked by mouse in a real window."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.window.motion_acts import lock_feet
+
+CLIP = Path(__file__).resolve().parents[1] / "data" / "motion" / "cmu_07_12.bvh"
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any) -> dict[str, Any]:
+    return person(lock_feet, str(CLIP), limit=240)
+
+
+def test_contacts_are_in_the_list(seen: dict[str, Any]) -> None:
+    labels = {label.partition(".")[0] for label, *_ in seen["pins"]}
+    assert labels == {"heel", "ball", "toe"}
+
+
+def test_the_motion_is_solved_beside_blender_into_an_action_of_its_own(seen: dict[str, Any]) -> None:
+    assert seen["solved"] == f"{seen['source']} poise"
+
+
+def test_escape_in_the_middle_changes_nothing(seen: dict[str, Any]) -> None:
+    assert seen["after cancel"] == [seen["solved"], True]
+
+
+def test_the_original_motion_comes_back(seen: dict[str, Any]) -> None:
+    assert seen["given back"] == [seen["source"], [seen["source"]]]
