@@ -16,7 +16,7 @@ from .armature import (
 )
 from .channels import read_channels, write_channels
 from .errors import BridgeError
-from .keys import changed_bones, repeating_bones, write_keys
+from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
 from .motion import acting, assign, read_motion
 from .pick import Grab, pick
 from .view import View, read_view
@@ -42,9 +42,11 @@ __all__ = [
     "read_roles",
     "read_view",
     "repeating_bones",
+    "rotation_curves",
     "world_matrix",
     "world_to_armature",
     "write_channels",
     "write_keys",
     "write_pose",
+    "write_reduced",
 ]

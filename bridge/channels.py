@@ -6,6 +6,7 @@ Channel arrays are (..., J, n) by the names of Blender's properties; rotations a
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +30,11 @@ ModeGroups = Mapping[str, NDArray[np.int64]]  # bones by rotation mode
 def rotation_channel(mode: str) -> str:
     """The property that holds the rotation of a bone in this mode."""
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+
+
+def channel_path(bone: str, name: str) -> str:
+    """The data path of a bone's property, from the object."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
 
 
 def read_channels(object: ArmatureObject, names: Iterable[str] = CHANNELS) -> dict[str, Array]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..core import Motion, Pose
 from ..core.rotation import Array
 from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
-from .channels import CHANNELS, ArmatureObject, read_channels, write_channels
+from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, write_channels
 from .errors import BridgeError
 
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
@@ -116,7 +116,7 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
     present = read_channels(object, rig.channels)
     result = {name: np.repeat(values[None], len(frames), axis=0) for name, values in present.items()}
     targets = {
-        f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}': (values, i)
+        channel_path(bone, name): (values, i)
         for i, bone in enumerate(rig.skeleton.names)
         for name, values in result.items()
     }

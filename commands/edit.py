@@ -17,6 +17,7 @@ from .solve import check_scene
 POSITION, ROTATION = 0.001, 0.5  # metres and degrees to which a pin holds
 
 Progress = Callable[[float], object]
+Bones = NDArray[np.int64]
 
 
 def nobody(share: float) -> None:
@@ -32,13 +33,13 @@ class Edit:
 
     method = ""  # as the report calls it
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int]) -> None:
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int], step: int = 1) -> None:
         bridge.check(object)
         check_scene(context, object)
         context.view_layer.update()
         begin = perf_counter()
         self.rig = bridge.read_rig(object)
-        self.before, self.worlds = bridge.read_motion(object, self.rig, np.arange(frames[0], frames[1] + 1))
+        self.before, self.worlds = bridge.read_motion(object, self.rig, np.arange(frames[0], frames[1] + 1, step))
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
         self.always: NDArray[np.bool_] = np.zeros(len(self.rig.skeleton), bool)  # bones that are keyed in any case
@@ -61,7 +62,7 @@ class Edit:
         own = np.flatnonzero(self.always)
         turned = np.union1d(turned, own)
         moved = np.union1d(moved, own[self.rig.skeleton.parents[own] < 0])
-        written = bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
+        written = self.key(object, turned, moved, grown, action, new)
         self.seconds["write"] = perf_counter() - begin
         names = self.rig.skeleton.names
         return Report(
@@ -75,6 +76,10 @@ class Edit:
             rotated=tuple(names[bone] for bone in turned),
             moved=tuple(names[bone] for bone in moved),
         )
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        """Write the keys of the bones that turned, moved and grew; returns the action."""
+        return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:
         """How the pins hold in the motion that the armature has now."""

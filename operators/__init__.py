@@ -7,6 +7,7 @@ from . import (
     drag,
     goto_pin,
     hover,
+    keys,
     mirror_pins,
     motion,
     pin,
@@ -33,6 +34,7 @@ CLASSES = (
     *hover.CLASSES,
     *survey.CLASSES,
     *motion.CLASSES,
+    *keys.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

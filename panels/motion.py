@@ -7,7 +7,10 @@ import bpy
 from .side import Side
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
-_TOOLS = ("find_contacts", "add_timed_pin", "remove_timed_pin", "solve_motion", "give_motion_back", "keep_motion")
+_TOOLS = (
+    "find_contacts", "add_timed_pin", "remove_timed_pin", "solve_motion", "give_motion_back", "keep_motion",
+    "reduce_keys", "bake_motion",
+)  # fmt: skip
 
 
 class POISE_UL_timed_pins(bpy.types.UIList):
@@ -60,6 +63,12 @@ class POISE_PT_motion(Side, bpy.types.Panel):
         row = column.row(align=True)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")
+        row = layout.row(align=True)
+        row.operator("poise.reduce_keys")
+        row.operator("poise.bake_motion")
+        row = layout.row(align=True)
+        row.operator("poise.reduce_keys")
+        row.operator("poise.bake_motion")
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:

@@ -7,7 +7,7 @@ the tolerance; then each key is tried without, in rounds that allow more and mor
 What is left is judged by exact evaluation, and what linear errors did not see is mended by a smaller aim.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -98,13 +98,15 @@ def reduce_keys(
     bones: Sequence[Bone],
     tolerance: float,
     channels: Sequence[BoneChannels] | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> ReducedKeys:
     """The fewest keys that are found with which the chosen bones stay within `tolerance`, in armature units.
 
     A bone's head, its tail and a point beside it are watched. Keys are those of the chosen bones and of all that they
     hang on; other bones are left out, their keys are nobody's business here. `channels`: what is keyed in each frame,
     by default `channels_of`. Between frames the motion is the smooth curve through its frames (Catmull-Rom), which is
-    near what Blender makes of keys with automatic handles.
+    near what Blender makes of keys with automatic handles. `progress` is told the share that is done, and may raise to
+    cancel.
 
     Raises CoreError for a tolerance that is not positive, for no bones, for fewer than three frames, and for frames
     that do not follow each other by one.
@@ -119,7 +121,7 @@ def reduce_keys(
     given = channels_of(skeleton, motion) if channels is None else channels
     carriers = {bone for one in chosen for bone in skeleton.ancestors(one)}
     work = _Work(skeleton, motion, chosen, [one for one in given if one.bone in carriers], tolerance)
-    return work.reduced()
+    return work.reduced(progress or (lambda share: None))
 
 
 class _Fit:
@@ -242,11 +244,11 @@ class _Work:
         self.errors[samples, self.moved[number]] += share - self.shares[number][samples]
         self.shares[number][samples] = share
 
-    def reduced(self) -> ReducedKeys:
+    def reduced(self, progress: Callable[[float], object]) -> ReducedKeys:
         aim = AIM * self.tolerance
         while True:  # ends: with keys at all frames there is no error
             self._put_in(aim)
-            self._leave_out(aim)
+            self._leave_out(aim, progress)
             error, frame = self._exact()
             if error <= self.tolerance:
                 break
@@ -297,10 +299,11 @@ class _Work:
             fit.insert(sorted(frames))
             self._update(number, slice(0, len(self.truth)))
 
-    def _leave_out(self, aim: float) -> None:
+    def _leave_out(self, aim: float, progress: Callable[[float], object]) -> None:
         """Every key without which all stays within `aim`; within less at first, so that all bones have their share."""
-        for share in ROUNDS:
+        for turn, share in enumerate(ROUNDS):
             for number in range(len(self.fits)):
+                progress((turn + number / len(self.fits)) / len(ROUNDS))
                 for time in self.fits[number].times[1:-1].tolist():
                     self._try_without(number, time, share * aim)
 

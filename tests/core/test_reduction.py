@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
 from core import CoreError, Motion, Pose, Skeleton, forward, rotation
-from core.editing.bezier import Keys
 from core.channels import to_rotations
+from core.editing.bezier import Keys
 from core.editing.reduction import ReducedKeys, channels_of, reduce_keys
 
 WALK = Path(__file__).parents[1] / "data" / "motion" / "cmu_07_12.bvh"
