@@ -13,13 +13,23 @@ from .contribute import add_contribute
 from .feet import add_lock_feet
 from .generate import add_generate
 from .reduce import add_bake, add_reduce_keys
+from .retarget import add_retarget
 from .verbs import add_info, add_solve, tell
 
 __all__ = ["run"]
 
 _BAD_INPUT: Final = 2
 _FAULT: Final = 3
-_VERBS: Final = (add_info, add_solve, add_contribute, add_lock_feet, add_generate, add_reduce_keys, add_bake)
+_VERBS: Final = (
+    add_info,
+    add_solve,
+    add_contribute,
+    add_lock_feet,
+    add_generate,
+    add_retarget,
+    add_reduce_keys,
+    add_bake,
+)
 
 
 class _Help(Exception):

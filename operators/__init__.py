@@ -14,6 +14,7 @@ from . import (
     pin_space,
     pins,
     presets,
+    retarget,
     solve,
     survey,
     unpin,
@@ -35,6 +36,7 @@ CLASSES = (
     *survey.CLASSES,
     *motion.CLASSES,
     *keys.CLASSES,
+    *retarget.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

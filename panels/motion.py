@@ -9,7 +9,7 @@ from .side import Side
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "solve_motion", "give_motion_back", "keep_motion",
-    "reduce_keys", "bake_motion",
+    "reduce_keys", "bake_motion", "retarget",
 )  # fmt: skip
 
 
@@ -45,6 +45,7 @@ class POISE_PT_motion(Side, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         object: Any = context.active_object
+        layout.operator("poise.retarget", icon="IMPORT")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")
         row = layout.row()

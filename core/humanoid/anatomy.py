@@ -122,6 +122,15 @@ def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]
     return _Body(skeleton, roles).pose(angles)
 
 
+def canonical_frames(skeleton: Skeleton, roles: Roles) -> tuple[Array, Array]:
+    """The rotation (4,) from canonical to armature space, and each bone's frame (J, 4) there in the T-pose.
+
+    So a bone's frame in any pose, times the inverse of the one here, is how its part of the body is turned.
+    """
+    body = _Body(skeleton, roles)
+    return body.heading, rotation.mul(rotation.inv(body.stray), body.rest)
+
+
 def with_anatomy(
     skeleton: Skeleton, method: PinAndDrag, roles: Roles | None = None, pose: Pose | None = None
 ) -> tuple[Skeleton, PinAndDrag]:
