@@ -5,6 +5,7 @@ from . import (
     clear_pins,
     cycle_pin,
     drag,
+    generate,
     goto_pin,
     hover,
     keys,
@@ -37,6 +38,7 @@ CLASSES = (
     *motion.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
+    *generate.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

@@ -6,6 +6,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from .. import bridge
+from .generate import draw_generate_tools
 from .motion import draw_motion_tools
 from .side import Side, draw_sentence
 
@@ -196,6 +197,7 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.bake")
         layout.separator()
         draw_motion_tools(layout)
+        draw_generate_tools(layout)
         layout.separator()
         layout.operator("poise.survey")
 

@@ -8,12 +8,14 @@ from typing import Any, Final
 
 import bpy
 
-from . import motion, pins, survey
+from . import generate, motion, pins, survey
+from .generate import GENERATED, PoiseTrack
 from .motion import TIMED, PoiseTimedPin
 from .pins import MARKS, PIN_SPACES, SETTINGS, SOLVER, PoisePin
 from .survey import SHOWN, PoiseFinding, PoiseSurvey
 
 __all__ = [
+    "GENERATED",
     "MARKS",
     "PIN_SPACES",
     "SETTINGS",
@@ -24,12 +26,14 @@ __all__ = [
     "PoisePin",
     "PoiseSurvey",
     "PoiseTimedPin",
+    "PoiseTrack",
 ]
 
-CLASSES: Final = (*pins.CLASSES, *motion.CLASSES, *survey.CLASSES)
+CLASSES: Final = (*pins.CLASSES, *motion.CLASSES, *generate.CLASSES, *survey.CLASSES)
 _OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, SETTINGS),
     (bpy.types.Object, TIMED),
+    (bpy.types.Object, GENERATED),
     (bpy.types.PoseBone, MARKS),
     (bpy.types.WindowManager, SHOWN),
 )

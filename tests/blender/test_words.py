@@ -8,7 +8,18 @@ import bpy
 import pytest
 
 from panels.pins import POISE_MT_pose
-from properties import MARKS, SETTINGS, SHOWN, TIMED, PoiseFinding, PoisePin, PoiseSurvey, PoiseTimedPin
+from properties import (
+    GENERATED,
+    MARKS,
+    SETTINGS,
+    SHOWN,
+    TIMED,
+    PoiseFinding,
+    PoisePin,
+    PoiseSurvey,
+    PoiseTimedPin,
+    PoiseTrack,
+)
 from tests.blender.builders import make_armature, make_empty, select
 from tests.blender.test_panel import drawn_by
 
@@ -36,13 +47,17 @@ def test_every_operator_and_all_its_properties_have_names_and_tooltips(name: str
     assert [lack for definition in rna.properties for lack in described(definition)] == []
 
 
-@pytest.mark.parametrize("group", [PoisePin, PoiseFinding, PoiseSurvey, PoiseTimedPin])
+@pytest.mark.parametrize("group", [PoisePin, PoiseFinding, PoiseSurvey, PoiseTimedPin, PoiseTrack])
 def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
     assert [lack for definition in group.bl_rna.properties for lack in described(definition)] == []
 
 
 def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
-    owners = ((bpy.types.Object, SETTINGS | TIMED), (bpy.types.PoseBone, MARKS), (bpy.types.WindowManager, SHOWN))
+    owners = (
+        (bpy.types.Object, SETTINGS | TIMED | GENERATED),
+        (bpy.types.PoseBone, MARKS),
+        (bpy.types.WindowManager, SHOWN),
+    )
     for owner, names in owners:
         for name in names:
             assert list(described(owner.bl_rna.properties[f"poise_{name}"])) == []
