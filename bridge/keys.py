@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import bpy
@@ -240,14 +241,9 @@ def rotation_curves(object: ArmatureObject, rig: Rig, motion: Motion, bones: Ite
 def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, first: float) -> Array:
     """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
-    before = [
-        key.co[0]
-        for curve in own
-        if curve is not None
-        for key in curve.keyframe_points
-        if key.co[0] < first - _SAME_FRAME
-    ]
-    frame = max(before, default=float(first))
+    times = [_read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in own if curve is not None]
+    before = [at[at < first - _SAME_FRAME] for at in times]
+    frame = max((float(at[-1]) for at in before if len(at)), default=float(first))
     return np.array(
         [value if c is None or c.is_empty else c.evaluate(frame) for c, value in zip(own, present, strict=True)]
     )
@@ -304,28 +300,29 @@ def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel)
 def _write(curve: Any, channel: _Channel) -> None:
     """Replace the keys between the first and the last frame by those of the channel."""
     points, frames = curve.keyframe_points, channel.frames
-    old = _read_keys(points)
-    times = old["co"][:, 0]
+    times = _read_keys(points, ("co",))["co"][:, 0]
     before, after = times < frames[0] - _SAME_FRAME, times > frames[-1] + _SAME_FRAME
-    fresh = _fresh_keys(curve, old, channel)
-    merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in _KEY}
+    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
+    old = _read_keys(points, _KEY if before.any() or after.any() else ("co", *_SEGMENT))
+    fresh = _fresh_keys(old, channel)
+    # where no old key stays, what a new key has of its own and Blender's handles are all there is
+    merged = fresh | {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in old}
     points.clear()
     points.add(len(merged["co"]))
     _set_keys(points, merged)
-    # Blender places the handles of the new keys, but those of the others have to stay where they were
     curve.update()
-    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
-    for name in ("co", "handle_left", "handle_right"):
-        placed = np.empty_like(merged[name])
-        points.foreach_get(name, placed.ravel())
-        points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
+    if kept.any():  # Blender places the handles of the new keys, but those of the others have to stay where they were
+        for name in ("co", "handle_left", "handle_right"):
+            placed = np.empty_like(merged[name])
+            points.foreach_get(name, placed.ravel())
+            points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
 
 
-def _fresh_keys(curve: Any, old: Keys, channel: _Channel) -> Keys:
+def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
     """Keys at the frames: with handles of their own, else going on as the old keys did there."""
     frames = channel.frames
     fresh: Keys = {name: np.zeros((len(frames), size), dtype) for name, (size, dtype) in _KEY.items()}
-    fresh["co"][:] = np.stack([frames, channel.values], axis=-1)
+    fresh["co"][:, 0], fresh["co"][:, 1] = frames, channel.values
     if channel.handles is not None:
         fresh["handle_left"][:], fresh["handle_right"][:] = channel.handles
         fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = _item("handle_left_type", "ALIGNED")
@@ -336,21 +333,23 @@ def _fresh_keys(curve: Any, old: Keys, channel: _Channel) -> Keys:
     fresh["interpolation"][:] = _item("interpolation", "LINEAR")
     times = old["co"][:, 0]
     if len(times):
-        segment = np.searchsorted(times, frames + _SAME_FRAME, side="right") - 1
+        segment = np.maximum(np.searchsorted(times, frames + _SAME_FRAME, side="right") - 1, 0)
         for name in _SEGMENT:
-            fresh[name][:] = old[name][np.maximum(segment, 0)]
+            fresh[name][:] = old[name][segment]
     return fresh
 
 
+@cache
 def _item(name: str, identifier: str) -> int:
     """The number of an item of a key's property."""
     key_type: Any = bpy.types.Keyframe.bl_rna.properties
     return key_type[name].enum_items[identifier].value
 
 
-def _read_keys(points: Any) -> Keys:
+def _read_keys(points: Any, names: Iterable[str]) -> Keys:
     result: Keys = {}
-    for name, (size, dtype) in _KEY.items():
+    for name in names:
+        size, dtype = _KEY[name]
         values = np.empty(len(points) * size, dtype)
         points.foreach_get(name, values)
         result[name] = values.reshape(-1, size)
