@@ -49,6 +49,8 @@ _SEGMENT: Final = (
     "amplitude",
     "period",
 )  # what a key says about the way to the next one
+_UNSET: Final = ("easing", "type", "back", "amplitude", "period")  # 0 in keys that Blender adds
+_HANDLES: Final = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
 Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
@@ -309,7 +311,11 @@ def _write(curve: Any, channel: _Channel) -> None:
     merged = fresh | {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in old}
     points.clear()
     points.add(len(merged["co"]))
-    _set_keys(points, merged)
+    placed_by_blender = _HANDLES if not kept.any() else ()
+    for name, values in merged.items():
+        # a new key has nothing set but its selection, and automatic handles
+        if name not in placed_by_blender and (name not in _UNSET or values.any()):
+            points.foreach_set(name, np.ascontiguousarray(values).ravel())
     curve.update()
     if kept.any():  # Blender places the handles of the new keys, but those of the others have to stay where they were
         for name in ("co", "handle_left", "handle_right"):
@@ -354,8 +360,3 @@ def _read_keys(points: Any, names: Iterable[str]) -> Keys:
         points.foreach_get(name, values)
         result[name] = values.reshape(-1, size)
     return result
-
-
-def _set_keys(points: Any, keys: Keys) -> None:
-    for name, values in keys.items():
-        points.foreach_set(name, np.ascontiguousarray(values).ravel())
