@@ -76,7 +76,10 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
                        max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
     end: IntProperty(name="End", description="The last frame in which they are held", min=-FRAME_LIMIT,
                      max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
-    held: EnumProperty(name="Held", description="Where they are held", items=HELD[:2], default="FRAME")
+    held: EnumProperty(name="Held", description="Where they are held", items=HELD[:3], default="FRAME")
+    ease: IntProperty(
+        name="Ease", description="Frames before and after over which the motion changes", default=6, min=0, soft_max=100
+    )
     use_rotation: BoolProperty(name="Rotation", description="Hold the orientation, too")
 
     @classmethod
@@ -86,7 +89,9 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         present = context.scene.frame_current
-        for name, frame in (("start", present), ("end", present + round(context.scene.render.fps / 2))):
+        half = round(context.scene.render.fps / 2)
+        # a bone that was dragged to a place goes there in this frame alone, and the ease spreads it
+        for name, frame in (("start", present), ("end", present if self.held == "PLACE" else present + half)):
             if not self.properties.is_property_set(name):
                 setattr(self, name, frame)
         if self.end < self.start:
@@ -94,8 +99,10 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         bones = selected_bones(context)
         for bone in bones:
             pin = add_timed_pin(object, bone, self.start, self.end)
-            pin.held, pin.use_rotation = self.held, self.use_rotation
+            pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
+            pin.ease_in = pin.ease_out = self.ease
             pin.frame = min(max(present, self.start), self.end)
+            pin.position = object.pose.bones[bone].head
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 

@@ -25,7 +25,6 @@ class POISE_PT_generate(Side, bpy.types.Panel):
     """Motions from two key poses"""
 
     bl_label = "Generate"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: Any) -> bool:

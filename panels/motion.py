@@ -20,7 +20,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.name in context.active_object.pose.bones
-        row = layout.split(factor=0.45, align=True)
+        row = layout.split(factor=0.38, align=True)
         label = row.row()
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
@@ -64,9 +64,6 @@ class POISE_PT_motion(Side, bpy.types.Panel):
         row = column.row(align=True)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")
-        row = layout.row(align=True)
-        row.operator("poise.reduce_keys")
-        row.operator("poise.bake_motion")
         row = layout.row(align=True)
         row.operator("poise.reduce_keys")
         row.operator("poise.bake_motion")

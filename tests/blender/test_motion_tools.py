@@ -125,6 +125,27 @@ def test_a_hand_is_held_at_a_frame_and_with_an_object_that_moves(walker: Any) ->
     np.testing.assert_allclose(places(walker, "RightHand", range(35, 46)), wanted, atol=2e-3)
 
 
+def test_a_bone_that_was_dragged_at_one_frame_spreads_over_its_neighbours(walker: Any) -> None:
+    for bone in walker.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "RightHand"
+    before = places(walker, "RightHand", range(BEGIN, END + 1))
+    context.scene.frame_set(40)
+    walker.pose.bones["RightArm"].rotation_euler.z += 0.5  # as a drag leaves it: not keyed
+    context.view_layer.update()
+    there = world(walker, "RightHand")
+    assert bpy.ops.poise.add_timed_pin(held="PLACE", ease=8) == {"FINISHED"}
+    bpy.ops.poise.solve_motion()
+    off = np.linalg.norm(places(walker, "RightHand", range(BEGIN, END + 1)) - before, axis=1)
+    np.testing.assert_allclose(places(walker, "RightHand", range(40, 41))[0], there, atol=2e-3)
+    peak = 40 - BEGIN
+    assert off[peak] > 0.9 * off.max()
+    before_it, after_it = off[[peak - 6, peak - 4, peak - 2]], off[[peak + 6, peak + 4, peak + 2]]
+    assert (np.diff(before_it) > 0.0).all()  # it comes and goes, and nowhere else
+    assert (np.diff(after_it) > 0.0).all()
+    assert off[: peak - 8].max() < 1e-4
+    assert off[peak + 9 :].max() < 1e-4
+
+
 def test_what_cannot_be_solved_changes_nothing(walker: Any) -> None:
     bpy.ops.poise.find_contacts()
     walker.poise_timed_pins[0].held, walker.poise_timed_pins[0].frame = "FRAME", 500

@@ -67,3 +67,50 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.until(lambda: action() == seen["source"])
     seen["given back"] = [action(), sorted(action.name for action in bpy.data.actions)]
     return seen
+
+
+def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
+    """A jump from the menu, its samples in the Graph Editor, one of them changed; returns what was seen on the way."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=rig, load_ui=False)
+    yield 0.5
+    object = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    name = object.name
+    bpy.context.view_layer.objects.active = object
+    object.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.context.scene.render.fps = 30
+    graph = next(area for area in hand.window.screen.areas if area.type == "PROPERTIES")
+    graph.type = "GRAPH_EDITOR"
+    graph.spaces.active.dopesheet.show_only_selected = False
+    graph.spaces.active.dopesheet.use_multi_word_filter = True
+    graph.spaces.active.dopesheet.filter_text = "Offset Fit"
+    graph.spaces.active.show_region_channels = graph.spaces.active.show_region_ui = False
+    hand.rest()
+    yield 0.3
+    hand.press("HOME")
+    yield 0.5
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.poise.generate("INVOKE_DEFAULT", recipe="jump", start=1)
+
+    def action() -> Any:
+        data = bpy.data.objects[name].animation_data
+        return None if data is None else data.action
+
+    yield from hand.until(lambda: action() is not None, 40.0)
+    seen: dict[str, Any] = {"action": action().name, "tracks": [t.name for t in bpy.data.objects[name].poise_tracks]}
+    bpy.context.scene.frame_set(16)
+    bpy.data.objects[name].poise_active_track = 1
+    region = next(region for region in graph.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=hand.window, area=graph, region=region):
+        bpy.ops.graph.view_all()
+    yield from hand.open_tab("Poise")
+    side = hand.region("UI")
+    hand.move(side.x + side.width // 3, side.y + side.height // 2)
+    for _ in range(NOTCHES):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+    yield 0.5
+    seen["picture"] = hand.screenshot("motion_generate")
+    return seen

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.window.motion_acts import lock_feet
+from tests.window.motion_acts import generate, lock_feet
 
 CLIP = Path(__file__).resolve().parents[1] / "data" / "motion" / "cmu_07_12.bvh"
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +31,9 @@ def test_escape_in_the_middle_changes_nothing(seen: dict[str, Any]) -> None:
 
 def test_the_original_motion_comes_back(seen: dict[str, Any]) -> None:
     assert seen["given back"] == [seen["source"], [seen["source"]]]
+
+
+def test_a_generated_jump_has_its_samples_in_the_graph_editor(person: Any) -> None:
+    seen = person(generate, str(RIG), limit=120)
+    assert seen["action"] == "Armature jump"
+    assert seen["tracks"] == ["arm.L, arm.R", "all"]
