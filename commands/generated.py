@@ -87,6 +87,7 @@ def _draw(object: Any, path: str, frames: Array, values: Array) -> None:
     points.add(len(frames))
     points.foreach_set("co", np.stack([frames, values], axis=-1).astype(np.float32).ravel())
     curve.update()
+    curve.lock = path.endswith(".fit")  # it is to be seen, the samples to be moved
 
 
 def sample_curve(object: Any, number: int) -> Any:
