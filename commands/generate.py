@@ -10,11 +10,12 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Pose, rotation
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
-from ..core.generate import Recipe, body_axes, key_pose, leg_length
+from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
+from ..core.skeleton import Flags
 from .edit import Edit, Progress
 from .fields import FRAME_LIMIT
-from .recipe import Angles, Moment, RecipeFile, bones_of, path_of, preset_names, read_recipe, track_of
+from .recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, preset_names, read_recipe, track_of
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
 TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still
@@ -22,54 +23,44 @@ EASE: Final = 0.1  # seconds over which a foot comes to bear and stops
 
 
 class Generated(Edit):
-    """The motion of a recipe from a frame on; `low` and `high`: its key poses, where they are given already."""
+    """The motion of a recipe from the frame `start` on, between the key poses `low` and `high`."""
 
     method = "recipe"
 
-    def __init__(
-        self,
-        context: Any,
-        object: Any,
-        recipe: RecipeFile,
-        start: int,
-        low: Pose | None = None,
-        high: Pose | None = None,
-    ) -> None:
+    def __init__(self, context: Any, object: Any, recipe: RecipeFile, start: int) -> None:
         render = context.scene.render
         last = start + round(recipe.seconds * render.fps / render.fps_base)
         super().__init__(context, object, (start, last))
         self.roles = bridge.read_roles(object, self.rig)
-        skeleton = self.rig.skeleton
-        self.low = self._pose(context, object, recipe.low) if low is None else low
-        self.high = self._pose(context, object, recipe.high) if high is None else high
-        self.recipe = self._recipe(recipe)
-        self.always = np.ones(len(skeleton), bool) if self._whole else self._tracked
+        self.low, self.high = (self._pose(context, object, given) for given in (recipe.low, recipe.high))
+        made, self.always = self._made(recipe)
         self._check_driven()
-        self.after = self.recipe.motion(skeleton, self.low, self.high, self.before.frames, self.before.fps)
+        self.after = made.motion(self.rig.skeleton, self.low, self.high, self.before.frames, self.before.fps)
         self.pins = [self._pin(support) for support in recipe.supports]
 
     def change(self, progress: Progress) -> None:
         if self.pins:
             self.after = pin_motion(self.rig.skeleton, self.after, self.pins, WHOLE_BODY, progress).motion
 
-    def _recipe(self, recipe: RecipeFile) -> Recipe:
+    def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
+        """The recipe for this skeleton, and the bones (J,) that it decides."""
         skeleton = self.rig.skeleton
-        tracks: list[Any] = []
-        self._tracked = np.zeros(len(skeleton), bool)
-        self._whole = any(parts == ALL for parts, _ in recipe.tracks)
+        tracks: list[Track] = []
+        decided = np.zeros(len(skeleton), bool)
         for parts, samples in recipe.tracks:
             if isinstance(parts, str):
                 tracks.append(track_of(samples, ALL))
+                decided[:] = True
                 continue
             bones = [bone for part in parts for bone in self._bones(part)]
-            self._tracked[bones] = True
             tracks.append(track_of(samples, tuple(bones)))
+            decided[bones] = True
         path = None
         if recipe.path is not None:
-            self._tracked[skeleton.parents < 0] = True
             path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles))
-        up = tuple(np.linalg.solve(self.worlds[0, :3, :3], [0.0, 0.0, 1.0]).tolist())
-        return Recipe(tracks, path, recipe.flights, up)
+            decided[skeleton.parents < 0] = True
+        x, y, z = np.linalg.solve(self.worlds[0, :3, :3], [0.0, 0.0, 1.0]).tolist()
+        return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
 
     def _bones(self, part: str) -> list[int]:
         """Of a part of the body, or the bone of that name."""
@@ -89,7 +80,7 @@ class Generated(Edit):
             return key_pose(self.rig.skeleton, self.roles, given.degrees)
         return pose_at(context, object, self.rig, given)
 
-    def _pin(self, support: Any) -> TimedPin:
+    def _pin(self, support: Support) -> TimedPin:
         (bone, *_) = self._bones(support.role)
         start, fps = self.before.frames[0], self.before.fps
         first, last, at = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
