@@ -12,6 +12,7 @@ from ..core import CoreError
 from .contribute import add_contribute
 from .feet import add_lock_feet
 from .generate import add_generate
+from .path import add_edit_path
 from .reduce import add_bake, add_reduce_keys
 from .retarget import add_retarget
 from .verbs import add_info, add_solve, tell
@@ -29,6 +30,7 @@ _VERBS: Final = (
     add_retarget,
     add_reduce_keys,
     add_bake,
+    add_edit_path,
 )
 
 

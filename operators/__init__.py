@@ -11,6 +11,7 @@ from . import (
     keys,
     mirror_pins,
     motion,
+    path,
     pin,
     pin_space,
     pins,
@@ -38,6 +39,7 @@ CLASSES = (
     *motion.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
+    *path.CLASSES,
     *generate.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)

@@ -9,7 +9,7 @@ from .side import Side
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "solve_motion", "give_motion_back", "keep_motion",
-    "reduce_keys", "bake_motion", "retarget",
+    "reduce_keys", "bake_motion", "edit_path", "retarget",
 )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ class POISE_PT_motion(Side, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("poise.reduce_keys")
         row.operator("poise.bake_motion")
+        layout.operator("poise.edit_path", text="Edit Path...")
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:
