@@ -99,8 +99,8 @@ def walker(count: int) -> Any:
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     with imported(context, CLIP) as source:
         edit = Retargeted(context, rig, source, (2, 60), plant=False)
-    frames = np.arange(1, count + 1)
-    motion = Motion(edit.after.pose[(frames - 1) % len(edit.after)], frames, 30.0)
+    numbers = np.arange(count)
+    motion = Motion(edit.after.pose[numbers % len(edit.after)], numbers + 1.0, 30.0)
     bridge.write_keys(rig, edit.rig, motion, range(len(edit.rig.skeleton)), [0], "walk", new=False)
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")

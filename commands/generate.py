@@ -89,9 +89,9 @@ class Generated(Edit):
 
 def pose_at(context: Any, object: Any, rig: bridge.Rig, moment: Moment) -> Pose:
     """The pose at a moment; actions are looked at without being assigned for longer."""
-    if moment.frame is None and moment.action is None:
-        return bridge.read_pose(object, rig)
     if moment.action is None:
+        if moment.frame is None:
+            return bridge.read_pose(object, rig)
         return bridge.read_motion(object, rig, [moment.frame])[0].pose[0]
     action = bpy.data.actions.get(moment.action)
     if action is None:

@@ -55,7 +55,7 @@ class LedPath(Edit):
 def add_edit_path(verbs: Any) -> None:
     parser = verbs.add_parser("edit-path", help="move, scale or bend the way of a motion", allow_abbrev=False)
     parser.add_argument(
-        "--offset", type=float, nargs=3, default=(0.0, 0.0, 0.0), metavar=("X", "Y", "Z"), help="metres"
+        "--offset", type=float, nargs=3, default=(0.0, 0.0, 0.0), metavar=("X", "Y", "Z"), help="in metres"
     )
     parser.add_argument("--scale", type=float, default=1.0, metavar="S", help="of its length")
     parser.add_argument("--bend", type=float, default=0.0, metavar="D", help="degrees that it has turned at its end")

@@ -34,7 +34,7 @@ class PinnedMotion(HeldMotion):
     def __init__(self, context: Any, object: Any, frames: tuple[int, int] | None = None) -> None:
         source = source_of(object)
         if source is None:
-            keyed_range(object)  # says that there is none
+            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
         self.source: str = source.name
         with bridge.acting(object, source):
             super().__init__(context, object, frames or keyed_range(object))

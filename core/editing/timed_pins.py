@@ -134,7 +134,7 @@ def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array
     """
     bone, on, count = skeleton.index(pin.bone), slice(*pin.span(motion)), len(motion)
     heads, turns = (part[:, bone] for part in forward(skeleton, motion.pose[on]))
-    gaps, angles = np.zeros((2, *heads.shape))
+    gaps, angles = np.zeros_like(heads), np.zeros_like(heads)
     if pin.position is not None:
         gaps = heads + rotation.rotate(turns, pin.point) - _over_time(pin, pin.position, (count, 3))[on]
     if pin.rotation is not None:

@@ -1,9 +1,11 @@
 """Key poses that any human body can take: angles of its joints, standing on the ground it stands on at rest."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
+from .. import rotation
 from ..editing.contacts import foot_points, places_of
 from ..humanoid import SIDES, Roles
 from ..humanoid.anatomy import posed
@@ -12,6 +14,8 @@ from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .recipe import shifted
+
+_LEG: Final = ("thigh", "shin", "foot")
 
 
 def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
@@ -39,7 +43,7 @@ def leg_length(skeleton: Skeleton, roles: Roles) -> float:
     heads = skeleton.rest_matrices[:, :, 3]
     lengths: list[float] = []
     for side in SIDES:
-        joints = [roles.bones.get(f"{part}.{side}") for part in ("thigh", "shin", "foot")]
-        if all(isinstance(joint, int) for joint in joints):
-            lengths.append(float(np.linalg.norm(np.diff(heads[joints], axis=0), axis=1).sum()))
+        joints = [bone for part in _LEG if isinstance(bone := roles.bones.get(f"{part}.{side}"), int)]
+        if len(joints) == len(_LEG):
+            lengths.append(float(rotation.lengths(np.diff(heads[joints], axis=0)).sum()))
     return float(np.mean(lengths)) if lengths else skeleton.size
