@@ -89,6 +89,20 @@ def test_the_same_body_gets_the_same_motion() -> None:
     assert np.abs(off).max() < 1e-4 * edit.rig.skeleton.size
 
 
+@pytest.mark.parametrize("name", ["ozz_pab_walk.fbx", "cesium_man.gltf"])
+def test_motions_come_from_fbx_and_gltf_files(name: str) -> None:
+    path = SHARED / "rigs" / "real" / name
+    if not path.is_file():
+        pytest.skip(f"{name}: the larger test data (../shared/data) is not here")
+    rig = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")[0]
+    with imported(context, path) as source:
+        there = body(source)
+        edit = Retargeted(context, rig, source, FRAMES, plant=False)
+    found = directions(edit.rig.skeleton, edit.after, edit.roles)
+    np.testing.assert_allclose(found, directions(*there), atol=1e-4)  # the file's rest pose is in single precision
+    assert np.ptp(found, axis=1).max() > 0.5  # it walks
+
+
 def test_the_operator_takes_the_other_selected_armature_or_a_file() -> None:
     (source,) = load(CLIP)
     with bpy.data.libraries.load(str(SHIPPED / "rigs" / "odd_random_rolls_apose.blend")) as (there, wanted):
