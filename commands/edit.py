@@ -64,14 +64,14 @@ class Edit:
         moved = np.union1d(moved, own[self.rig.skeleton.parents[own] < 0])
         written = self.key(object, turned, moved, grown, action, new)
         self.seconds["write"] = perf_counter() - begin
-        names = self.rig.skeleton.names
+        names, goals = self.rig.skeleton.names, self.measure(object)
         return Report(
             armature=object.name,
             frames=self.before.frames,
             method=self.method,
             seconds=self.seconds,
-            goals=self.measure(object),
-            explanations=(),
+            goals=goals,
+            explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
             action=written.name,
             rotated=tuple(names[bone] for bone in turned),
             moved=tuple(names[bone] for bone in moved),

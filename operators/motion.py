@@ -1,6 +1,6 @@
 """Timed pins: contacts that are found, pins that are set, and the motion that is made of them."""
 
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -19,6 +19,8 @@ from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
 from .tool import Tool, counted, selected_bones
+
+_TOLD: Final = 3  # pins that are off, in one report
 
 
 class MotionTool(Tool):
@@ -154,10 +156,9 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
             give_back(object)
             return "INFO", "No timed pins hold: the original motion is back"
         report = edit.write(object)
-        missed = [goal for goal in report.goals if not goal.met.all()]
         sentence = f'{counted(len(report.goals), "timed pin")} hold in "{report.action}"'
-        if missed:
-            return "WARNING", f"{sentence}, but {'; '.join(goal.sentence() for goal in missed[:3])}"
+        if report.explanations:
+            return "WARNING", f"{sentence}, but {'; '.join(report.explanations[:_TOLD])}"
         return "INFO", sentence
 
 

@@ -51,9 +51,8 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         name = f"{object.name} {self._from}"
         if name not in bpy.data.actions:
             object.animation_data.action.name = name
-        missed = [goal for goal in report.goals if not goal.met.all()]
         sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {len(edit.pins)} times'
-        return ("WARNING", f"{sentence}; {missed[0].sentence()}") if missed else ("INFO", sentence)
+        return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)
 
 
 def _others(context: Any) -> list[Any]:
