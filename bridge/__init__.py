@@ -17,9 +17,9 @@ from .body import Body, Changes, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import Puppet, controls_by_role, find_puppet, lead_puppet, read_puppet_pose
 from .errors import BridgeError
-from .keys import changed_bones, repeating_bones, write_keys
+from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
 from .learned import learned_cone, write_learned
-from .motion import read_motion
+from .motion import acting, assign, read_motion
 from .pick import Grab, pick
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .view import View, read_view
@@ -33,7 +33,9 @@ __all__ = [
     "Puppet",
     "Rig",
     "View",
+    "acting",
     "armature_to_world",
+    "assign",
     "changed_bones",
     "check",
     "controls_by_role",
@@ -54,6 +56,7 @@ __all__ = [
     "read_roles",
     "read_view",
     "repeating_bones",
+    "rotation_curves",
     "world_matrix",
     "world_to_armature",
     "write_body",
@@ -62,4 +65,5 @@ __all__ = [
     "write_keys",
     "write_learned",
     "write_pose",
+    "write_reduced",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
+from ..core.channels import rotations_to_channel
 from ..core.rotation import Array
 from .channels import (
     ArmatureObject,
@@ -21,7 +22,6 @@ from .channels import (
     channels_to_rotations,
     read_channels,
     rotation_channel,
-    rotations_to_channel,
     write_channels,
 )
 from .driven import find_driven

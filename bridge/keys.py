@@ -1,7 +1,8 @@
 """Motions as keys: dense keys into a range of frames of an action, everything outside the range as it was."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import bpy
@@ -10,9 +11,11 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from numpy.typing import NDArray
 
 from ..core import Motion, Pose, rotation
+from ..core.channels import rotations_to_curves
+from ..core.editing.reduction import BoneKeys
 from ..core.rotation import Array
 from .armature import LENGTH, Rig, check, stretching
-from .channels import CHANNELS, ArmatureObject, read_channels, rotation_channel, rotations_to_curves
+from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 
@@ -46,6 +49,8 @@ _SEGMENT: Final = (
     "amplitude",
     "period",
 )  # what a key says about the way to the next one
+_UNSET: Final = ("easing", "type", "back", "amplitude", "period")  # 0 in keys that Blender adds
+_HANDLES: Final = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
 Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
@@ -53,12 +58,17 @@ Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
 
 @dataclass(frozen=True)
 class _Channel:
-    """A channel to be keyed: values (F,) of data_path[index]."""
+    """A channel to be keyed: values (K,) of data_path[index] at frames (K,).
+
+    handles (2, K, 2): frames and values of the left and the right ones; None: Blender places them.
+    """
 
     bone: str
     data_path: str
     index: int
+    frames: Array
     values: Array
+    handles: Array | None = None
 
 
 def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -95,6 +105,37 @@ def write_keys(
     edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
     exists and for curves whose keys would not be what is seen.
     """
+    _check_target(object, action, new)
+    channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
+    return _write_all(object, channels, action, new)
+
+
+def write_reduced(
+    object: ArmatureObject, rig: Rig, bones: Sequence[BoneKeys], action: str | None = None, new: bool = True
+) -> bpy.types.Action:
+    """Key bones with the keys and handles that were found for them, in place of all between the first and the last.
+
+    The rest as in `write_keys`.
+    """
+    _check_target(object, action, new)
+    channels: list[_Channel] = []
+    for one in bones:
+        bone, name = rig.skeleton.names[one.bone], rotation_channel(one.mode)
+        width = CHANNELS[name]
+        locks = rig.skeleton.rotation_locks[one.bone] if width == CHANNELS["rotation_euler"] else np.zeros(width, bool)
+        free = [(name, i, i) for i in np.flatnonzero(~locks).tolist()] if rig.skeleton.movable[one.bone] else []
+        if one.located:
+            free += [("location", i, width + i) for i in np.flatnonzero(rig.skeleton.translatable[one.bone]).tolist()]
+        keys = one.keys
+        for channel, index, column in free:
+            handles = np.stack([keys.left[:, column], keys.right[:, column]])
+            path = channel_path(bone, channel)
+            channels.append(_Channel(bone, path, index, keys.frames, keys.values[:, column], handles))
+    return _write_all(object, channels, action, new)
+
+
+def _check_target(object: ArmatureObject, action: str | None, new: bool) -> None:
+    """Raises BridgeError if no keys can be written there."""
     check(object)
     if new and action is not None and action in bpy.data.actions:
         raise BridgeError(f'There is an action "{action}" already; choose another name.')
@@ -110,14 +151,15 @@ def write_keys(
     if old is not None and not new and not old.is_editable:
         raise BridgeError(f'The action "{old.name}" is linked from another file; write to a new one.')
 
-    channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
+
+def _write_all(object: ArmatureObject, channels: Sequence[_Channel], name: str | None, new: bool) -> bpy.types.Action:
     curves = _curves(object)
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)))
 
-    target = _target(object, action, new)
+    target = _target(object, name, new)
     for channel in channels:
-        _write(_ensure(object, target, channel), motion.frames, channel.values)
+        _write(_ensure(object, target, channel), channel)
     target.update_tag()
     return target
 
@@ -155,50 +197,55 @@ def _channels(
 ) -> list[_Channel]:
     """What is to be keyed, by bone."""
     skeleton = rig.skeleton
-    curves = _curves(object)
-    present = read_channels(object, rig.channels)
 
     def path(bone: int, name: str) -> str:
-        return f'pose.bones["{bpy.utils.escape_identifier(skeleton.names[bone])}"].{name}'
+        return channel_path(skeleton.names[bone], name)
 
     result: list[_Channel] = []
-    for mode, group in rig.modes.items():
-        chosen = sorted(set(group[skeleton.movable[group]].tolist()) & set(bones))
-        if not chosen:
-            continue
-        name = rotation_channel(mode)
-        start = np.stack([_start(curves, path(b, name), present[name][b], motion.frames[0]) for b in chosen])
-        values = rotations_to_curves(motion.pose.rotations[:, chosen], mode, start)
-        for k, bone in enumerate(chosen):
-            locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
-            result += [
-                _Channel(skeleton.names[bone], path(bone, name), int(i), values[:, k, i])
-                for i in np.flatnonzero(~locks)
-            ]
+    for bone, values in rotation_curves(object, rig, motion, bones).items():
+        mode = skeleton.rotation_modes[bone]
+        locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
+        result += [
+            _Channel(skeleton.names[bone], path(bone, rotation_channel(mode)), int(i), motion.frames, values[:, i])
+            for i in np.flatnonzero(~locks)
+        ]
     for bone in translated:
         values = motion.pose.translations[:, bone]
         result += [
-            _Channel(skeleton.names[bone], path(bone, "location"), int(i), values[:, i])
+            _Channel(skeleton.names[bone], path(bone, "location"), int(i), motion.frames, values[:, i])
             for i in np.flatnonzero(skeleton.translatable[bone])
         ]
     if motion.pose.scales is not None:
         lengths = motion.pose.scales[..., LENGTH]
-        result += [_Channel(skeleton.names[b], path(b, "scale"), LENGTH, lengths[:, b]) for b in scaled]
+        result += [_Channel(skeleton.names[b], path(b, "scale"), LENGTH, motion.frames, lengths[:, b]) for b in scaled]
     order = {name: i for i, name in enumerate(skeleton.names)}
     return sorted(result, key=lambda c: (order[c.bone], list(CHANNELS).index(c.data_path.rpartition(".")[2]), c.index))
+
+
+def rotation_curves(object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:
+    """Rotations (F, n) of movable bones in their own modes, without jumps, from the key before the motion on."""
+    curves, present, wanted = _curves(object), read_channels(object, rig.channels), set(bones)
+    found: dict[int, Array] = {}
+    for mode, group in rig.modes.items():
+        chosen = [bone for bone in group[rig.skeleton.movable[group]].tolist() if bone in wanted]
+        if not chosen:
+            continue
+        name = rotation_channel(mode)
+        start = np.stack([
+            _start(curves, channel_path(rig.skeleton.names[bone], name), present[name][bone], motion.frames[0])
+            for bone in chosen
+        ])  # fmt: skip
+        values = rotations_to_curves(motion.pose.rotations[:, chosen], mode, start)
+        found |= {bone: values[:, k] for k, bone in enumerate(chosen)}
+    return found
 
 
 def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, first: float) -> Array:
     """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
-    before = [
-        key.co[0]
-        for curve in own
-        if curve is not None
-        for key in curve.keyframe_points
-        if key.co[0] < first - _SAME_FRAME
-    ]
-    frame = max(before, default=float(first))
+    times = [_read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in own if curve is not None]
+    before = [at[at < first - _SAME_FRAME] for at in times]
+    frame = max((float(at[-1]) for at in before if len(at)), default=float(first))
     return np.array(
         [value if c is None or c.is_empty else c.evaluate(frame) for c, value in zip(own, present, strict=True)]
     )
@@ -252,53 +299,64 @@ def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel)
     return curve
 
 
-def _write(curve: Any, frames: Array, values: Array) -> None:
-    """Replace the keys between the first and the last frame by one key a frame."""
-    points = curve.keyframe_points
-    old = _read_keys(points)
-    times = old["co"][:, 0]
+def _write(curve: Any, channel: _Channel) -> None:
+    """Replace the keys between the first and the last frame by those of the channel."""
+    points, frames = curve.keyframe_points, channel.frames
+    times = _read_keys(points, ("co",))["co"][:, 0]
     before, after = times < frames[0] - _SAME_FRAME, times > frames[-1] + _SAME_FRAME
-    fresh = _fresh_keys(curve, old, frames, values)
-    merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in _KEY}
+    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
+    old = _read_keys(points, _KEY if before.any() or after.any() else ("co", *_SEGMENT))
+    fresh = _fresh_keys(old, channel)
+    # where no old key stays, what a new key has of its own and Blender's handles are all there is
+    merged = fresh | {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in old}
     points.clear()
     points.add(len(merged["co"]))
-    _set_keys(points, merged)
-    # Blender places the handles of the new keys, but those of the others have to stay where they were
+    placed_by_blender = _HANDLES if not kept.any() else ()
+    for name, values in merged.items():
+        # a new key has nothing set but its selection, and automatic handles
+        if name not in placed_by_blender and (name not in _UNSET or values.any()):
+            points.foreach_set(name, np.ascontiguousarray(values).ravel())
     curve.update()
-    kept = np.concatenate([before[before], np.zeros(len(frames), bool), after[after]])
-    for name in ("co", "handle_left", "handle_right"):
-        placed = np.empty_like(merged[name])
-        points.foreach_get(name, placed.ravel())
-        points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
+    if kept.any():  # Blender places the handles of the new keys, but those of the others have to stay where they were
+        for name in ("co", "handle_left", "handle_right"):
+            placed = np.empty_like(merged[name])
+            points.foreach_get(name, placed.ravel())
+            points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
 
 
-def _fresh_keys(curve: Any, old: Keys, frames: Array, values: Array) -> Keys:
-    """Keys at the frames, going on as the old keys did there."""
-    count = len(frames)
-    fresh: Keys = {name: np.zeros((count, size), dtype) for name, (size, dtype) in _KEY.items()}
-    fresh["co"][:] = np.stack([frames, values], axis=-1)
+def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
+    """Keys at the frames: with handles of their own, else going on as the old keys did there."""
+    frames = channel.frames
+    fresh: Keys = {name: np.zeros((len(frames), size), dtype) for name, (size, dtype) in _KEY.items()}
+    fresh["co"][:, 0], fresh["co"][:, 1] = frames, channel.values
+    if channel.handles is not None:
+        fresh["handle_left"][:], fresh["handle_right"][:] = channel.handles
+        fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = _item("handle_left_type", "ALIGNED")
+        fresh["interpolation"][:] = _item("interpolation", "BEZIER")
+        return fresh
     fresh["handle_left"][:] = fresh["handle_right"][:] = fresh["co"]
-    key_type: Any = bpy.types.Keyframe.bl_rna.properties
-    automatic = key_type["handle_left_type"].enum_items["AUTO_CLAMPED"].value
-    fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = automatic
-    fresh["interpolation"][:] = key_type["interpolation"].enum_items["LINEAR"].value
+    fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = _item("handle_left_type", "AUTO_CLAMPED")
+    fresh["interpolation"][:] = _item("interpolation", "LINEAR")
     times = old["co"][:, 0]
     if len(times):
-        segment = np.searchsorted(times, frames + _SAME_FRAME, side="right") - 1
+        segment = np.maximum(np.searchsorted(times, frames + _SAME_FRAME, side="right") - 1, 0)
         for name in _SEGMENT:
-            fresh[name][:] = old[name][np.maximum(segment, 0)]
+            fresh[name][:] = old[name][segment]
     return fresh
 
 
-def _read_keys(points: Any) -> Keys:
+@cache
+def _item(name: str, identifier: str) -> int:
+    """The number of an item of a key's property."""
+    key_type: Any = bpy.types.Keyframe.bl_rna.properties
+    return key_type[name].enum_items[identifier].value
+
+
+def _read_keys(points: Any, names: Iterable[str]) -> Keys:
     result: Keys = {}
-    for name, (size, dtype) in _KEY.items():
+    for name in names:
+        size, dtype = _KEY[name]
         values = np.empty(len(points) * size, dtype)
         points.foreach_get(name, values)
         result[name] = values.reshape(-1, size)
     return result
-
-
-def _set_keys(points: Any, keys: Keys) -> None:
-    for name, values in keys.items():
-        points.foreach_set(name, np.ascontiguousarray(values).ravel())

@@ -4,6 +4,7 @@ Python handlers of other add-ons that change the pose at a frame change are seen
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import bpy
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from ..core import Motion, Pose
 from ..core.rotation import Array
 from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
-from .channels import CHANNELS, ArmatureObject, read_channels, write_channels
+from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, write_channels
 from .errors import BridgeError
 
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
@@ -37,6 +38,31 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
     else:
         pose, worlds = _step(object, rig, numbers)
     return Motion(pose, numbers, render.fps / render.fps_base), worlds
+
+
+@contextmanager
+def acting(object: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
+    """The object is animated by another action inside; what it had, unkeyed channels included, comes back."""
+    data = object.animation_data or object.animation_data_create()
+    if data.use_tweak_mode:
+        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
+    before, old, slot = read_channels(object), data.action, data.action_slot
+    try:
+        assign(object, action)
+        yield
+    finally:
+        data.action = old
+        if slot is not None:
+            data.action_slot = slot
+        write_channels(object, before)
+
+
+def assign(object: ArmatureObject, action: bpy.types.Action | None) -> None:
+    """Animate the object by an action, in a slot that suits it."""
+    data = object.animation_data or object.animation_data_create()
+    data.action = action
+    if action is not None and data.action_slot is None and len(data.action_suitable_slots):
+        data.action_slot = data.action_suitable_slots[0]
 
 
 def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:
@@ -90,7 +116,7 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
     present = read_channels(object, rig.channels)
     result = {name: np.repeat(values[None], len(frames), axis=0) for name, values in present.items()}
     targets = {
-        f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}': (values, i)
+        channel_path(bone, name): (values, i)
         for i, bone in enumerate(rig.skeleton.names)
         for name, values in result.items()
     }

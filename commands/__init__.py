@@ -10,14 +10,30 @@ from typing import Final, NoReturn
 
 from ..core import CoreError
 from .contribute import add_contribute
+from .feet import add_lock_feet
+from .generate import add_generate
 from .keypoints import add_keypoints
+from .path import add_edit_path
+from .reduce import add_bake, add_reduce_keys
+from .retarget import add_retarget
 from .verbs import add_info, add_solve, tell
 
 __all__ = ["run"]
 
 _BAD_INPUT: Final = 2
 _FAULT: Final = 3
-_VERBS: Final = (add_info, add_solve, add_contribute, add_keypoints)
+_VERBS: Final = (
+    add_info,
+    add_solve,
+    add_contribute,
+    add_keypoints,
+    add_lock_feet,
+    add_generate,
+    add_retarget,
+    add_reduce_keys,
+    add_bake,
+    add_edit_path,
+)
 
 
 class _Help(Exception):

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import bpy
 import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset
 from .ccd import Ccd, actuations_data, list_text, read_list_file
+from .edit import keyed_range
 from .files import write_whole
 from .job import read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
@@ -62,7 +62,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     bridge.check(object)
     rig = bridge.read_rig(object)
     base, effector = _ends(arguments.chain, rig.skeleton)
-    first, last = arguments.frames or _range(object)
+    first, last = arguments.frames or keyed_range(object)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
     found = learn(rig.skeleton, motion.pose, effector, base)
     data = {
@@ -102,12 +102,3 @@ def _ends(text: str, skeleton: Skeleton) -> tuple[str, str]:
     for end in splits[0] if not found and len(splits) == 1 else ():
         skeleton.index(end)
     raise CoreError(f'--chain: "{text}" names {"several chains" if found else "no two bones"} of the armature.')
-
-
-def _range(object: bpy.types.Object) -> tuple[int, int]:
-    """The frames of the armature's action."""
-    data = object.animation_data
-    if data is None or data.action is None:
-        raise CoreError(f'"{object.name}" has no action to learn from.')
-    first, last = data.action.frame_range
-    return round(first), round(last)

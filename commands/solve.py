@@ -109,16 +109,21 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     )
 
 
-def _check_names(context: Any, object: Any, job: Job) -> None:
-    """Raises CoreError for objects and actions that are not as the job takes them to be."""
-    write, data = job.write, object.animation_data
+def check_scene(context: Any, object: Any, keyed: bool = True) -> None:
+    """Raises CoreError if the armature is not in the scene, or if the scene's time is not that of keys."""
     if object.name not in context.scene.objects:
         raise CoreError(f'The armature "{object.name}" is not in the scene "{context.scene.name}".')
     render = context.scene.render
-    if job.write.key and render.frame_map_old != render.frame_map_new:
+    if keyed and render.frame_map_old != render.frame_map_new:
         raise CoreError(
             "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
         )
+
+
+def _check_names(context: Any, object: Any, job: Job) -> None:
+    """Raises CoreError for objects and actions that are not as the job takes them to be."""
+    write, data = job.write, object.animation_data
+    check_scene(context, object, job.write.key)
     for name in followed_objects(job.goals):
         followed = context.scene.objects.get(name)
         if followed is None:

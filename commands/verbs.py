@@ -12,6 +12,7 @@ from ..core import CoreError
 from .files import check_place, open_blend, present_blend, same_file, write_whole
 from .info import describe, find_armatures, sentence
 from .job import Job, read
+from .report import Report
 from .solve import perform
 
 DONE, UNMET = 0, 1
@@ -68,8 +69,12 @@ def carry_out(arguments: argparse.Namespace, job: Job, texts: list[Path]) -> int
     """Do a job and write what was asked for; the report goes to `texts`."""
     armature = armature_of(job.armature)
     _check_lasting(armature, job)
-    report = perform(bpy.context, armature, job)
-    data = report.data()
+    return tell_report(arguments, perform(bpy.context, armature, job), texts)
+
+
+def tell_report(arguments: argparse.Namespace, report: Report, texts: list[Path], **more: object) -> int:
+    """Save what was asked for and say what came of it; `more` goes into the report, too."""
+    data = {**report.data(), **more}
     write_whole(arguments.output, {path: one_line(data) for path in texts})
     for explanation in report.explanations:
         tell(explanation)
@@ -105,7 +110,7 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
         check_place(path)
         if any(same_file(path, other) for other in places[:number]):
             raise CoreError(f'"{path}" is named twice as a file to write.')
-        for kind in ("job", "list", "input"):
+        for kind in ("job", "list", "input", "recipe"):
             source: Path | None = getattr(arguments, kind, None)
             if source is not None and same_file(path, source):
                 raise CoreError(f'"{path}" is the {kind} file; it is not written over.')

@@ -6,6 +6,7 @@ from . import (
     clear_pins,
     cycle_pin,
     drag,
+    generate,
     goto_pin,
     hover,
     keypoints,
@@ -17,6 +18,10 @@ from . import (
     look_at,
     mirror_pins,
     mirror_pose,
+    keys,
+    mirror_pins,
+    motion,
+    path,
     pin,
     pin_space,
     pins,
@@ -24,6 +29,7 @@ from . import (
     pose_fingers,
     presets,
     roles,
+    retarget,
     solve,
     survey,
     take_posture,
@@ -67,3 +73,11 @@ HANDLERS = (
     ("undo_post", survey.look_after_undo),
     ("redo_post", survey.look_after_undo),
 )
+    *motion.CLASSES,
+    *keys.CLASSES,
+    *retarget.CLASSES,
+    *path.CLASSES,
+    *generate.CLASSES,
+)
+DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
+HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))

@@ -59,8 +59,8 @@ def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
         gpu.matrix.load_projection_matrix(_pixels_to_clip(region.width, region.height))
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_test_set("NONE")
-        _stroke(thick, _THICK * system.pixel_size, region)
-        _stroke(thin, _THIN * system.pixel_size, region)
+        stroke(thick, _THICK * system.pixel_size, region)
+        stroke(thin, _THIN * system.pixel_size, region)
         _write(context, marks.text, scale)
         gpu.state.blend_set("NONE")
 
@@ -95,7 +95,8 @@ def theme_colours(context: Any) -> Colours:
     )
 
 
-def _stroke(strokes: Strokes, width: float, region: Any) -> None:
+def stroke(strokes: Strokes, width: float, region: Any) -> None:
+    """Lines of a width in pixels, in pixels of the region."""
     if not len(strokes):
         return
     shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")

@@ -1,7 +1,15 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
-from . import body, chains, keypoints, pins, rig, toolbar
+from . import body, chains, generate, keypoints, motion, pins, rig, toolbar
 
-CLASSES = (*rig.CLASSES, *pins.CLASSES, *body.CLASSES, *chains.CLASSES, *keypoints.CLASSES)
+CLASSES = (
+    *rig.CLASSES,
+    *pins.CLASSES,
+    *body.CLASSES,
+    *chains.CLASSES,
+    *motion.CLASSES,
+    *generate.CLASSES,
+    *keypoints.CLASSES,
+)
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS

@@ -7,6 +7,8 @@ from bl_ui.utils import PresetPanel
 
 from .. import bridge
 from .body import draw_body_menu
+from .generate import draw_generate_tools
+from .motion import draw_motion_tools
 from .rig import draw_roles_menu
 from .side import Side, draw_sentence
 
@@ -203,6 +205,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.bake")
         layout.separator()
         layout.menu("POISE_MT_chains")
+        draw_motion_tools(layout)
+        draw_generate_tools(layout)
         layout.separator()
         layout.operator("poise.survey")
         draw_roles_menu(layout)

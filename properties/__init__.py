@@ -8,12 +8,14 @@ from typing import Any, Final
 
 import bpy
 
-from . import ccd, keypoints, pins, roles, survey
+from . import ccd, generate, keypoints, motion, pins, roles, survey
 
-CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
+CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *motion.CLASSES, *generate.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
 OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, pins.SETTINGS),
     (bpy.types.Object, ccd.SETTINGS),
+    (bpy.types.Object, motion.TIMED),
+    (bpy.types.Object, generate.GENERATED),
     (bpy.types.Object, keypoints.SETTINGS),
     (bpy.types.PoseBone, pins.MARKS),
     (bpy.types.PoseBone, roles.ROLES),

@@ -6,8 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 from core import Motion, forward
-from core.editing.contacts import BodyPoint, Contacts, find_ground, places_of
-from core.editing.foot_lock import lock_feet
+from core.editing.contacts import BodyPoint, find_ground, places_of
+from core.editing.foot_lock import lock_feet, skating
 from core.humanoid import find_roles
 from core.rotation import Array, lengths
 
@@ -32,8 +32,8 @@ def measure(clip: Clip) -> dict[str, Any]:
     return {
         "frames": len(motion),
         "touches": len(locked.pins),
-        "skate_before": skate(old, contacts, motion),
-        "skate_after": skate(new, contacts, motion),
+        "skate_before": skating(skeleton, motion, contacts, SKATING),
+        "skate_after": skating(skeleton, after, contacts, SKATING),
         "plain_before": plain_skate(old, contacts.points, motion),
         "plain_after": plain_skate(new, contacts.points, motion),
         "worst_pin_mm": 1e3 * float(locked.pinned.position_error.max(initial=0.0)),
@@ -41,14 +41,6 @@ def measure(clip: Clip) -> dict[str, Any]:
         "acceleration": float(jolts[1] / jolts[0]),
         "frames_per_second": len(motion) / seconds,
     }
-
-
-def skate(places: Array, contacts: Contacts, motion: Motion) -> list[int]:
-    """Steps from frame to frame of a bearing heel or ball: those faster than `SKATING` in the plane, and all."""
-    chosen = [i for i, point in enumerate(contacts.points) if point.name.startswith(("heel", "ball"))]
-    bearing = (contacts.touching[1:] & contacts.touching[:-1])[:, chosen]
-    fast = _plane_speeds(places[:, chosen], contacts.ground.up, motion) > SKATING
-    return [int((bearing & fast).sum()), int(bearing.sum())]
 
 
 def plain_skate(places: Array, points: tuple[BodyPoint, ...], motion: Motion) -> list[int]:
@@ -60,12 +52,6 @@ def plain_skate(places: Array, points: tuple[BodyPoint, ...], motion: Motion) ->
     speed = lengths(np.diff(sampled, axis=0)[..., :2]) * PLAIN_FPS
     low = ground.above(sampled)[1:] < PLAIN_HEIGHT
     return [int((low & (speed > SKATING)).sum()), int(low.size)]
-
-
-def _plane_speeds(places: Array, up: Array, motion: Motion) -> Array:
-    steps = np.diff(places, axis=0)
-    steps = steps - (steps @ up)[..., None] * up
-    return lengths(steps) * motion.fps
 
 
 def table(figures: list[dict[str, Any]]) -> str:

@@ -94,6 +94,22 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     return tuple(pins)
 
 
+def skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float) -> tuple[int, int]:
+    """Steps from frame to frame of a bearing heel or ball: those faster than `speed` along the ground, and all.
+
+    Where no point is called heel or ball, of all points. `contacts` are those of the motion before it was changed.
+    """
+    points = contacts.points
+    chosen = [i for i, point in enumerate(points) if point.name.startswith(("heel", "ball"))] or list(
+        range(len(points))
+    )
+    steps = np.diff(places_of(skeleton, motion.pose, [points[i] for i in chosen]), axis=0)
+    up = contacts.ground.up
+    along = steps - (steps @ up)[..., None] * up
+    bearing = (contacts.touching[1:] & contacts.touching[:-1])[:, chosen]
+    return int((bearing & (lengths(along) * motion.fps > speed)).sum()), int(bearing.sum())
+
+
 def _at_distances(held: Array, touches: Sequence[Touch], places: Array, size: float) -> Array:
     """Places (T, 3) as near as rounds of half corrections get them to the distances of their points."""
     pairs: list[tuple[int, int, float]] = []

@@ -7,13 +7,14 @@ the tolerance; then each key is tried without, in rounds that allow more and mor
 What is left is judged by exact evaluation, and what linear errors did not see is mended by a smaller aim.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .. import rotation
+from ..channels import rotations_to_channel, rotations_to_curves, to_rotations
 from ..errors import CoreError
 from ..goals import Bone
 from ..motion import Motion
@@ -33,6 +34,7 @@ LOWER: Final = 0.97  # times the aim, while exact errors are larger than linear 
 SHARE: Final = 0.3  # of the aim for each bone, at first
 LESS: Final = 0.8  # times that share for a bone that does most of an error
 ROUNDS: Final = (0.5, 0.75, 0.9, 1.0)  # shares of the aim up to which keys are left out, one after the other
+_OF_FOUR: Final = ("QUATERNION", "AXIS_ANGLE")
 CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
 
 
@@ -75,15 +77,6 @@ class ReducedKeys:
         return self.kept / self.before
 
 
-def own_rotations(values: Array, mode: str) -> Array:
-    """Unit quaternions (..., 4) of channel values (..., 3 or 4) in a mode; quaternions normalised as Blender does."""
-    if mode == "QUATERNION":
-        return rotation.normalize(values)
-    if mode == "AXIS_ANGLE":
-        return rotation.from_axis_angle(values[..., 1:], values[..., 0])
-    return rotation.from_euler(values, mode)
-
-
 def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
     """The channels of all bones in their own modes without jumps; locations of those that move.
 
@@ -91,17 +84,11 @@ def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
     """
     found: list[BoneChannels] = []
     for bone, mode in enumerate(skeleton.rotation_modes):
-        turns = rotation.unroll(motion.pose.rotations[:, bone])
-        if mode == "AXIS_ANGLE":
-            vectors = rotation.log(turns)
-            angles = rotation.lengths(vectors)
-            axes = np.where(angles[:, None] > 0.0, vectors, [0.0, 1.0, 0.0])
-            turns = np.concatenate([angles[:, None], axes / rotation.lengths(axes)[:, None]], axis=1)
-        elif mode != "QUATERNION":
-            turns = rotation.unwrap_euler(rotation.to_euler(turns, mode), mode)
+        start = rotations_to_channel(rotation.IDENTITY, mode, np.zeros(4 if mode in _OF_FOUR else 3))
+        values = rotations_to_curves(motion.pose.rotations[:, bone, None], mode, start[None])[:, 0]
         places = motion.pose.translations[:, bone]
         moves = not skeleton.connected[bone] and np.ptp(places, axis=0).max() > CONSTANT * skeleton.size
-        found.append(BoneChannels(bone, mode, turns, places if moves else None))
+        found.append(BoneChannels(bone, mode, values, places if moves else None))
     return tuple(found)
 
 
@@ -111,13 +98,15 @@ def reduce_keys(
     bones: Sequence[Bone],
     tolerance: float,
     channels: Sequence[BoneChannels] | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> ReducedKeys:
     """The fewest keys that are found with which the chosen bones stay within `tolerance`, in armature units.
 
     A bone's head, its tail and a point beside it are watched. Keys are those of the chosen bones and of all that they
     hang on; other bones are left out, their keys are nobody's business here. `channels`: what is keyed in each frame,
     by default `channels_of`. Between frames the motion is the smooth curve through its frames (Catmull-Rom), which is
-    near what Blender makes of keys with automatic handles.
+    near what Blender makes of keys with automatic handles. `progress` is told the share that is done, and may raise to
+    cancel.
 
     Raises CoreError for a tolerance that is not positive, for no bones, for fewer than three frames, and for frames
     that do not follow each other by one.
@@ -132,7 +121,7 @@ def reduce_keys(
     given = channels_of(skeleton, motion) if channels is None else channels
     carriers = {bone for one in chosen for bone in skeleton.ancestors(one)}
     work = _Work(skeleton, motion, chosen, [one for one in given if one.bone in carriers], tolerance)
-    return work.reduced()
+    return work.reduced(progress or (lambda share: None))
 
 
 class _Fit:
@@ -143,7 +132,7 @@ class _Fit:
         parts = [channels.rotation] if channels.location is None else [channels.rotation, channels.location]
         self.width = channels.rotation.shape[1]
         self.truth = _between(np.concatenate(parts, axis=1).astype(float))
-        self.turns = own_rotations(self.truth[:, : self.width], channels.mode)
+        self.turns = to_rotations(self.truth[:, : self.width], channels.mode)
         self.times = np.unique(np.append(np.arange(0, frames - 1, SPACING), frames - 1))
         self.heights = np.zeros((2, len(self.times), self.truth.shape[1]))  # values and slopes
         self.fitted = self.truth.copy()
@@ -225,7 +214,7 @@ class _Work:
     def _pose(self, values: Sequence[Array]) -> Pose:
         turns, moves = self.base.rotations.copy(), self.base.translations.copy()
         for fit, value in zip(self.fits, values, strict=True):
-            turns[:, fit.channels.bone] = own_rotations(value[:, : fit.width], fit.channels.mode)
+            turns[:, fit.channels.bone] = to_rotations(value[:, : fit.width], fit.channels.mode)
             if fit.channels.location is not None:
                 moves[:, fit.channels.bone] = value[:, fit.width :]
         return Pose(turns, moves, self.base.scales, self.base.driven_matrices)
@@ -238,7 +227,7 @@ class _Work:
         fit = self.fits[number]
         bone = fit.channels.bone
         frames = self.frames[samples, bone]
-        turned = own_rotations(fit.fitted[samples, : fit.width], fit.channels.mode)
+        turned = to_rotations(fit.fitted[samples, : fit.width], fit.channels.mode)
         omega = rotation.rotate(frames, rotation.log(rotation.mul(rotation.inv(fit.turns[samples]), turned)))
         levers = self.truth[samples][:, self.moved[number]] - self.heads[samples, bone, None]
         result = levers @ np.swapaxes(rotation.skew(omega), -1, -2)
@@ -255,11 +244,11 @@ class _Work:
         self.errors[samples, self.moved[number]] += share - self.shares[number][samples]
         self.shares[number][samples] = share
 
-    def reduced(self) -> ReducedKeys:
+    def reduced(self, progress: Callable[[float], object]) -> ReducedKeys:
         aim = AIM * self.tolerance
         while True:  # ends: with keys at all frames there is no error
             self._put_in(aim)
-            self._leave_out(aim)
+            self._leave_out(aim, progress)
             error, frame = self._exact()
             if error <= self.tolerance:
                 break
@@ -310,10 +299,11 @@ class _Work:
             fit.insert(sorted(frames))
             self._update(number, slice(0, len(self.truth)))
 
-    def _leave_out(self, aim: float) -> None:
+    def _leave_out(self, aim: float, progress: Callable[[float], object]) -> None:
         """Every key without which all stays within `aim`; within less at first, so that all bones have their share."""
-        for share in ROUNDS:
+        for turn, share in enumerate(ROUNDS):
             for number in range(len(self.fits)):
+                progress((turn + number / len(self.fits)) / len(ROUNDS))
                 for time in self.fits[number].times[1:-1].tolist():
                     self._try_without(number, time, share * aim)
 

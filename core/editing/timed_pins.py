@@ -127,6 +127,22 @@ def pin_motion(
     return work.result()
 
 
+def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array, Array]:
+    """How far a motion is off a pin in the frames that it holds, (n, 3) each: ways and rotation vectors.
+
+    In armature space; zero where the pin does not ask.
+    """
+    bone, on, count = skeleton.index(pin.bone), slice(*pin.span(motion)), len(motion)
+    heads, turns = (part[:, bone] for part in forward(skeleton, motion.pose[on]))
+    gaps, angles = np.zeros_like(heads), np.zeros_like(heads)
+    if pin.position is not None:
+        gaps = heads + rotation.rotate(turns, pin.point) - _over_time(pin, pin.position, (count, 3))[on]
+    if pin.rotation is not None:
+        wanted = _over_time(pin, pin.rotation, (count, 4))[on]
+        angles = rotation.log(rotation.mul(turns, rotation.inv(wanted)))
+    return gaps, angles
+
+
 class _Work:
     """A motion that is held in some frames.
 
@@ -170,16 +186,8 @@ class _Work:
             weight[on] = 1.0
             for target, given in ((position, pin.position), (turn, pin.rotation)):
                 if target is not None and given is not None:
-                    target[on] = self._over_time(pin, given, target.shape[1])[on]
+                    target[on] = _over_time(pin, given, (count, target.shape[1]))[on]
         return Goal(one.bone, position, turn, one.point, weight, weight)
-
-    def _over_time(self, pin: TimedPin, given: Array, width: int) -> Array:
-        try:
-            return np.broadcast_to(given, (len(self.motion), width))
-        except ValueError:
-            raise CoreError(
-                f'The pin of "{pin.bone}" needs {width} numbers, or as many for each of {len(self.motion)} frames.'
-            ) from None
 
     def _fades(self) -> list[tuple[int, slice, Array]]:
         """Where what is held changes, between the frame before it and it; frames, and their shares of the jump.
@@ -252,17 +260,20 @@ class _Work:
             # not checked again: it would normalise, and frames beside the pins stay bit for bit
             motion = replace(motion, pose=Pose.trusted(rotations, translations, own.scales, own.driven_matrices))
         errors = np.zeros((2, len(self.pins)))
-        for number, (pin, (bone, _)) in enumerate(zip(self.pins, self.points, strict=True)):
-            on = slice(*self.spans[number])
-            heads, turns = forward(self.skeleton, motion.pose[on])
-            if pin.position is not None:
-                places = heads[:, bone] + rotation.rotate(turns[:, bone], pin.point)
-                gaps = rotation.lengths(places - self._over_time(pin, pin.position, 3)[on])
-                errors[0, number] = gaps.max(initial=0.0)
-            if pin.rotation is not None:
-                angles = rotation.angle_between(turns[:, bone], self._over_time(pin, pin.rotation, 4)[on])
-                errors[1, number] = angles.max(initial=0.0)
+        for number, pin in enumerate(self.pins):
+            gaps, turns = pin_errors(self.skeleton, motion, pin)
+            errors[:, number] = rotation.lengths(gaps).max(initial=0.0), rotation.lengths(turns).max(initial=0.0)
         return PinnedMotion(motion, changed, *errors)
+
+
+def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
+    try:
+        return np.broadcast_to(given, shape)
+    except ValueError:
+        count, width = shape
+        raise CoreError(
+            f'The pin of "{pin.bone}" needs {width} numbers, or as many for each of {count} frames.'
+        ) from None
 
 
 def _eased(share: Array) -> Array:

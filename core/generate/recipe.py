@@ -160,13 +160,18 @@ class Recipe:
             # through both ends, and between them nothing but gravity
             rise = 0.5 * gravity * t * (span - t) * up
             shifts[within] = ends[0] + (ends[1] - ends[0]) * t / span + rise
-        translations = np.array(pose.translations)
-        for root in np.flatnonzero(skeleton.parents < 0).tolist():
-            local = shifts
-            if skeleton.local_location[root]:
-                local = rotation.rotate(rotation.inv(skeleton.rest_rotations[root]), shifts)
-            translations[:, root] += local * skeleton.translatable[root]
-        return replace(pose, translations=translations)
+        return shifted(skeleton, pose, shifts)
+
+
+def shifted(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:
+    """The pose (...) with its roots moved by shifts (..., 3) in armature space, as far as they may be."""
+    translations = np.array(pose.translations)
+    for root in np.flatnonzero(skeleton.parents < 0).tolist():
+        local = shifts
+        if skeleton.local_location[root]:
+            local = rotation.rotate(rotation.inv(skeleton.rest_rotations[root]), shifts)
+        translations[..., root, :] += local * skeleton.translatable[root]
+    return replace(pose, translations=translations)
 
 
 def _kept(pose: Pose, count: int) -> tuple[Array | None, Array | None]:

@@ -10,14 +10,17 @@ bodies: what they do at rest is shape, up to SHAPE for feet and hands.
 Numbers: hand-set, between those measured on three families of motion capture.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
 from .. import rotation
+from ..errors import CoreError
 from ..limits import EulerBox, Framed, LimitGroup
 from ..pose import Pose, frame_rotations
 from ..rotation import Array
@@ -105,6 +108,31 @@ def anatomy(skeleton: Skeleton, roles: Roles | None = None) -> Anatomy:
     return _Body(skeleton, roles).anatomy()
 
 
+def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
+    """The relaxed pose with other angles: degrees (3,), a rotation vector about the axes of the canonical T-pose.
+
+    By role ("forearm.R"), or by part for both sides ("forearm"); the spine's and the neck's are shared by their bones.
+    Raises CoreError for a body that is no human's, and for parts that no joint has.
+    """
+    if not roles.humanoid:
+        raise CoreError("Poses by angles are those of a human body, and this armature has none.")
+    known = {name: None for part in _DEVIATIONS for name in (part, *(f"{part}.{side}" for side in SIDES))}
+    unknown = next((name for name in angles if name not in known), None)
+    if unknown is not None:
+        near = get_close_matches(unknown, known, 1)
+        raise CoreError(f'No joint "{unknown}" in a body' + (f'; did you mean "{near[0]}"?' if near else "."))
+    return _Body(skeleton, roles).pose(angles)
+
+
+def canonical_frames(skeleton: Skeleton, roles: Roles) -> tuple[Array, Array]:
+    """The rotation (4,) from canonical to armature space, and each bone's frame (J, 4) there in the T-pose.
+
+    So a bone's frame in any pose, times the inverse of the one here, is how its part of the body is turned.
+    """
+    body = _Body(skeleton, roles)
+    return body.heading, rotation.mul(rotation.inv(body.stray), body.rest)
+
+
 def with_anatomy(
     skeleton: Skeleton, method: PinAndDrag, roles: Roles | None = None, pose: Pose | None = None
 ) -> tuple[Skeleton, PinAndDrag]:
@@ -163,13 +191,8 @@ class _Body:
         self.canonical[limbs] = rotation.mul(back[limbs], rotation.mul(undone, self.rest[limbs]))
 
     def anatomy(self) -> Anatomy:
-        rest = Pose.rest(self.skeleton)
-        relaxed = np.zeros((len(self.skeleton), 3))
-        for bone, (part, side) in self.parts.items():
-            relaxed[bone] = mirrored_turn(np.radians(_RELAXED.get(part, (0.0, 0.0, 0.0))), side)
-        turns = rotation.exp(rotation.rotate(self.axes, relaxed))
         return Anatomy(
-            replace(rest, rotations=rotation.mul(self.canonical, turns)),
+            self.pose({}),
             self._deviations(),
             self.axes,
             self._limits(),
@@ -177,6 +200,16 @@ class _Body:
             masses_of(self.skeleton, self.roles),
             self.canonical,
         )
+
+    def pose(self, angles: Mapping[str, Sequence[float]]) -> Pose:
+        """The relaxed pose, with other degrees by role or part."""
+        degrees = np.zeros((len(self.skeleton), 3))
+        counts = Counter(part for part, side in self.parts.values() if not side)
+        for bone, (part, side) in self.parts.items():
+            given = angles.get(f"{part}.{side}", angles.get(part, _RELAXED.get(part, (0.0, 0.0, 0.0))))
+            degrees[bone] = mirrored_turn(given, side) / max(counts[part], 1)
+        turns = rotation.exp(rotation.rotate(self.axes, np.radians(degrees)))
+        return replace(Pose.rest(self.skeleton), rotations=rotation.mul(self.canonical, turns))
 
     def _parts(self) -> dict[int, tuple[str, str]]:
         """Bone -> part and side, of the bones of the body that hang together in the skeleton as in the body."""

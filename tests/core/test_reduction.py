@@ -8,8 +8,9 @@ import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
 from core import CoreError, Motion, Pose, Skeleton, forward, rotation
+from core.channels import to_rotations
 from core.editing.bezier import Keys
-from core.editing.reduction import ReducedKeys, channels_of, own_rotations, reduce_keys
+from core.editing.reduction import ReducedKeys, channels_of, reduce_keys
 
 WALK = Path(__file__).parents[1] / "data" / "motion" / "cmu_07_12.bvh"
 BONES = ("Hips", "Head", "LeftHand", "RightFoot")
@@ -40,7 +41,7 @@ def poses_at(skeleton: Skeleton, motion: Motion, reduced: ReducedKeys, at: np.nd
     for bone in reduced.bones:
         values = bone.keys.evaluate(at)
         width = values.shape[1] - 3 * bone.located
-        turns[:, bone.bone] = own_rotations(values[:, :width], bone.mode)
+        turns[:, bone.bone] = to_rotations(values[:, :width], bone.mode)
         if bone.located:
             moves[:, bone.bone] = values[:, width:]
     return Pose(turns, moves)

@@ -127,15 +127,19 @@ class Hand:
         assert side.active_panel_category == name, f"There is no tab {name}."
         yield 0.3
 
-    def read_panels(self, wanted: str = "") -> Generator[float, None, dict[str, list[tuple[int, int]]]]:
+    def read_panels(
+        self, wanted: str = "", below: float = 0.0
+    ) -> Generator[float, None, dict[str, list[tuple[int, int]]]]:
         """Go over the sidebar with the mouse, down to the `wanted` button: where they are, by what they do.
+
+        `below`: the share of the sidebar's height, from above, that is left out.
 
         {"bpy.ops.poise.solve()": [(x, y), ...], "poise.pins[0].mute": ...}: operator call or property path, and the
         points that were on the button, in reading order. So tests do not depend on the layout.
         """
         side, manager = self.region("UI"), bpy.context.window_manager
         found: dict[str, list[tuple[int, int]]] = {}
-        for y in range(side.y + side.height - GRID[1] // 2, side.y, -GRID[1]):
+        for y in range(side.y + round((1.0 - below) * side.height) - GRID[1] // 2, side.y, -GRID[1]):
             for x in range(side.x + GRID[0] // 2, side.x + side.width - 2 * TAB_STEP, GRID[0]):
                 self.move(x, y)
                 yield 0.005

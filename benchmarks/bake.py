@@ -1,0 +1,150 @@
+"""A whole bake inside Blender, read, keyed and all, beside Blender's own `nla.bake`; and the memory of a long one.
+
+python -m benchmarks.bake              250 frames of a walk on a rig of 55 bones, each three times; then ten minutes
+python -m benchmarks.bake --frames N   so many frames for both
+"""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+import standalone
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+RIG: Final = ROOT / "tests" / "data" / "rigs" / "named_mixamo_cm.blend"
+CLIP: Final = ROOT / "tests" / "data" / "motion" / "cmu_07_12.bvh"
+FRAMES, LONG = 250, 18_000
+TURNS: Final = 3
+MIB: Final = 1024.0  # KiB
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bake", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--frames", type=int, metavar="N", help="of both measurements")
+    parser.add_argument("--step", choices=("make", "bake", "hold"), help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    standalone.enable()
+    if options.step:
+        print(STEPS[options.step](options.frames, options.folder))
+        return 0
+    import bpy
+
+    rig, count = walker(options.frames or FRAMES), options.frames or FRAMES
+    poise, blender = fastest(lambda: bake(rig)), fastest(lambda: nla_bake(rig))
+    print(f"{bpy.app.version_string}: {count / poise:.0f} frames/s, nla.bake {count / blender:.0f}")
+    count = options.frames or LONG
+    with TemporaryDirectory() as folder:
+        _, peak, held = (_measured(step, count, folder) for step in STEPS)
+    print(f"{count} frames: a peak of {(peak - held) / MIB:.0f} MiB above Blender with both actions")
+    return 0
+
+
+def _measured(step: str, count: int, folder: str) -> float:
+    """What a step says in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.bake", "--step", step, "--frames", str(count), "--folder", folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def _make(count: int, folder: Path) -> float:
+    """A file with one action."""
+    import bpy
+
+    walker(count)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "one.blend"))
+    return 0.0
+
+
+def _bake(count: int, folder: Path) -> float:
+    """KiB at the peak of opening that file and baking; saves the file with both actions."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "one.blend"))
+    bake(next(object for object in bpy.data.objects if object.type == "ARMATURE"))
+    peak = status("VmHWM")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "both.blend"))
+    return peak
+
+
+def _hold(count: int, folder: Path) -> float:
+    """KiB that are in use once that one is open."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "both.blend"))
+    return status("VmRSS")
+
+
+STEPS: Final = {"make": _make, "bake": _bake, "hold": _hold}
+
+
+def walker(count: int) -> Any:
+    """The rig with a captured walk over and over, keyed at every frame."""
+    import bpy
+
+    import bridge
+    from commands.retarget import Retargeted, imported
+    from core import Motion
+
+    context: Any = bpy.context
+    bpy.ops.wm.open_mainfile(filepath=str(RIG))
+    context.scene.render.fps = 30
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    with imported(context, CLIP) as source:
+        edit = Retargeted(context, rig, source, (2, 60), plant=False)
+    numbers = np.arange(count)
+    motion = Motion(edit.after.pose[numbers % len(edit.after)], numbers + 1.0, 30.0)
+    bridge.write_keys(rig, edit.rig, motion, range(len(edit.rig.skeleton)), [0], "walk", new=False)
+    context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    return rig
+
+
+def bake(rig: Any) -> None:
+    """Ours: into a new action."""
+    import bpy
+
+    from commands.edit import keyed_range
+    from commands.reduce import Baked
+
+    edit = Baked(bpy.context, rig, keyed_range(rig))
+    edit.solve()
+    edit.write(rig)
+
+
+def nla_bake(rig: Any) -> None:
+    """Blender's own: into a new action."""
+    import bpy
+
+    first, last = (int(frame) for frame in rig.animation_data.action.frame_range)
+    bpy.ops.nla.bake(frame_start=first, frame_end=last, visual_keying=False, bake_types={"POSE"}, only_selected=False)
+
+
+def fastest(act: Callable[[], None]) -> float:
+    """Seconds of the fastest of some turns."""
+    found: list[float] = []
+    for _ in range(TURNS):
+        begin = perf_counter()
+        act()
+        found.append(perf_counter() - begin)
+    return min(found)
+
+
+def status(name: str) -> float:
+    """KiB of this process, by the name that Linux gives it."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(name)))
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    standalone.leave(code)

@@ -1,0 +1,111 @@
+"""A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import bridge
+from ..core import CoreError, Motion
+from ..core.editing.timed_pins import TimedPin, pin_errors
+from ..core.rotation import lengths
+from .report import GoalReport, Report
+from .solve import check_scene
+
+POSITION, ROTATION = 0.001, 0.5  # metres and degrees to which a pin holds
+
+Progress = Callable[[float], object]
+Bones = NDArray[np.int64]
+
+
+def nobody(share: float) -> None:
+    """Progress that nobody looks at."""
+
+
+class Edit:
+    """Made, it has read the motion `before` with its `worlds` (F, 4, 4); `solve` finds `after`; `write` keys that.
+
+    `solve` touches nothing of Blender's: it may run in a thread. Its `progress` is told the share that is done and may
+    raise to cancel. Raises CoreError, with nothing changed, for what cannot be done.
+    """
+
+    method = ""  # as the report calls it
+
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int], step: int = 1) -> None:
+        bridge.check(object)
+        check_scene(context, object)
+        context.view_layer.update()
+        begin = perf_counter()
+        self.rig = bridge.read_rig(object)
+        self.before, self.worlds = bridge.read_motion(object, self.rig, np.arange(frames[0], frames[1] + 1, step))
+        self.after = self.before
+        self.pins: Sequence[TimedPin] = ()
+        self.always: NDArray[np.bool_] = np.zeros(len(self.rig.skeleton), bool)  # bones that are keyed in any case
+        self.seconds = {"read": perf_counter() - begin}
+
+    def solve(self, progress: Progress = nobody) -> None:
+        """Find `after`."""
+        begin = perf_counter()
+        self.change(progress)
+        self.seconds["solve"] = perf_counter() - begin
+
+    def change(self, progress: Progress) -> None:
+        """What `solve` does in each kind of edit."""
+        raise NotImplementedError
+
+    def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
+        """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
+        begin = perf_counter()
+        turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
+        own = np.flatnonzero(self.always)
+        turned = np.union1d(turned, own)
+        moved = np.union1d(moved, own[self.rig.skeleton.parents[own] < 0])
+        written = self.key(object, turned, moved, grown, action, new)
+        self.seconds["write"] = perf_counter() - begin
+        names, goals = self.rig.skeleton.names, self.measure(object)
+        return Report(
+            armature=object.name,
+            frames=self.before.frames,
+            method=self.method,
+            seconds=self.seconds,
+            goals=goals,
+            explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
+            action=written.name,
+            rotated=tuple(names[bone] for bone in turned),
+            moved=tuple(names[bone] for bone in moved),
+        )
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        """Write the keys of the bones that turned, moved and grew; returns the action."""
+        return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        """How the pins hold in the motion that the armature has now."""
+        if not self.pins:
+            return ()
+        motion, worlds = bridge.read_motion(object, self.rig, self.before.frames)
+        return tuple(self._report(motion, worlds[:, :3, :3], pin) for pin in self.pins)
+
+    def _report(self, motion: Motion, worlds: NDArray[np.float64], pin: TimedPin) -> GoalReport:
+        on = slice(*pin.span(motion))
+        gaps, turns = pin_errors(self.rig.skeleton, motion, pin)
+        return GoalReport(
+            bone=self.rig.skeleton.names[self.rig.skeleton.index(pin.bone)],
+            kind="hold",
+            frames=motion.frames[on],
+            position_error=None if pin.position is None else lengths((worlds[on] @ gaps[..., None])[..., 0]),
+            rotation_error=None if pin.rotation is None else np.degrees(lengths(turns)),
+            position_tolerance=POSITION,
+            rotation_tolerance=ROTATION,
+        )
+
+
+def keyed_range(object: Any) -> tuple[int, int]:
+    """The frames of the armature's action; raises CoreError if it has none."""
+    data = object.animation_data
+    if data is None or data.action is None:
+        raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+    first, last = data.action.frame_range
+    return round(first), round(last)

@@ -1,0 +1,131 @@
+"""`generate`: a motion from two key poses, by a recipe."""
+
+import argparse
+from pathlib import Path
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Pose, rotation
+from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
+from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
+from ..core.generate.recipe import ALL
+from ..core.skeleton import Flags
+from .edit import Edit, Progress
+from .fields import FRAME_LIMIT
+from .recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, preset_names, read_recipe, track_of
+from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
+
+TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still
+EASE: Final = 0.1  # seconds over which a foot comes to bear and stops
+
+
+class Generated(Edit):
+    """The motion of a recipe from the frame `start` on, between the key poses `low` and `high`."""
+
+    method = "recipe"
+
+    def __init__(self, context: Any, object: Any, recipe: RecipeFile, start: int) -> None:
+        render = context.scene.render
+        last = start + round(recipe.seconds * render.fps / render.fps_base)
+        super().__init__(context, object, (start, last))
+        self.roles = bridge.read_roles(object, self.rig.skeleton)
+        self.low, self.high = (self._pose(context, object, given) for given in (recipe.low, recipe.high))
+        made, self.always = self._made(recipe)
+        self._check_driven()
+        self.after = made.motion(self.rig.skeleton, self.low, self.high, self.before.frames, self.before.fps)
+        self.pins = [self._pin(support) for support in recipe.supports]
+
+    def change(self, progress: Progress) -> None:
+        if self.pins:
+            self.after = pin_motion(self.rig.skeleton, self.after, self.pins, WHOLE_BODY, progress).motion
+
+    def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
+        """The recipe for this skeleton, and the bones (J,) that it decides."""
+        skeleton = self.rig.skeleton
+        tracks: list[Track] = []
+        decided = np.zeros(len(skeleton), bool)
+        for parts, samples in recipe.tracks:
+            if isinstance(parts, str):
+                tracks.append(track_of(samples, ALL))
+                decided[:] = True
+                continue
+            bones = [bone for part in parts for bone in self._bones(part)]
+            tracks.append(track_of(samples, tuple(bones)))
+            decided[bones] = True
+        path = None
+        if recipe.path is not None:
+            path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles))
+            decided[skeleton.parents < 0] = True
+        x, y, z = np.linalg.solve(self.worlds[0, :3, :3], [0.0, 0.0, 1.0]).tolist()
+        return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
+
+    def _bones(self, part: str) -> list[int]:
+        """Of a part of the body, or the bone of that name."""
+        names = self.rig.skeleton.names
+        return [names.index(part)] if part in names else bones_of(self.roles, part)
+
+    def _check_driven(self) -> None:
+        """Raises CoreError for a driven bone that should move; one that should only stand still is left alone."""
+        moves = rotation.angle_between(self.low.rotations, self.high.rotations) > TURNED
+        for name, reason in self.rig.driven.items():
+            bone = self.rig.skeleton.index(name)
+            if self.always[bone] and moves[bone]:
+                raise CoreError(f'"{name}" is decided by {reason}; no motion can be made for it.')
+
+    def _pose(self, context: Any, object: Any, given: Angles | Moment) -> Pose:
+        if isinstance(given, Angles):
+            return key_pose(self.rig.skeleton, self.roles, given.degrees)
+        return pose_at(context, object, self.rig, given)
+
+    def _pin(self, support: Support) -> TimedPin:
+        (bone, *_) = self._bones(support.role)
+        start, fps = self.before.frames[0], self.before.fps
+        first, last, at = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
+        return hold(self.rig.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
+
+
+def pose_at(context: Any, object: Any, rig: bridge.Rig, moment: Moment) -> Pose:
+    """The pose at a moment; actions are looked at without being assigned for longer."""
+    if moment.action is None:
+        if moment.frame is None:
+            return bridge.read_pose(object, rig)
+        return bridge.read_motion(object, rig, [moment.frame])[0].pose[0]
+    action = bpy.data.actions.get(moment.action)
+    if action is None:
+        raise CoreError(f'There is no action "{moment.action}" to take a pose from.')
+    with bridge.acting(object, action):
+        frame = action.frame_range[0] if moment.frame is None else moment.frame
+        return bridge.read_motion(object, rig, [frame])[0].pose[0]
+
+
+def add_generate(verbs: Any) -> None:
+    parser = verbs.add_parser("generate", help="make a motion from two key poses", allow_abbrev=False)
+    parser.add_argument(
+        "--recipe", metavar="RECIPE.json", type=Path, required=True,
+        help=f"what to make: a file, or one that comes with Poise: {', '.join(preset_names())}",
+    )  # fmt: skip
+    parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
+    parser.add_argument("--start", metavar="FRAME", type=int, help="its first frame, by default that of the scene")
+    parser.add_argument("--action", metavar="NAME", help="of the new action")
+    add_results(parser)
+    add_common(parser)
+    parser.set_defaults(verb=generate)
+
+
+def generate(arguments: argparse.Namespace) -> int:
+    """Make a motion; returns 1 if what bears the body is off its place."""
+    texts = outputs(arguments)
+    recipe = read_recipe(arguments.recipe)
+    object = armature_of(arguments.armature)
+    context: Any = bpy.context
+    start = context.scene.frame_start if arguments.start is None else arguments.start
+    if abs(start) > FRAME_LIMIT:
+        raise CoreError(f"--start: must be between {-FRAME_LIMIT} and {FRAME_LIMIT}.")
+    edit = Generated(context, object, recipe, start)
+    edit.solve()
+    report = edit.write(object, arguments.action or f"{object.name} {recipe.name}")
+    tell(f'A motion of {recipe.seconds:g} seconds by the recipe "{recipe.name}".')
+    return tell_report(arguments, report, texts, recipe=recipe.name)

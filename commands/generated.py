@@ -1,0 +1,126 @@
+"""A generated motion that goes on being edited: its key poses are an action, its samples keys of curves beside the
+motion's own.
+
+The curves are in the slot of the motion, on the armature object's own `poise_tracks`: Blender's Graph Editor shows
+no other. `offset` has the samples as keys, `fit` the smooth curve through them.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+from .. import bridge
+from ..core import CoreError, Motion, Pose
+from ..core.rotation import Array
+from .generate import Generated
+from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
+from .report import Report
+
+MIN, MAX = 0, 1  # frames of the action of the key poses
+GROUP: Final = "Poise"
+PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
+
+
+def store_pose(object: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
+    """Keep a pose as the min or the max pose."""
+    action = object.poise_key_poses or bpy.data.actions.new(f"{object.name} key poses")
+    motion = Motion(pose[None], np.array([number]), 1.0)
+    every = range(len(rig.skeleton))
+    with bridge.acting(object, action):
+        bridge.write_keys(object, rig, motion, every, every, new=False)
+    object.poise_key_poses = action
+
+
+def own_recipe(object: Any, data: dict[str, Any] | str, name: str) -> RecipeFile:
+    """A recipe with the armature's own key poses; raises CoreError if it lacks one."""
+    recipe = parse_recipe(json.loads(data) if isinstance(data, str) else data)
+    action = object.poise_key_poses
+    if action is None or action.frame_range[1] < MAX or action.frame_range[0] > MIN:
+        raise CoreError("Store a min and a max pose first.")
+    return replace(recipe, name=name, low=Moment(MIN, action.name), high=Moment(MAX, action.name))
+
+
+def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
+    """Write a new motion, and what it can be changed by."""
+    report = edit.write(object, _free_name(f"{object.name} {recipe.name}"))
+    store_pose(object, edit.rig, edit.low, MIN)
+    store_pose(object, edit.rig, edit.high, MAX)
+    object.poise_recipe, object.poise_generated_start = json.dumps(data), start
+    object.poise_generated = object.animation_data.action
+    object.poise_tracks.clear()
+    for parts, samples in recipe.tracks:
+        track = object.poise_tracks.add()
+        track.name = parts if isinstance(parts, str) else ", ".join(parts)
+        track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
+    for number, (_, samples) in enumerate(recipe.tracks):
+        frames = start + np.array(samples.times) * edit.before.fps
+        _draw(object, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
+    draw_fits(object, recipe, edit)
+    return report
+
+
+def _free_name(name: str) -> str | None:
+    """None, for Blender's own numbering, where the name is taken."""
+    return None if name in bpy.data.actions else name
+
+
+def draw_fits(object: Any, recipe: RecipeFile, edit: Generated) -> None:
+    """The smooth curves of the tracks, beside their samples."""
+    frames = edit.before.frames
+    for number, (_, samples) in enumerate(recipe.tracks):
+        fit = track_of(samples, "all").curve()((frames - frames[0]) / edit.before.fps)[:, 0]
+        _draw(object, f"poise_tracks[{number}].fit", frames, fit)
+
+
+def _draw(object: Any, path: str, frames: Array, values: Array) -> None:
+    """Keys on a curve of the object's, in place of those that it has."""
+    data = object.animation_data
+    curve = data.action.fcurve_ensure_for_datablock(object, path)
+    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
+    curve.group = bag.groups.get(GROUP) or bag.groups.new(GROUP)
+    points = curve.keyframe_points
+    points.clear()
+    points.add(len(frames))
+    points.foreach_set("co", np.stack([frames, values], axis=-1).astype(np.float32).ravel())
+    curve.update()
+    curve.lock = path.endswith(".fit")  # it is to be seen, the samples to be moved
+
+
+def sample_curve(object: Any, number: int) -> Any:
+    """The curve whose keys are the samples of a track, or None."""
+    data = object.animation_data
+    if data is None or data.action is None or data.action != object.poise_generated:
+        return None
+    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
+    return bag.fcurves.find(f"poise_tracks[{number}].offset") if bag else None
+
+
+def edited_recipe(object: Any, fps: float) -> RecipeFile:
+    """The recipe of the generated motion with its samples as the curves have them now."""
+    if object.poise_generated is None or not object.poise_recipe:
+        raise CoreError(f'"{object.name}" has no generated motion; generate one first.')
+    if object.animation_data is None or object.animation_data.action != object.poise_generated:
+        raise CoreError(f'"{object.name}" has another action now; give it "{object.poise_generated.name}" again.')
+    recipe = own_recipe(object, object.poise_recipe, "")
+    tracks: list[Any] = []
+    for number, (parts, _) in enumerate(recipe.tracks):
+        curve, track = sample_curve(object, number), object.poise_tracks[number]
+        if curve is None or not len(curve.keyframe_points):
+            raise CoreError(f'The track "{track.name}" has no samples; set keys of its offset.')
+        points = np.array([key.co for key in curve.keyframe_points], float)
+        more = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
+        times = (points[:, 0] - object.poise_generated_start) / fps
+        tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))
+    last = max(samples.times[-1] for _, samples in tracks) if tracks else recipe.seconds
+    return replace(recipe, tracks=tuple(tracks), seconds=max(last, 1.0 / fps))
+
+
+def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:
+    """Write the generated motion anew into its action."""
+    report = edit.write(object, new=False)
+    draw_fits(object, recipe, edit)
+    return report

@@ -1,0 +1,96 @@
+"""Motions that are held at some points for some time: feet where they bear, and pins over time."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError
+from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
+from ..core.editing.foot_lock import EASE, contact_pins, for_feet, skating
+from ..core.editing.timed_pins import pin_motion
+from ..core.humanoid import SIDES, Roles
+from ..core.rotation import Array
+from .edit import Edit, Progress
+
+FEET, HANDS = "feet", "hands"
+SKATING: Final = 0.5  # lengths of a human's body a second: of a point that should stand
+_UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
+_STILL: Final = 1e-6  # of its largest number: an object's matrix that changes less stands still
+
+
+class HeldMotion(Edit):
+    """A motion with pins: `pins` are to be set before it is solved."""
+
+    method = "pins"
+
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int]) -> None:
+        super().__init__(context, object, frames)
+        self.roles = bridge.read_roles(object, self.rig.skeleton)
+
+    def change(self, progress: Progress) -> None:
+        skeleton, method = for_feet(self.rig.skeleton, self.before, self.roles)
+        self.after = pin_motion(skeleton, self.before, self.pins, method, progress).motion
+
+
+class LockedFeet(HeldMotion):
+    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`."""
+
+    method = "lock-feet"
+
+    def __init__(
+        self, context: Any, object: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
+    ) -> None:
+        super().__init__(context, object, frames)
+        self.contacts = find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
+        self.pins = contact_pins(self.rig.skeleton, self.before, self.contacts, ease)
+
+    def skating(self) -> dict[str, float]:
+        """Shares of the bearing steps of heels and balls that are too fast, before and after."""
+        shares: dict[str, float] = {}
+        for name, motion in (("before", self.before), ("after", self.after)):
+            fast, all = skating(self.rig.skeleton, motion, self.contacts, SKATING * self.rig.skeleton.size)
+            shares[name] = fast / max(all, 1)
+        return shares
+
+
+def find_touches(edit: Edit, points: Sequence[BodyPoint]) -> Contacts:
+    """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
+    if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
+        raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
+    up = np.linalg.solve(edit.worlds[0, :3, :3], _UP)
+    found = find_contacts(edit.rig.skeleton, edit.before, points, up=up)
+    if not found.touching.any():
+        named = ", ".join(point.name for point in points)
+        raise CoreError(f"Nothing bears on the ground; looked at: {named}.")
+    return found
+
+
+def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[BodyPoint]:
+    """The points that may touch the ground: "feet", "hands", or bones by name, of which the tail is meant."""
+    found: list[BodyPoint] = []
+    for name in names:
+        if name == FEET:
+            feet = foot_points(skeleton, roles)
+            if not feet:
+                raise CoreError("There are no feet in this body; name the bones that touch the ground.")
+            found += feet
+        elif name == HANDS:
+            hands = [(f"{HANDS[:-1]}.{side}", roles.bones.get(f"hand.{side}")) for side in SIDES]
+            found += [_tail(skeleton, hand, bone) for hand, bone in hands if isinstance(bone, int)]
+        else:
+            found.append(_tail(skeleton, name, skeleton.index(name)))
+    return found
+
+
+def _tail(skeleton: Any, name: str, bone: int) -> BodyPoint:
+    return BodyPoint(name, bone, (0.0, float(skeleton.lengths[bone]), 0.0))
+
+
+def over_time(worlds: Array, at: int, position: Array | None, turn: Array | None) -> tuple[Array | None, Array | None]:
+    """A place (3,) and a rotation (4,) of armature space at frame index `at`, still in the world: (F, 3), (F, 4)."""
+    placed = bridge.armature_to_world(worlds[at], position, turn)
+    count = len(worlds)
+    held = [None if part is None else np.broadcast_to(part, (count, len(part))) for part in placed]
+    return bridge.world_to_armature(worlds, *held)

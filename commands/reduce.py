@@ -1,0 +1,155 @@
+"""`reduce-keys` and `bake`: a motion with as few keys as a tolerance lets, or with a key at every frame."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, forward
+from ..core.editing.reduction import CONSTANT, BoneChannels, ReducedKeys, reduce_keys
+from ..core.humanoid import SIDES
+from ..core.rotation import lengths
+from .edit import Bones, Edit, Progress
+from .feet import add_motion, motion_of
+from .recipe import bones_of
+from .report import GoalReport
+from .verbs import outputs, tell, tell_report
+
+TOLERANCE: Final = 0.005  # metres
+WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
+
+
+class Reduced(Edit):
+    """Fewer keys on the chosen bones and all that they hang on; `bones`: names or roles, by default those of WATCHED.
+
+    `tolerance` in metres, at every frame and between frames.
+    """
+
+    method = "reduce-keys"
+
+    def __init__(
+        self,
+        context: Any,
+        object: Any,
+        frames: tuple[int, int],
+        bones: Sequence[str] = (),
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        super().__init__(context, object, frames)
+        if not 0.0 < tolerance < np.inf:
+            raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")
+        skeleton = self.rig.skeleton
+        self.chosen = self._chosen(object, bones)
+        self.tolerance = tolerance
+        scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
+        self._own = tolerance / float(scale)
+        carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
+        turns = bridge.rotation_curves(object, self.rig, self.before, carriers)
+        self._channels = [
+            BoneChannels(bone, skeleton.rotation_modes[bone], values, self._location(bone))
+            for bone, values in turns.items()
+        ]
+        self.reduced: ReducedKeys | None = None
+
+    def _chosen(self, object: Any, bones: Sequence[str]) -> list[int]:
+        skeleton, roles = self.rig.skeleton, bridge.read_roles(object, self.rig.skeleton)
+        if not bones and not roles.humanoid:
+            return [bone for bone in range(len(skeleton)) if bone not in set(skeleton.parents.tolist())]
+        named = bones or [role for role in WATCHED if role in roles.bones]
+        return [
+            bone
+            for name in named
+            for bone in ([skeleton.index(name)] if name in skeleton.names else bones_of(roles, name))
+        ]
+
+    def _location(self, bone: int) -> Any:
+        places = self.before.pose.translations[:, bone]
+        moves = np.ptp(places, axis=0).max() > CONSTANT * self.rig.skeleton.size
+        return places if moves and self.rig.skeleton.translatable[bone].any() else None
+
+    def change(self, progress: Progress) -> None:
+        names = [self.rig.skeleton.names[bone] for bone in self.chosen]
+        self.reduced = reduce_keys(self.rig.skeleton, self.before, names, self._own, self._channels, progress)
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        assert self.reduced is not None  # `solve` comes first
+        return bridge.write_reduced(object, self.rig, self.reduced.bones, action, new)
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        """How far the heads of the chosen bones are from where they were, at the frames, in the world."""
+        after, _ = bridge.read_motion(object, self.rig, self.before.frames)
+        was, now = (forward(self.rig.skeleton, motion.pose)[0][:, self.chosen] for motion in (self.before, after))
+        gaps = lengths((self.worlds[:, None, :3, :3] @ (now - was)[..., None])[..., 0])
+        return tuple(
+            GoalReport(self.rig.skeleton.names[bone], "keep", after.frames, gaps[:, k], None, self.tolerance, 1.0)
+            for k, bone in enumerate(self.chosen)
+        )
+
+
+class Baked(Edit):
+    """A key at every `step`th frame on some bones, all if none are named, whatever made the motion."""
+
+    method = "bake"
+
+    def __init__(
+        self, context: Any, object: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1
+    ) -> None:
+        super().__init__(context, object, frames, step)
+        skeleton = self.rig.skeleton
+        self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
+
+    def change(self, progress: Progress) -> None:
+        progress(1.0)
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        placed = [bone for bone in self._bones if np.any(self.before.pose.translations[:, bone])]
+        return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
+
+
+def add_reduce_keys(verbs: Any) -> None:
+    parser = verbs.add_parser("reduce-keys", help="keep as few keys as a tolerance lets", allow_abbrev=False)
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE, metavar="M", help="metres, in the world")
+    parser.add_argument(
+        "--bones", nargs="+", default=[], metavar="BONE",
+        help="names or roles of what is to stay there, by default hips, head, hands and feet",
+    )  # fmt: skip
+    add_motion(parser)
+    parser.set_defaults(verb=reduce)
+
+
+def reduce(arguments: argparse.Namespace) -> int:
+    """Reduce keys; returns 1 if Blender's evaluation is beyond the tolerance."""
+    texts = outputs(arguments)
+    object, frames = motion_of(arguments)
+    edit = Reduced(bpy.context, object, frames, arguments.bones, arguments.tolerance)
+    edit.solve()
+    report = edit.write(object, arguments.action)
+    found = edit.reduced
+    assert found is not None
+    tell(f"{found.kept} of {found.before} keys are kept.")
+    return tell_report(arguments, report, texts, keys={"kept": found.kept, "before": found.before})
+
+
+def add_bake(verbs: Any) -> None:
+    parser = verbs.add_parser("bake", help="key every frame of a range", allow_abbrev=False)
+    parser.add_argument("--step", type=int, default=1, metavar="N", help="from one key to the next")
+    parser.add_argument("--bones", nargs="+", default=[], metavar="BONE", help="by name, by default all")
+    parser.add_argument("--present", action="store_true", help="into the present action, not into a new one")
+    add_motion(parser)
+    parser.set_defaults(verb=bake)
+
+
+def bake(arguments: argparse.Namespace) -> int:
+    """Bake."""
+    texts = outputs(arguments)
+    if arguments.step < 1:
+        raise CoreError(f"--step: must be at least 1, not {arguments.step}.")
+    if arguments.present and arguments.action is not None:
+        raise CoreError("--action: the name of a new action; not with --present.")
+    object, frames = motion_of(arguments)
+    edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step)
+    edit.solve()
+    return tell_report(arguments, edit.write(object, arguments.action, not arguments.present), texts)

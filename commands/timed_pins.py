@@ -1,0 +1,143 @@
+"""The timed pins that are saved with an armature, and the motion that is made of them; the original one is kept."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, forward, rotation
+from ..core.editing.contacts import Contacts
+from ..core.editing.timed_pins import TimedPin
+from ..core.rotation import Array
+from .edit import keyed_range
+from .hold import HeldMotion, contact_points, find_touches, over_time
+from .report import Report
+from .takes import record
+
+LEAST_EASE: Final = 1  # frames
+
+
+def source_of(object: Any) -> Any:
+    """The action that timed pins change: the original one where the armature has the one made of it, else its own."""
+    data = object.animation_data
+    action = data.action if data is not None else None
+    if object.poise_source is not None and action is not None and action == object.poise_result:
+        return object.poise_source
+    return action
+
+
+class PinnedMotion(HeldMotion):
+    """The original motion with the armature's timed pins, over all its frames, or over `frames` alone."""
+
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | None = None) -> None:
+        source = source_of(object)
+        if source is None:
+            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+        self.source: str = source.name
+        with bridge.acting(object, source):
+            super().__init__(context, object, frames or keyed_range(object))
+            self.pins = [self._pin(context, object, pin) for pin in object.poise_timed_pins if not pin.mute]
+
+    def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
+        skeleton, motion = self.rig.skeleton, self.before
+        if not (pin.use_position or pin.use_rotation):
+            raise CoreError(f'The timed pin of "{pin.name}" holds neither a position nor a rotation.')
+        point = np.array(pin.point)
+        heads, turns = (part[:, skeleton.index(pin.name)] for part in forward(skeleton, motion.pose))
+        places = heads + rotation.rotate(turns, point)
+        held: tuple[Array | None, Array | None] = places, turns
+        if pin.held == "FRAME":
+            at = self._index(pin.frame, pin)
+            held = over_time(self.worlds, at, places[at], turns[at])
+        elif pin.held == "PLACE":
+            first = self._index(pin.start, pin)
+            held = over_time(self.worlds, first, np.array(pin.position), turns[first])
+        elif pin.held == "OBJECT":
+            held = self._followed(context, object, pin, places, turns)
+        position, turn = held
+        return TimedPin(
+            pin.name, pin.start, pin.end, position if pin.use_position else None, turn if pin.use_rotation else None,
+            pin.ease_in, pin.ease_out, tuple(point.tolist()),
+        )  # fmt: skip
+
+    def _index(self, frame: int, pin: Any) -> int:
+        """Of a frame in the motion."""
+        frames = self.before.frames
+        if not frames[0] <= frame <= frames[-1]:
+            raise CoreError(f'The timed pin of "{pin.name}" needs frame {frame}, which the motion does not have.')
+        return int(np.searchsorted(frames, frame))
+
+    def _followed(
+        self, context: Any, object: Any, pin: Any, places: Array, turns: Array
+    ) -> tuple[Array | None, Array | None]:
+        """With the object, from where the motion has the bone in the first frame."""
+        if pin.target is None:
+            raise CoreError(f'The timed pin of "{pin.name}" has no object to go with; choose one.')
+        first = self._index(pin.start, pin)
+        seen = record(context, object, self.before.frames, [pin.target.name]).objects[pin.target.name]
+        start = bridge.armature_to_world(self.worlds[first], places[first], turns[first])
+        own = bridge.world_to_armature(seen[first], *start)
+        count = len(seen)
+        carried = [None if part is None else np.broadcast_to(part, (count, len(part))) for part in own]
+        return bridge.world_to_armature(self.worlds, *bridge.armature_to_world(seen, *carried))
+
+    def find(self, points: Sequence[str]) -> Contacts:
+        """Contacts of the original motion."""
+        return find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
+
+    def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
+        """Put the pinned motion in the place of the one that was made before."""
+        source = bpy.data.actions.get(self.source)
+        if source is None:
+            raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
+        present, old = object.animation_data.action, object.poise_result
+        bridge.assign(object, source)
+        try:
+            report = super().write(object, action)
+        except CoreError:
+            bridge.assign(object, present)
+            raise
+        made = object.animation_data.action
+        object.poise_source, object.poise_result = source, made
+        name = None if old is None else old.name
+        drop(old)
+        if name is not None and name not in bpy.data.actions:
+            made.name = name
+        return report
+
+
+def give_back(object: Any) -> None:
+    """The original motion, as it was before there were timed pins."""
+    source, made = object.poise_source, object.poise_result
+    if source is None:
+        return
+    if made is not None and object.animation_data.action == made:
+        bridge.assign(object, source)
+    object.poise_source = object.poise_result = None
+    drop(made)
+
+
+def drop(action: Any) -> None:
+    """Remove an action that was made here, unless somebody else has come to use it."""
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)
+
+
+def add_timed_pin(object: Any, bone: str, start: int, end: int) -> Any:
+    pin = object.poise_timed_pins.add()
+    pin.name = pin.label = bone
+    pin.start, pin.end, pin.frame = start, end, start
+    object.poise_active_timed_pin = len(object.poise_timed_pins) - 1
+    return pin
+
+
+def store_pins(object: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:
+    """Pins as they are found, at their places, into the list; `names` of the skeleton's bones."""
+    for pin, label in zip(pins, labels, strict=True):
+        bone = pin.bone if isinstance(pin.bone, str) else names[pin.bone]
+        stored = add_timed_pin(object, bone, round(pin.start), round(pin.end))
+        stored.label, stored.held = label, "PLACE"
+        stored.point, stored.position = pin.point, pin.position
+        stored.ease_in = stored.ease_out = max(LEAST_EASE, round(pin.ease_in))

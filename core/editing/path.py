@@ -1,0 +1,53 @@
+"""The way of a whole motion over the ground: moved, made longer or shorter, bent; feet are to be planted afterwards."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..motion import Motion
+from ..pose import Pose, forward
+from ..rotation import Array
+from ..skeleton import Skeleton
+
+
+def lead_path(
+    skeleton: Skeleton,
+    motion: Motion,
+    leader: int,
+    offset: ArrayLike = (0.0, 0.0, 0.0),
+    scale: float = 1.0,
+    bend: float = 0.0,
+    up: ArrayLike = (0.0, 0.0, 1.0),
+) -> Motion:
+    """The motion with the way of the bone `leader`, such as the hips, changed across `up` (3,).
+
+    offset (3,) in armature space; `scale` of its length; `bend` in radians, by which it has turned at its end, evenly
+    over its length, the body with it. The first frame stays where it is but for the offset.
+    """
+    axis = np.asarray(up, float) / np.linalg.norm(up)
+    here = forward(skeleton, motion.pose)[0][:, leader]
+    flat = here - (here @ axis)[:, None] * axis
+    steps = np.diff(flat, axis=0)
+    way = np.concatenate([[0.0], np.cumsum(rotation.lengths(steps))])
+    angles = bend * way / way[-1] if way[-1] > 0.0 else np.zeros(len(way))
+    turns = rotation.exp(angles[:, None] * axis)
+    halfway = rotation.exp(0.5 * (angles[1:] + angles[:-1])[:, None] * axis)
+    led = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scale * rotation.rotate(halfway, steps), axis=0)])
+    return replace(motion, pose=_carried(skeleton, motion, flat, turns, led + np.asarray(offset, float)))
+
+
+def _carried(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:
+    """All that has no parent, turned about places `start` (F, 3) and carried to `end` (F, 3)."""
+    pose = motion.pose
+    rotations, translations = pose.rotations.copy(), pose.translations.copy()
+    heads, _ = forward(skeleton, pose)
+    for root in np.flatnonzero(skeleton.parents < 0).tolist():
+        rest = skeleton.rest_rotations[root]
+        own = rotation.mul(rotation.inv(rest), rotation.mul(turns, rest))
+        shift = rotation.rotate(turns, heads[:, root] - start) + end - heads[:, root]
+        local = rotation.rotate(rotation.inv(rest), shift) if skeleton.local_location[root] else shift
+        rotations[:, root] = rotation.mul(own, rotations[:, root])
+        translations[:, root] += local
+    return replace(pose, rotations=rotations, translations=translations)

@@ -1,0 +1,115 @@
+"""A tool whose work takes its time: read, solved beside Blender in a thread, written; Esc changes nothing."""
+
+from threading import Event, Thread
+from typing import Any, Final
+
+import bpy
+
+from ..commands.edit import Edit
+from ..core import CoreError
+from .tool import Tool
+
+_TICK: Final = 0.05  # seconds
+_STEPS: Final = 100  # of the progress shown at the mouse
+
+
+class _Cancelled(Exception):
+    """Somebody pressed Esc."""
+
+
+class _Work:
+    """An edit in its thread: how much is done, and what went wrong."""
+
+    def __init__(self, edit: Edit) -> None:
+        self.share = 0.0
+        self.error: BaseException | None = None
+        self._stop = Event()
+        self._thread = Thread(target=self._run, args=(edit,), daemon=True)
+        self._thread.start()
+
+    def _run(self, edit: Edit) -> None:
+        try:
+            edit.solve(self._note)
+        except BaseException as error:  # it belongs to whoever asked for the work
+            self.error = error
+
+    def _note(self, share: float) -> None:
+        self.share = share
+        if self._stop.is_set():
+            raise _Cancelled
+
+    @property
+    def over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Ends after the present step, of which nobody hears any more."""
+        self._stop.set()
+
+
+class Background(Tool):
+    """`begin` reads, `end` writes and says what to report; with a window, Blender goes on in between."""
+
+    def begin(self, context: Any, object: Any) -> Edit:
+        """What is to be solved; raises CoreError."""
+        raise NotImplementedError
+
+    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        """Write it; returns what to report. Raises CoreError, with nothing changed."""
+        raise NotImplementedError
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        edit = self.begin(context, object)
+        edit.solve()
+        return self.end(context, object, edit)
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        operator: Any = self
+        try:
+            self._edit = self.begin(context, context.active_object)
+        except CoreError as error:
+            operator.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self._name = context.active_object.name
+        self._work = _Work(self._edit)
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TICK, window=context.window)
+        manager.progress_begin(0, _STEPS)
+        context.workspace.status_text_set(f"{operator.bl_label}: Esc cancels")
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
+        operator: Any = self
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            operator.report({"WARNING"}, "Cancelled; nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER" or not self._work.over:
+            context.window_manager.progress_update(round(_STEPS * self._work.share))
+            return {"PASS_THROUGH"}
+        self.cancel(context)
+        try:
+            if self._work.error is not None:
+                raise self._work.error
+            level, sentence = self.end(context, self._object(), self._edit)
+        except CoreError as error:
+            operator.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        operator.report({level}, sentence)
+        return {"FINISHED"}
+
+    def cancel(self, context: Any) -> None:
+        """Blender calls this, too, when it closes the file or the window."""
+        self._work.stop()
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+
+    def _object(self) -> Any:
+        """The armature, as it was; raises CoreError."""
+        found = bpy.data.objects.get(self._name)
+        names = self._edit.rig.skeleton.names
+        if found is None or found.type != "ARMATURE" or tuple(found.pose.bones.keys()) != names:
+            raise CoreError(f'The armature "{self._name}" is not as it was; nothing is written.')
+        return found

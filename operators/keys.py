@@ -1,0 +1,101 @@
+"""Keys of a whole motion: as few as a tolerance lets, or one at every frame."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, IntProperty
+
+from ..commands.edit import Edit, keyed_range
+from ..commands.job import FRAME_LIMIT
+from ..commands.reduce import TOLERANCE, Baked, Reduced
+from ..core import CoreError
+from .background import Background
+from .tool import counted, selected_bones
+
+_FRAME: Any = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
+
+
+class KeysTool(Background):
+    """A tool for the keys of the armature's action."""
+
+    frame_start: IntProperty(name="Start", description="First frame, by default that of the action", **_FRAME)
+    frame_end: IntProperty(name="End", description="Last frame, by default that of the action", **_FRAME)
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go",
+        items=(
+            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
+            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
+        ),
+    )
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        keyed_range(object)
+
+    def frames(self, object: Any) -> tuple[int, int]:
+        """The range; raises CoreError if it runs backwards."""
+        operator: Any = self
+        ends = zip(("frame_start", "frame_end"), keyed_range(object), strict=True)
+        first, last = (
+            getattr(self, name) if operator.properties.is_property_set(name) else whole for name, whole in ends
+        )
+        if last < first:
+            raise CoreError(f"The range runs backwards, from {first} to {last}.")
+        return first, last
+
+
+class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
+    """Leave out all keys that are not needed for the body to stay within a tolerance, in and between frames"""
+
+    bl_idname = "poise.reduce_keys"
+    bl_label = "Reduce Keys"
+
+    tolerance: FloatProperty(
+        name="Tolerance", description="How far the bones may be off, in the world", default=TOLERANCE, min=1e-5,
+        soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
+    )  # fmt: skip
+    bones: EnumProperty(
+        name="Bones",
+        description="What is to stay within the tolerance; the keys of these bones, and of all that they hang on, go",
+        items=(
+            ("BODY", "Body", "Hips, head, hands and feet, or the ends of a creature's limbs"),
+            ("SELECTED", "Selected", "The selected bones"),
+        ),
+    )
+
+    def begin(self, context: Any, object: Any) -> Edit:
+        bones = selected_bones(context) if self.bones == "SELECTED" else ()
+        return Reduced(context, object, self.frames(object), bones, self.tolerance)
+
+    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        assert isinstance(edit, Reduced)
+        report, found = edit.write(object, new=self.action == "NEW"), edit.reduced
+        assert found is not None
+        worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
+        return "INFO", f"{found.kept} of {found.before} keys kept, the largest error at a frame is {1e3 * worst:.2g} mm"
+
+
+class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
+    """Key what the armature does at every frame of a range; keys outside of it and on other bones stay"""
+
+    bl_idname = "poise.bake_motion"
+    bl_label = "Bake Motion"
+
+    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1, soft_max=10)
+    bones: EnumProperty(
+        name="Bones",
+        description="What gets keys",
+        items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "The selected bones")),
+    )
+
+    def begin(self, context: Any, object: Any) -> Edit:
+        bones = selected_bones(context) if self.bones == "SELECTED" else ()
+        return Baked(context, object, self.frames(object), bones, self.step)
+
+    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        report = edit.write(object, new=self.action == "NEW")
+        return "INFO", f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
+
+
+CLASSES = (POISE_OT_reduce_keys, POISE_OT_bake_motion)

@@ -1,0 +1,246 @@
+"""Timed pins: contacts that are found, pins that are set, and the motion that is made of them."""
+
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from .. import bridge
+from ..commands.edit import Edit
+from ..commands.hold import FEET, HANDS
+from ..commands.job import FRAME_LIMIT
+from ..commands.timed_pins import PinnedMotion, add_timed_pin, give_back, source_of, store_pins
+from ..core import CoreError
+from ..core.editing.foot_lock import EASE, contact_pins
+from ..overlay.draw import Drawing
+from ..overlay.marks import Marks, PinMark
+from ..overlay.strips import Strip, StripDrawing
+from ..properties.motion import HELD
+from .background import Background
+from .tool import Tool, counted, selected_bones
+
+_TOLD: Final = 3  # pins that are off, in one report
+
+
+class MotionTool(Tool):
+    """A tool for an armature that has a motion."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if source_of(object) is None:
+            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+
+
+class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
+    """Find when feet bear on the ground, by thresholds that the motion itself gives, and list them as timed pins"""
+
+    bl_idname = "poise.find_contacts"
+    bl_label = "Find Contacts"
+
+    points: EnumProperty(
+        name="Points",
+        description="What may bear on the ground",
+        items=(
+            ("FEET", "Feet", "Heel, ball and toe of each foot, or the tips of an animal's legs"),
+            ("HANDS", "Hands", "The hands"),
+            ("BOTH", "Feet and Hands", "Feet and hands"),
+            ("SELECTED", "Selected Bones", "The tails of the selected bones"),
+        ),
+    )
+    ease: FloatProperty(
+        name="Ease", description="Seconds over which the motion changes before and after", default=EASE, min=0.0,
+        soft_max=1.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
+    )  # fmt: skip
+    replace: BoolProperty(name="Replace", description="Take the pins off the list that are there", default=True)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
+        motion = PinnedMotion(context, object)
+        contacts = motion.find(names)
+        skeleton = motion.rig.skeleton
+        pins = contact_pins(skeleton, motion.before, contacts, self.ease)
+        if self.replace:
+            object.poise_timed_pins.clear()
+        labels = [contacts.points[touch.point].name for touch in contacts.touches()]
+        store_pins(object, skeleton.names, pins, labels)
+        share = contacts.speed / skeleton.size
+        return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
+
+
+class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
+    """Hold the selected bones for some frames of the motion"""
+
+    bl_idname = "poise.add_timed_pin"
+    bl_label = "Add Timed Pin"
+
+    start: IntProperty(name="Start", description="The first frame in which they are held", min=-FRAME_LIMIT,
+                       max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
+    end: IntProperty(name="End", description="The last frame in which they are held", min=-FRAME_LIMIT,
+                     max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
+    held: EnumProperty(name="Held", description="Where they are held", items=HELD[:3], default="FRAME")
+    ease: IntProperty(
+        name="Ease", description="Frames before and after over which the motion changes", default=6, min=0, soft_max=100
+    )
+    use_rotation: BoolProperty(name="Rotation", description="Hold the orientation, too")
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        super().need(context, object)
+        selected_bones(context)
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        present = context.scene.frame_current
+        half = round(context.scene.render.fps / 2)
+        # a bone that was dragged to a place goes there in this frame alone, and the ease spreads it
+        for name, frame in (("start", present), ("end", present if self.held == "PLACE" else present + half)):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, frame)
+        if self.end < self.start:
+            raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
+        bones = selected_bones(context)
+        for bone in bones:
+            pin = add_timed_pin(object, bone, self.start, self.end)
+            pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
+            pin.ease_in = pin.ease_out = self.ease
+            pin.frame = min(max(present, self.start), self.end)
+            pin.position = object.pose.bones[bone].head
+        return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
+
+
+class TimedPinsTool(Tool):
+    """A tool for an armature that has timed pins."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if not len(object.poise_timed_pins):
+            raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
+
+
+class POISE_OT_remove_timed_pin(TimedPinsTool, bpy.types.Operator):
+    """Take the chosen timed pin off the list, or all of them; solve the motion to have it back there"""
+
+    bl_idname = "poise.remove_timed_pin"
+    bl_label = "Remove Timed Pin"
+
+    all: BoolProperty(name="All", description="Take all of them off the list", options={"SKIP_SAVE"})
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        pins, place = object.poise_timed_pins, object.poise_active_timed_pin
+        count = len(pins) if self.all else 1
+        if self.all:
+            pins.clear()
+        else:
+            pins.remove(min(max(place, 0), len(pins) - 1))
+        object.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
+        return "INFO", f"Let go of {counted(count, 'timed pin')}"
+
+
+class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
+    """Change the motion as little as can be so that all timed pins hold; the original action is kept"""
+
+    bl_idname = "poise.solve_motion"
+    bl_label = "Solve Motion"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        super().need(context, object)
+        if not len(object.poise_timed_pins) and object.poise_source is None:
+            raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
+
+    def begin(self, context: Any, object: Any) -> Edit:
+        return PinnedMotion(context, object)
+
+    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        if not edit.pins:
+            give_back(object)
+            return "INFO", "No timed pins hold: the original motion is back"
+        report = edit.write(object)
+        sentence = f'{counted(len(report.goals), "timed pin")} hold in "{report.action}"'
+        if report.explanations:
+            return "WARNING", f"{sentence}, but {'; '.join(report.explanations[:_TOLD])}"
+        return "INFO", sentence
+
+
+class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
+    """Go back to the original action; the timed pins stay in the list"""
+
+    bl_idname = "poise.give_motion_back"
+    bl_label = "Original Motion"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if object.poise_source is None:
+            raise CoreError(f'"{object.name}" has its original motion.')
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        name = object.poise_source.name
+        give_back(object)
+        return "INFO", f'"{object.name}" has the action "{name}" again'
+
+
+class POISE_OT_keep_motion(Tool, bpy.types.Operator):
+    """Make the pinned motion a plain action: its timed pins, and the link to the original action, are dropped"""
+
+    bl_idname = "poise.keep_motion"
+    bl_label = "Keep Pinned Motion"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if object.poise_result is None:
+            raise CoreError(f'"{object.name}" has no pinned motion; solve it first.')
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        name = object.poise_result.name
+        object.poise_source = object.poise_result = None
+        object.poise_timed_pins.clear()
+        return "INFO", f'"{name}" is a plain action now'
+
+
+def show_strips() -> StripDrawing:
+    """Timed pins of the active armature in timelines and dope sheets, until the drawing is closed."""
+    return StripDrawing(_strips)
+
+
+def _strips(context: Any) -> list[Strip]:
+    object = context.active_object
+    if object is None or object.type != "ARMATURE":
+        return []
+    return [
+        Strip(pin.label, pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
+              number == object.poise_active_timed_pin, pin.mute)
+        for number, pin in enumerate(object.poise_timed_pins)
+    ]  # fmt: skip
+
+
+def show_timed_pins() -> Drawing:
+    """What is held at the present frame, in every viewport, until the drawing is closed."""
+    return Drawing(_marks, bridge.read_view)
+
+
+def _marks(context: Any) -> Marks | None:
+    object = context.active_object
+    if object is None or object.type != "ARMATURE" or context.mode != "POSE":
+        return None
+    present, world = context.scene.frame_current, bridge.world_matrix(object)
+    found: list[PinMark] = []
+    for pin in object.poise_timed_pins:
+        bone = object.pose.bones.get(pin.name)
+        if bone is None or not pin.start <= present <= pin.end:
+            continue
+        matrix = world @ np.array(bone.matrix, float)
+        here = matrix[:3, :3] @ np.array(pin.point) + matrix[:3, 3]
+        place = here if pin.held != "PLACE" else bridge.armature_to_world(world, np.array(pin.position))[0]
+        assert place is not None
+        found.append(PinMark(place, None, pin.use_position, here, pin.mute))
+    return Marks(pins=found) if found else None
+
+
+CLASSES = (
+    POISE_OT_find_contacts,
+    POISE_OT_add_timed_pin,
+    POISE_OT_remove_timed_pin,
+    POISE_OT_solve_motion,
+    POISE_OT_give_motion_back,
+    POISE_OT_keep_motion,
+)

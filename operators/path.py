@@ -1,0 +1,47 @@
+"""The way of a motion over the ground."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
+
+from ..commands.edit import Edit, keyed_range
+from ..commands.path import LedPath
+from .background import Background
+from .tool import counted
+
+
+class POISE_OT_edit_path(Background, bpy.types.Operator):
+    """Move, scale or bend the way of the motion over the ground, and plant the feet anew"""
+
+    bl_idname = "poise.edit_path"
+    bl_label = "Edit Path"
+
+    offset: FloatVectorProperty(
+        name="Offset", description="How far the motion is moved in the world", size=3, subtype="TRANSLATION"
+    )
+    scale: FloatProperty(name="Scale", description="Of the length of the way", default=1.0, min=0.0, soft_max=3.0)
+    bend: FloatProperty(
+        name="Bend", description="How far the way has turned at its end", subtype="ANGLE", soft_min=-np.pi,
+        soft_max=np.pi,
+    )  # fmt: skip
+    plant: BoolProperty(name="Plant Feet", description="Let feet stand where they bear on the ground", default=True)
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        keyed_range(object)
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
+
+    def begin(self, context: Any, object: Any) -> Edit:
+        bend = float(np.degrees(self.bend))
+        return LedPath(context, object, keyed_range(object), tuple(self.offset), self.scale, bend, self.plant)
+
+    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        report = edit.write(object)
+        return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}", feet stand {len(edit.pins)} times'
+
+
+CLASSES = (POISE_OT_edit_path,)

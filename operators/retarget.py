@@ -1,0 +1,64 @@
+"""Bring a motion from another body: from the other selected armature, or from a file."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..commands.edit import Edit
+from ..commands.retarget import KINDS, Retargeted, imported
+from ..core import CoreError
+from .background import Background
+from .tool import counted
+
+
+class POISE_OT_retarget(Background, bpy.types.Operator):
+    """Bring the motion of the other selected armature, or of a BVH, FBX or glTF file, to the active one"""
+
+    bl_idname = "poise.retarget"
+    bl_label = "Bring Motion"
+
+    filepath: StringProperty(
+        name="File", description="The file that has the motion; without, it is the other selected armature's",
+        subtype="FILE_PATH", options={"SKIP_SAVE"},
+    )  # fmt: skip
+    filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in KINDS), options={"HIDDEN"})
+    plant: BoolProperty(
+        name="Plant Feet", description="Let feet stand where those of the other body bear on the ground", default=True
+    )
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        if self.filepath or _others(context):
+            return super().invoke(context, event)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def begin(self, context: Any, object: Any) -> Edit:
+        if self.filepath:
+            path = Path(bpy.path.abspath(self.filepath))
+            self._from = path.stem
+            with imported(context, path) as source:
+                return Retargeted(context, object, source, plant=self.plant)
+        others = _others(context)
+        if len(others) != 1:
+            raise CoreError("Select one other armature that has the motion, or name a file.")
+        self._from = others[0].name
+        return Retargeted(context, object, others[0], plant=self.plant)
+
+    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        report = edit.write(object)
+        name = f"{object.name} {self._from}"
+        if name not in bpy.data.actions:
+            object.animation_data.action.name = name
+        sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {len(edit.pins)} times'
+        return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)
+
+
+def _others(context: Any) -> list[Any]:
+    """The selected armatures but the active one."""
+    chosen = context.view_layer.objects
+    return [one for one in chosen if one.select_get() and one.type == "ARMATURE" and one != context.active_object]
+
+
+CLASSES = (POISE_OT_retarget,)

@@ -1,0 +1,97 @@
+"""Timed pins as strips at the foot of timelines and dope sheets: one lane for each point, from start to end."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import blf
+import bpy
+import gpu
+
+from .draw import stroke, theme_colours, ui_scale
+from .strokes import Colour, Strokes, segments, together
+
+_LANES: Final = (4.0, 9.0)  # pixels at a scale of 1, where there is little room and where there is enough
+_RULER: Final = 24.0  # of the frame numbers above
+_THICK: Final = 0.6  # of a lane
+_TEXT: Final = 9.0
+_EASE: Final = 0.3  # of the opacity
+_MUTED: Final = 0.35
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One timed pin: its lane's name, the frames of its ease and of itself, whether it is chosen, or muted."""
+
+    lane: str
+    before: float
+    start: float
+    end: float
+    after: float
+    chosen: bool
+    mute: bool
+
+
+Find = Callable[[Any], Sequence[Strip]]
+
+
+class StripDrawing:
+    """Draws what `find(context)` gives into every dope sheet and timeline, until `close`."""
+
+    def __init__(self, find: Find) -> None:
+        self._find = find
+        space: Any = bpy.types.SpaceDopeSheetEditor
+        self._handle: Any = space.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
+
+    def close(self) -> None:
+        """Take it off the editors; a second time does nothing."""
+        if self._handle is not None:
+            space: Any = bpy.types.SpaceDopeSheetEditor
+            space.draw_handler_remove(self._handle, "WINDOW")
+            self._handle = None
+
+    def _draw(self) -> None:
+        context: Any = bpy.context
+        strips = self._find(context)
+        if not strips:
+            return
+        region, scale, colours = context.region, ui_scale(context), theme_colours(context)
+        to_pixel: Any = region.view2d.view_to_region
+
+        def place(frame: float) -> float:
+            return float(to_pixel(frame, 0.0, clip=False)[0])
+
+        lanes = lanes_of(strips)
+        room = (region.height / scale - _RULER) / len(lanes)
+        height = scale * min(max(room, _LANES[0]), _LANES[1])
+        gpu.state.blend_set("ALPHA")
+        stroke(strip_strokes(strips, place, height, colours.pin, colours.dragged), _THICK * height, region)
+        if height >= _LANES[1] * scale:
+            blf.size(0, _TEXT * scale)
+            blf.color(0, *colours.pin)
+            for number, lane in enumerate(lanes):
+                blf.position(0, 0.5 * height, (number + 0.2) * height, 0.0)
+                blf.draw(0, lane)
+        gpu.state.blend_set("NONE")
+
+
+def lanes_of(strips: Sequence[Strip]) -> list[str]:
+    """From the lowest up."""
+    return sorted({strip.lane for strip in strips}, reverse=True)
+
+
+def strip_strokes(
+    strips: Sequence[Strip], place: Callable[[float], float], height: float, colour: Colour, chosen: Colour
+) -> Strokes:
+    """Lines of the strips in lanes of a height in pixels; `place` gives the pixel of a frame."""
+    lanes = {lane: (number + 0.5) * height for number, lane in enumerate(lanes_of(strips))}
+    found: list[Strokes] = []
+    for strip in strips:
+        y, (red, green, blue, opacity) = lanes[strip.lane], chosen if strip.chosen else colour
+        strong = (red, green, blue, opacity * (_MUTED if strip.mute else 1.0))
+        faint = (red, green, blue, _EASE * strong[3])
+        ends = [(place(frame), y) for frame in (strip.before, strip.start, strip.end + 1.0, strip.after + 1.0)]
+        for (a, b), shade in zip(pairwise(ends), (faint, strong, faint), strict=True):
+            found.append(segments([a], [b], shade))
+    return together(found)

@@ -1,0 +1,71 @@
+"""The panel "Generate" of the sidebar: two key poses, and the samples of how far between them the body is."""
+
+from typing import Any
+
+import bpy
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+from .side import Side
+
+_TOOLS = ("store_pose", "generate", "regenerate")
+
+
+class POISE_UL_tracks(bpy.types.UIList):
+    """Tracks: the part of the body, and its offset at the present frame"""
+
+    def draw_item(
+        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
+    ) -> None:
+        row = layout.row(align=True)
+        row.label(text=item.name, icon="FCURVE")
+        row.prop(item, "offset", text="")
+
+
+class POISE_PT_generate(Side, bpy.types.Panel):
+    """Motions from two key poses"""
+
+    bl_label = "Generate"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_object is not None and context.active_object.type == "ARMATURE"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        object: Any = context.active_object
+        row = layout.row(align=True)
+        for pose in ("MIN", "MAX"):
+            row.operator("poise.store_pose", text=f"Store {pose.title()}").pose = pose
+        layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
+        if not len(object.poise_tracks):
+            return
+        layout.template_list("POISE_UL_tracks", "", object, "poise_tracks", object, "poise_active_track", rows=2)
+        if 0 <= object.poise_active_track < len(object.poise_tracks):
+            draw_track(layout, object, object.poise_active_track)
+        layout.operator("poise.regenerate", icon="FILE_REFRESH")
+
+
+def draw_track(layout: Any, object: Any, number: int) -> None:
+    """The samples of a track as a table of frames and offsets, and how smooth the curve through them is."""
+    data, path = object.animation_data, f"poise_tracks[{number}].offset"
+    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot) if data and data.action else None
+    curve = bag.fcurves.find(path) if bag else None
+    column = layout.column(align=True)
+    for key in curve.keyframe_points if curve else ():
+        row = column.row(align=True)
+        row.prop(key, "co", index=0, text="")
+        row.prop(key, "co", index=1, text="")
+    settings = layout.column()
+    settings.use_property_split = True
+    settings.use_property_decorate = False
+    settings.prop(object.poise_tracks[number], "width")
+    settings.prop(object.poise_tracks[number], "gamma")
+
+
+def draw_generate_tools(layout: Any) -> None:
+    """In the Pose menu, where F3 finds them."""
+    for name in _TOOLS:
+        layout.operator(f"poise.{name}")
+
+
+CLASSES = (POISE_UL_tracks, POISE_PT_generate)

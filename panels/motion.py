@@ -1,0 +1,96 @@
+"""The panel "Motion" of the sidebar: what is held of a motion, and what is made of it."""
+
+from typing import Any
+
+import bpy
+
+from .side import Side
+
+_ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
+_TOOLS = (
+    "find_contacts", "add_timed_pin", "remove_timed_pin", "solve_motion", "give_motion_back", "keep_motion",
+    "reduce_keys", "bake_motion", "edit_path", "retarget",
+)  # fmt: skip
+
+
+class POISE_UL_timed_pins(bpy.types.UIList):
+    """Timed pins: what is held, from when to when, muted or not"""
+
+    def draw_item(
+        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
+    ) -> None:
+        there = item.name in context.active_object.pose.bones
+        row = layout.split(factor=0.38, align=True)
+        label = row.row()
+        label.active = not item.mute
+        label.alert = not there or (item.held == "OBJECT" and item.target is None)
+        label.label(
+            text=item.label if there else f"{item.name} (no such bone)", icon=_ICONS[item.held] if there else "ERROR"
+        )
+        row = row.row(align=True)
+        row.prop(item, "start", text="", emboss=False)
+        row.prop(item, "end", text="", emboss=False)
+        row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
+
+
+class POISE_PT_motion(Side, bpy.types.Panel):
+    """Pins on the timeline of the active armature's motion"""
+
+    bl_label = "Motion"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_object is not None and context.active_object.type == "ARMATURE"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        object: Any = context.active_object
+        layout.operator("poise.retarget", icon="IMPORT")
+        column = layout.column(align=True)
+        column.operator("poise.find_contacts", icon="VIEWZOOM")
+        row = layout.row()
+        row.template_list(
+            "POISE_UL_timed_pins", "", object, "poise_timed_pins", object, "poise_active_timed_pin", rows=4
+        )
+        side = row.column(align=True)
+        side.operator("poise.add_timed_pin", text="", icon="ADD")
+        side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
+        side.separator()
+        side.operator("poise.remove_timed_pin", text="", icon="X").all = True
+        if 0 <= object.poise_active_timed_pin < len(object.poise_timed_pins):
+            draw_timed_pin(layout, object.poise_timed_pins[object.poise_active_timed_pin])
+        column = layout.column(align=True)
+        column.operator("poise.solve_motion", icon="PLAY")
+        row = column.row(align=True)
+        row.operator("poise.give_motion_back")
+        row.operator("poise.keep_motion", text="Keep")
+        row = layout.row(align=True)
+        row.operator("poise.reduce_keys")
+        row.operator("poise.bake_motion")
+        layout.operator("poise.edit_path", text="Edit Path...")
+
+
+def draw_timed_pin(layout: Any, pin: Any) -> None:
+    """The settings of one timed pin."""
+    row = layout.row(align=True)
+    row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
+    row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    frames = column.column(align=True)
+    for name in ("start", "end", "ease_in", "ease_out"):
+        frames.prop(pin, name)
+    column.prop(pin, "held")
+    shown = {"FRAME": "frame", "PLACE": "position", "OBJECT": "target"}.get(pin.held)
+    if shown is not None:
+        column.prop(pin, shown)
+
+
+def draw_motion_tools(layout: Any) -> None:
+    """In the Pose menu, where F3 finds them."""
+    for name in _TOOLS:
+        layout.operator(f"poise.{name}")
+
+
+CLASSES = (POISE_UL_timed_pins, POISE_PT_motion)

@@ -1,0 +1,60 @@
+"""Motions from two key poses: the poses, and how far between them parts of the body are over time."""
+
+from typing import Any, Final
+
+import bpy
+from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from .overrides import OPEN, OPEN_LIST
+
+
+class PoiseTrack(bpy.types.PropertyGroup):
+    """How far a part of the body is from the min to the max pose; its keys are the samples"""
+
+    name: StringProperty(name="Part", description="The part of the body, or its bones", override=OPEN)
+    offset: FloatProperty(
+        name="Offset", description="0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
+        soft_max=1.0, override=OPEN,
+    )  # fmt: skip
+    fit: FloatProperty(
+        name="Fit", description="The smooth curve through the samples; made anew with the motion", override=OPEN
+    )
+    width: FloatProperty(
+        name="Width", description="Of the kernel in seconds: wider is smoother; 0: from the distance of the samples",
+        min=0.0, soft_max=1.0, override=OPEN,
+    )  # fmt: skip
+    gamma: FloatProperty(
+        name="Gamma", description="How near the curve comes to its samples", default=1e4, min=1e-3, soft_max=1e6,
+        override=OPEN,
+    )  # fmt: skip
+
+
+# On every object.
+GENERATED: Final[dict[str, Any]] = {
+    "tracks": CollectionProperty(
+        type=PoiseTrack, name="Tracks", description="Parts of the body with their offsets", override=OPEN_LIST
+    ),
+    "active_track": IntProperty(
+        name="Active Track", description="The track selected in the list", options=set(), override=OPEN
+    ),
+    "key_poses": PointerProperty(
+        name="Key Poses",
+        description="The action that has the min pose at frame 0 and the max pose at frame 1",
+        type=bpy.types.Action,
+        override=OPEN,
+    ),
+    "generated": PointerProperty(
+        name="Generated Motion",
+        description="The action that is made of the key poses and the tracks",
+        type=bpy.types.Action,
+        override=OPEN,
+    ),
+    "recipe": StringProperty(
+        name="Recipe", description="What the generated motion was made by", options={"HIDDEN"}, override=OPEN
+    ),
+    "generated_start": IntProperty(
+        name="Start", description="The first frame of the generated motion", default=1, override=OPEN
+    ),
+}
+
+CLASSES: Final = (PoiseTrack,)

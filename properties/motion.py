@@ -1,0 +1,82 @@
+"""Pins on the timeline: what is held of a motion, from when to when."""
+
+from typing import Any, Final
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from .overrides import OPEN, OPEN_LIST
+
+# Where a timed pin holds, as items of an enumeration.
+HELD: Final = (
+    ("MOTION", "As in the Motion", "Where the motion has the bone in each frame, whatever other pins do"),
+    ("FRAME", "At a Frame", "Where the motion has the bone in one frame"),
+    ("PLACE", "At a Place", "At a place of the armature's space"),
+    ("OBJECT", "With an Object", "It goes with an object, from where the motion has the bone in the first frame"),
+)
+
+
+class PoiseTimedPin(bpy.types.PropertyGroup):
+    """One bone held for some frames of a motion"""
+
+    name: StringProperty(name="Bone", description="The bone that is held", override=OPEN)
+    label: StringProperty(name="Point", description="What part of the body it is, such as a heel", override=OPEN)
+    point: FloatVectorProperty(
+        name="Point", description="The point of the bone that is held, in the bone's frame", size=3, subtype="XYZ",
+        precision=4, override=OPEN,
+    )  # fmt: skip
+    start: IntProperty(name="Start", description="The first frame in which it is held", default=1, override=OPEN)
+    end: IntProperty(name="End", description="The last frame in which it is held", default=10, override=OPEN)
+    ease_in: IntProperty(
+        name="Ease In", description="Frames before the start over which the motion changes", default=6, min=0,
+        override=OPEN,
+    )  # fmt: skip
+    ease_out: IntProperty(
+        name="Ease Out", description="Frames after the end over which the motion changes back", default=6, min=0,
+        override=OPEN,
+    )  # fmt: skip
+    use_position: BoolProperty(name="Position", description="The point stays there", default=True, override=OPEN)
+    use_rotation: BoolProperty(name="Rotation", description="The bone keeps its orientation", override=OPEN)
+    held: EnumProperty(name="Held", description="Where it is held", items=HELD, default="FRAME", override=OPEN)
+    frame: IntProperty(name="Frame", description="The frame that it is held at", default=1, override=OPEN)
+    position: FloatVectorProperty(
+        name="Place", description="Where the point is held, in the armature's space", size=3, subtype="XYZ",
+        precision=4, override=OPEN,
+    )  # fmt: skip
+    target: PointerProperty(
+        name="Object", description="The object that it goes with", type=bpy.types.Object, override=OPEN
+    )
+    mute: BoolProperty(name="Mute", description="Let the bone go for now", override=OPEN)
+
+
+# On every object.
+TIMED: Final[dict[str, Any]] = {
+    "timed_pins": CollectionProperty(
+        type=PoiseTimedPin, name="Timed Pins", description="What is held of the motion", override=OPEN_LIST
+    ),
+    "active_timed_pin": IntProperty(
+        name="Active Timed Pin", description="The timed pin selected in the list", options=set(), override=OPEN
+    ),
+    "source": PointerProperty(
+        name="Original Motion",
+        description="The action that the timed pins change; it is kept as it is",
+        type=bpy.types.Action,
+        override=OPEN,
+    ),
+    "result": PointerProperty(
+        name="Pinned Motion",
+        description="The action that is made of the original motion and the timed pins, each time anew",
+        type=bpy.types.Action,
+        override=OPEN,
+    ),
+}
+
+CLASSES: Final = (PoiseTimedPin,)

@@ -1,0 +1,102 @@
+"""Motions from two key poses in Blender: stored poses, samples as keys of curves, and the motion made anew of them."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core.generate import fit
+from panels.generate import POISE_PT_generate
+from tests.blender.builders import contents, make_armature, select, turn
+from tests.blender.rigs import SHIPPED, context, load
+from tests.blender.test_panel import drawn_by
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def curve(rig: Any, path: str) -> Any:
+    return next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
+
+
+def stand(rig: Any, bone: str, frame: int) -> np.ndarray:
+    """The bone's rotation at a frame, as Blender has it."""
+    context.scene.frame_set(frame)
+    return np.array(rig.pose.bones[bone].matrix_basis.to_quaternion())
+
+
+@pytest.fixture
+def rig() -> Any:
+    """A body whose stored poses differ by 90 degrees of one arm, at 25 frames a second."""
+    object = make_armature()
+    select(object, ["upper_arm.R"])
+    context.scene.render.fps = 25
+    assert bpy.ops.poise.store_pose(pose="MIN") == {"FINISHED"}
+    turn(object, "upper_arm.R", np.pi / 2)
+    assert bpy.ops.poise.store_pose(pose="MAX") == {"FINISHED"}
+    return object
+
+
+def test_a_motion_goes_from_the_min_to_the_max_pose_and_back(rig: Any) -> None:
+    before = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
+    assert bpy.ops.poise.generate(recipe="own", seconds=2.0, start=11) == {"FINISHED"}
+    action = rig.animation_data.action
+    assert action == rig.poise_generated
+    angles = [2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0]))) for frame in (11, 36, 61)]
+    np.testing.assert_allclose(angles, [0.0, np.pi / 2, 0.0], atol=0.02)
+    samples = curve(rig, "poise_tracks[0].offset")
+    np.testing.assert_allclose([tuple(key.co) for key in samples.keyframe_points], [[11, 0], [36, 1], [61, 0]])
+    fitted = curve(rig, "poise_tracks[0].fit")
+    wanted = fit([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])(np.arange(51) / 25.0)[:, 0]
+    np.testing.assert_allclose([key.co[1] for key in fitted.keyframe_points], wanted, atol=1e-5)
+    assert len(before) == len(rig.pose.bones)
+
+
+def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    first = rig.animation_data.action
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points[1].co = (26, 0.5)
+    samples.keyframe_points.insert(38, 1.0)
+    samples.update()
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert rig.animation_data.action == first
+    wanted = fit([0.0, 1.0, 37 / 25, 2.0], [0.0, 0.5, 1.0, 0.0])
+    for frame in (13, 26, 38, 45):
+        angle = 2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0])))
+        assert angle == pytest.approx(abs(wanted((frame - 1) / 25.0)[0]) * np.pi / 2, abs=2e-3)
+
+
+def test_presets_leave_what_they_can_be_changed_by() -> None:
+    rig = load(SHIPPED / "rigs" / "odd_random_rolls_apose.blend")[0]
+    context.view_layer.objects.active = rig
+    context.scene.render.fps = 30
+    assert bpy.ops.poise.generate(recipe="jump", start=1) == {"FINISHED"}
+    assert [track.name for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
+    assert len(curve(rig, "poise_tracks[1].offset").keyframe_points) == 10
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    seen = drawn_by(POISE_PT_generate)
+    assert ("list", "poise_tracks") in seen
+    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6
+
+
+def test_without_poses_or_with_another_action_it_says_so() -> None:
+    rig = make_armature()
+    context.view_layer.objects.active = rig
+    before = contents()
+    with pytest.raises(RuntimeError, match="Store a min and a max pose first"):
+        bpy.ops.poise.generate(recipe="own")
+    with pytest.raises(RuntimeError, match="no generated motion"):
+        bpy.ops.poise.regenerate()
+    with pytest.raises(RuntimeError, match='no action "none"'):
+        bpy.ops.poise.store_pose(source="ACTION", action="none")
+    assert contents() == before
+
+
+def test_a_pose_is_stored_from_a_frame_of_the_motion(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    bpy.ops.poise.store_pose(pose="MIN", source="FRAME", frame=26)
+    bpy.ops.poise.regenerate()
+    angles = [2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0]))) for frame in (1, 26)]
+    np.testing.assert_allclose(angles, np.pi / 2, atol=0.02)

@@ -1,0 +1,82 @@
+"""Keys of whole motions in Blender: reduced within a tolerance, baked in a range; all else stays."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core import forward
+from tests.blender.builders import contents
+from tests.blender.rigs import SHIPPED, context, load
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+@pytest.fixture
+def clip() -> Any:
+    """A captured walk in Pose Mode, as large as a man."""
+    (rig,) = load(SHIPPED / "motion" / "cmu_07_12.bvh")
+    rig.scale = np.full(3, 1.0 / bridge.read_rig(rig).skeleton.size)
+    for curve in bridge.motion.active_curves(rig):  # smooth between frames, too
+        for key in curve.keyframe_points:
+            key.interpolation, key.handle_left_type, key.handle_right_type = "BEZIER", "AUTO", "AUTO"
+        curve.update()
+    context.view_layer.update()
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def curves(rig: Any) -> dict[tuple[str, int], Any]:
+    return {(curve.data_path, curve.array_index): curve for curve in bridge.motion.active_curves(rig)}
+
+
+def heads(rig: Any, frames: np.ndarray) -> np.ndarray:
+    """In the world."""
+    read = bridge.read_rig(rig)
+    motion, worlds = bridge.read_motion(rig, read, frames)
+    return forward(read.skeleton, motion.pose)[0] * worlds[0, 0, 0]
+
+
+def test_reduced_keys_stay_within_the_tolerance_in_blender_between_frames_too(clip: Any) -> None:
+    name = clip.animation_data.action.name
+    quarters = np.arange(20.0, 60.01, 0.25)
+    before, actions = heads(clip, quarters), contents()["actions"]
+    assert bpy.ops.poise.reduce_keys(frame_start=20, frame_end=60, tolerance=0.01) == {"FINISHED"}
+    read = bridge.read_rig(clip)
+    roles = bridge.read_roles(clip, read.skeleton)
+    chosen = [roles.bones[role] for role in ("hips", "head", "hand.L", "hand.R", "foot.L", "foot.R")]
+    off = np.linalg.norm(heads(clip, quarters) - before, axis=-1)[:, chosen]
+    assert off[::4].max() < 0.01
+    assert off.max() < 0.0105  # automatic handles are not quite the curve that is reduced between frames
+    assert contents()["actions"][name] == actions[name]
+    hips = next(c for (path, i), c in curves(clip).items() if path == 'pose.bones["Hips"].rotation_euler' and i == 0)
+    inside = [key for key in hips.keyframe_points if 20 <= key.co[0] <= 60]
+    assert len(inside) < 20
+    assert {key.interpolation for key in inside} == {"BEZIER"}
+    outside = [key.co[0] for key in hips.keyframe_points if not 20 <= key.co[0] <= 60]
+    assert outside == [*range(1, 20), *range(61, 67)]
+
+
+def test_a_bake_leaves_other_bones_and_other_frames_alone(clip: Any) -> None:
+    before = {key: [tuple(p.co) for p in curve.keyframe_points] for key, curve in curves(clip).items()}
+    for bone in clip.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "Head"
+    bpy.ops.poise.bake_motion(frame_start=10, frame_end=30, step=5, bones="SELECTED", action="PRESENT")
+    for (path, index), curve in curves(clip).items():
+        now, then = [tuple(p.co) for p in curve.keyframe_points], before[path, index]
+        if '"Head"' not in path:
+            assert now == then
+            continue
+        assert [frame for frame, _ in now if 10 <= frame <= 30] == [10, 15, 20, 25, 30]
+        assert [key for key in now if not 10 <= key[0] <= 30] == [key for key in then if not 10 <= key[0] <= 30]
+        kept = [value for frame, value in then if frame in range(10, 31, 5)]
+        np.testing.assert_allclose([value for frame, value in now if 10 <= frame <= 30], kept, atol=1e-5)
+
+
+def test_a_backward_range_is_refused(clip: Any) -> None:
+    before = contents()
+    with pytest.raises(RuntimeError, match="runs backwards"):
+        bpy.ops.poise.bake_motion(frame_start=30, frame_end=10)
+    assert contents() == before

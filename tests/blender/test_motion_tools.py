@@ -1,0 +1,198 @@
+"""Timed pins in Blender: contacts become a list, the list a motion, and without it the motion is back."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from overlay.strips import Strip, strip_strokes
+from panels.motion import POISE_PT_motion
+from tests.blender.builders import contents, make_empty, world
+from tests.blender.rigs import SHARED, SHIPPED, context, load
+from tests.blender.test_panel import drawn_by
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+BEGIN, END = 20, 60  # a part of the clip, in which it walks
+
+
+@pytest.fixture
+def walker() -> Any:
+    """A captured walk, two steps of it, in Pose Mode."""
+    (rig,) = load(SHIPPED / "motion" / "cmu_07_12.bvh")
+    read = bridge.read_rig(rig)
+    motion, _ = bridge.read_motion(rig, read, np.arange(BEGIN, END + 1))
+    rig.animation_data.action = None
+    every = range(len(read.skeleton))
+    bridge.write_keys(rig, read, motion, every, [0], "walk", new=False)
+    context.view_layer.objects.active = rig
+    rig.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def places(rig: Any, bone: str, frames: range) -> np.ndarray:
+    found = []
+    for frame in frames:
+        context.scene.frame_set(frame)
+        found.append(world(rig, bone))
+    return np.array(found)
+
+
+def action_of(rig: Any) -> str:
+    return rig.animation_data.action.name
+
+
+def test_contacts_are_listed_solved_and_given_back(walker: Any) -> None:
+    before = contents()
+    assert bpy.ops.poise.find_contacts() == {"FINISHED"}
+    pins = [(pin.label, pin.start, pin.end, pin.held) for pin in walker.poise_timed_pins]
+    assert {label.partition(".")[0] for label, *_ in pins} == {"heel", "ball", "toe"}
+    assert all(BEGIN <= start <= end <= END and held == "PLACE" for _, start, end, held in pins)
+    assert contents()["actions"] == before["actions"]
+
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    assert action_of(walker) == "walk poise"
+    assert contents()["actions"]["walk"] == before["actions"]["walk"]
+    ball = next(pin for pin in walker.poise_timed_pins if pin.label.startswith("ball"))
+    held = places(walker, ball.name, range(ball.start, ball.end + 1))
+    assert np.ptp(held, axis=0).max() < 1e-4 * bridge.read_rig(walker).skeleton.size
+
+    bpy.ops.poise.remove_timed_pin(all=True)
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    assert action_of(walker) == "walk"
+    assert "walk poise" not in bpy.data.actions
+    assert contents()["actions"] == before["actions"]
+
+
+def test_each_solve_begins_with_the_original_motion(walker: Any) -> None:
+    bpy.ops.poise.find_contacts()
+    bpy.ops.poise.solve_motion()
+    first = contents()["actions"]
+    bpy.ops.poise.solve_motion()
+    assert contents()["actions"] == first
+    pin = walker.poise_timed_pins[0]
+    for other in list(walker.poise_timed_pins)[1:]:
+        other.mute = True
+    bpy.ops.poise.solve_motion()
+    source, made = (bpy.data.actions[name] for name in ("walk", "walk poise"))
+    near = range(pin.start - pin.ease_in - 1, pin.end + pin.ease_out + 2)
+    after = places(walker, "Hips", range(BEGIN, END + 1))
+    bridge.assign(walker, source)
+    there = places(walker, "Hips", range(BEGIN, END + 1))
+    assert walker.poise_result == made
+    moved = np.flatnonzero(np.abs(after - there).max(axis=1) > 1e-6) + BEGIN
+    assert set(moved.tolist()) <= set(near)
+
+
+def test_a_kept_motion_is_a_plain_action(walker: Any) -> None:
+    bpy.ops.poise.find_contacts(points="FEET", ease=0.1)
+    bpy.ops.poise.solve_motion()
+    assert bpy.ops.poise.keep_motion() == {"FINISHED"}
+    assert (walker.poise_source, walker.poise_result, len(walker.poise_timed_pins)) == (None, None, 0)
+    assert action_of(walker) == "walk poise"
+    with pytest.raises(RuntimeError, match="no pinned motion"):
+        bpy.ops.poise.keep_motion()
+
+
+def test_a_hand_is_held_at_a_frame_and_with_an_object_that_moves(walker: Any) -> None:
+    walker.data.bones.active = walker.data.bones["RightHand"]
+    for bone in walker.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "RightHand"
+    context.scene.frame_set(40)
+    assert bpy.ops.poise.add_timed_pin(start=35, end=45) == {"FINISHED"}
+    (pin,) = walker.poise_timed_pins
+    assert (pin.name, pin.start, pin.end, pin.held, pin.frame) == ("RightHand", 35, 45, "FRAME", 40)
+    there = places(walker, "RightHand", range(40, 41))[0]
+    bpy.ops.poise.solve_motion()
+    np.testing.assert_allclose(places(walker, "RightHand", range(35, 46)), np.tile(there, (11, 1)), atol=1e-3)
+
+    cup = make_empty("Cup")
+    for frame, x in ((35, 0.0), (45, 1.0)):
+        cup.location.x = x
+        cup.keyframe_insert("location", frame=frame)
+    pin.held, pin.target = "OBJECT", cup
+    bridge.assign(walker, walker.poise_source)
+    start = places(walker, "RightHand", range(35, 36))[0]
+    bpy.ops.poise.solve_motion()
+    cups = []
+    for frame in range(35, 46):
+        context.scene.frame_set(frame)
+        cups.append(np.array(cup.matrix_world.translation))
+    wanted = start + np.array(cups) - cups[0]
+    np.testing.assert_allclose(places(walker, "RightHand", range(35, 46)), wanted, atol=2e-3)
+
+
+def test_a_bone_that_was_dragged_at_one_frame_spreads_over_its_neighbours(walker: Any) -> None:
+    for bone in walker.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "RightHand"
+    before = places(walker, "RightHand", range(BEGIN, END + 1))
+    context.scene.frame_set(40)
+    walker.pose.bones["RightArm"].rotation_euler.z += 0.5  # as a drag leaves it: not keyed
+    context.view_layer.update()
+    there = world(walker, "RightHand")
+    assert bpy.ops.poise.add_timed_pin(held="PLACE", ease=8) == {"FINISHED"}
+    bpy.ops.poise.solve_motion()
+    off = np.linalg.norm(places(walker, "RightHand", range(BEGIN, END + 1)) - before, axis=1)
+    np.testing.assert_allclose(places(walker, "RightHand", range(40, 41))[0], there, atol=2e-3)
+    peak = 40 - BEGIN
+    assert off[peak] > 0.9 * off.max()
+    before_it, after_it = off[[peak - 6, peak - 4, peak - 2]], off[[peak + 6, peak + 4, peak + 2]]
+    assert (np.diff(before_it) > 0.0).all()  # it comes and goes, and nowhere else
+    assert (np.diff(after_it) > 0.0).all()
+    assert off[: peak - 8].max() < 1e-4
+    assert off[peak + 9 :].max() < 1e-4
+
+
+def test_what_cannot_be_solved_changes_nothing(walker: Any) -> None:
+    bpy.ops.poise.find_contacts()
+    walker.poise_timed_pins[0].held, walker.poise_timed_pins[0].frame = "FRAME", 500
+    before = contents()
+    with pytest.raises(RuntimeError, match="needs frame 500"):
+        bpy.ops.poise.solve_motion()
+    walker.poise_timed_pins[0].held = "OBJECT"
+    with pytest.raises(RuntimeError, match="no object to go with"):
+        bpy.ops.poise.solve_motion()
+    assert contents() == before
+
+
+def test_an_animals_feet_are_found() -> None:
+    path = SHARED / "rigs" / "real" / "mesh2motion_quadruped.glb"
+    rig = load(path)[0]
+    context.view_layer.objects.active = rig
+    walk = next((action for action in bpy.data.actions if "walk" in action.name.lower()), bpy.data.actions[0])
+    bridge.assign(rig, walk)
+    rig.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert bpy.ops.poise.find_contacts() == {"FINISHED"}
+    assert {pin.label for pin in rig.poise_timed_pins} >= {"leg.front.L", "leg.hind.R"}
+
+
+def test_the_panel_shows_the_list_and_its_tools(walker: Any) -> None:
+    bpy.ops.poise.find_contacts()
+    seen = drawn_by(POISE_PT_motion)
+    assert ("list", "poise_timed_pins") in seen
+    tools = {name for kind, name in seen if kind == "operator"}
+    assert {"poise.find_contacts", "poise.add_timed_pin", "poise.solve_motion", "poise.keep_motion"} <= tools
+    settings = {name for kind, name in seen if kind == "prop"}
+    assert {"start", "end", "ease_in", "ease_out", "held", "position"} <= settings
+
+
+def test_strips_of_a_point_share_a_lane_and_ease_at_their_ends() -> None:
+    strips = [
+        Strip("heel.L", 4, 10, 20, 26, False, False),
+        Strip("ball.L", 8, 14, 30, 36, True, False),
+        Strip("heel.L", 44, 50, 60, 66, False, True),
+    ]
+    blue, white = (0.0, 0.0, 1.0, 0.8), (1.0, 1.0, 1.0, 1.0)
+    lines = strip_strokes(strips, lambda frame: 10.0 * frame, 8.0, blue, white)
+    np.testing.assert_allclose(lines.points[:3, :, 0], [[40, 100], [100, 210], [210, 270]])
+    heights = lines.points[::3, 0, 1]
+    assert heights[0] == heights[2] != heights[1]
+    strong = lines.colours[1::3, 0]
+    np.testing.assert_allclose(strong[0], blue)
+    np.testing.assert_allclose(strong[1], white)
+    assert strong[2, 3] < blue[3]
+    assert (lines.colours[::3, 0, 3] < strong[:, 3]).all()

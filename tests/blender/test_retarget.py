@@ -1,0 +1,142 @@
+"""Motions brought from one body to another, measured in Blender by what is seen: directions of limbs, feet, places."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+import commands
+from commands.retarget import Retargeted, imported
+from core import CoreError, forward
+from core.editing.contacts import find_contacts, foot_points, places_of
+from core.generate import body_axes, leg_length
+from tests.blender.builders import contents, make_chain
+from tests.blender.rigs import SHARED, SHIPPED, context, load
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+CLIP = SHIPPED / "motion" / "cmu_07_12.bvh"
+FRAMES = (2, 40)  # the clip begins in its rest pose
+RIGS = (
+    SHIPPED / "rigs" / "named_mixamo_cm.blend",
+    SHIPPED / "rigs" / "odd_random_rolls_apose.blend",
+    SHIPPED / "rigs" / "odd_inherit_flags.blend",
+    SHARED / "rigs" / "scripted" / "named_unreal_apose.blend",
+    SHARED / "rigs" / "real" / "vrm_example.vrm",
+)
+SEGMENTS = (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot"))
+
+
+def body(rig: Any) -> tuple[Any, Any, Any]:
+    read = bridge.read_rig(rig)
+    motion, _ = bridge.read_motion(rig, read, np.arange(FRAMES[0], FRAMES[1] + 1))
+    return read.skeleton, motion, bridge.read_roles(rig, read.skeleton)
+
+
+def directions(skeleton: Any, motion: Any, roles: Any) -> np.ndarray:
+    """Of the limbs' segments, (8, F, 3) left, forward and up."""
+    heads = forward(skeleton, motion.pose)[0]
+    ends = [(roles.bones[f"{a}.{side}"], roles.bones[f"{b}.{side}"]) for a, b in SEGMENTS for side in "LR"]
+    ways = np.array([heads[:, b] - heads[:, a] for a, b in ends])
+    return ways @ body_axes(roles).T / np.linalg.norm(ways, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("path", RIGS, ids=lambda path: path.stem)
+def test_limbs_point_as_they_did_and_feet_stand(path: Path) -> None:
+    rig = load(path)[0]
+    context.scene.render.fps = 30
+    before = set(bpy.data.user_map())
+    with imported(context, CLIP) as source:
+        there = body(source)
+        plain = Retargeted(context, rig, source, FRAMES, plant=False)
+        edit = Retargeted(context, rig, source, FRAMES)
+    assert set(bpy.data.user_map()) == before
+    exact = directions(plain.rig.skeleton, plain.after, plain.roles)
+    np.testing.assert_allclose(exact, directions(*there), atol=1e-5)  # rest poses are in single precision
+
+    edit.solve()
+    assert edit.write(rig).met
+    here = body(rig)
+    angles = np.degrees(np.arccos(np.clip((directions(*here) * directions(*there)).sum(-1), -1.0, 1.0)))
+    assert angles.mean() < 3.0  # planted feet cost so much
+    ways = [
+        np.ptp(forward(skeleton, motion.pose)[0][:, roles.bones["hips"]] @ body_axes(roles).T, axis=0)
+        / leg_length(skeleton, roles)
+        for skeleton, motion, roles in (there, here)
+    ]
+    np.testing.assert_allclose(ways[1], ways[0], rtol=0.1, atol=0.05)  # as far, in lengths of its legs
+    points = foot_points(there[0], there[2])
+    touching = find_contacts(there[0], there[1], points).touching
+    own = {point.name: point for point in foot_points(here[0], here[2])}
+    for number, point in enumerate(points):
+        if point.name in own and point.name.startswith("ball"):
+            where = places_of(here[0], here[1].pose, [own[point.name]])[:, 0]
+            steps = np.linalg.norm(np.diff(where, axis=0), axis=1)[touching[1:, number] & touching[:-1, number]]
+            assert steps.max() < 1e-3 * leg_length(here[0], here[2])
+
+
+def test_the_same_body_gets_the_same_motion() -> None:
+    (rig,) = load(CLIP)
+    with imported(context, CLIP) as source:
+        edit = Retargeted(context, rig, source, FRAMES, plant=False)
+        there = body(source)
+    here = forward(edit.rig.skeleton, edit.after.pose)[0]
+    wanted = forward(there[0], there[1].pose)[0]
+    off = (here - here[:, :1]) - (wanted - wanted[:, :1])
+    assert np.abs(off).max() < 1e-4 * edit.rig.skeleton.size
+
+
+@pytest.mark.parametrize("name", ["ozz_pab_walk.fbx", "cesium_man.gltf"])
+def test_motions_come_from_fbx_and_gltf_files(name: str) -> None:
+    path = SHARED / "rigs" / "real" / name
+    if not path.is_file():
+        pytest.skip(f"{name}: the larger test data (../shared/data) is not here")
+    rig = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")[0]
+    with imported(context, path) as source:
+        there = body(source)
+        edit = Retargeted(context, rig, source, FRAMES, plant=False)
+    found = directions(edit.rig.skeleton, edit.after, edit.roles)
+    np.testing.assert_allclose(found, directions(*there), atol=1e-4)  # the file's rest pose is in single precision
+    assert np.ptp(found, axis=1).max() > 0.5  # it walks
+
+
+def test_the_operator_takes_the_other_selected_armature_or_a_file() -> None:
+    (source,) = load(CLIP)
+    with bpy.data.libraries.load(str(SHIPPED / "rigs" / "odd_random_rolls_apose.blend")) as (there, wanted):
+        wanted.objects = list(there.objects)
+    rig = next(object for object in wanted.objects if object.type == "ARMATURE")
+    context.scene.collection.objects.link(rig)
+    source.select_set(True)
+    context.view_layer.objects.active = rig
+    rig.select_set(True)
+    assert bpy.ops.poise.retarget(plant=False) == {"FINISHED"}
+    assert rig.animation_data.action.name == f"{rig.name} cmu_07_12"
+    source.select_set(False)
+    with pytest.raises(RuntimeError, match="Select one other armature"):
+        bpy.ops.poise.retarget()
+    before = contents()["ids"]
+    assert bpy.ops.poise.retarget(filepath=str(CLIP), plant=False) == {"FINISHED"}
+    assert len(contents()["ids"]) == len(before) + 1
+    assert context.view_layer.objects.active == rig
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("clip.txt", "is no motion that can be read"), ("none.bvh", "There is no file"), ("bad.bvh", "cannot be read")],
+)
+def test_a_file_without_a_motion_is_refused_and_leaves_nothing(tmp_path: Path, name: str, message: str) -> None:
+    load(SHIPPED / "rigs" / "odd_random_rolls_apose.blend")
+    (tmp_path / "bad.bvh").write_text("HIERARCHY nonsense", encoding="utf-8")
+    (tmp_path / "clip.txt").write_text("", encoding="utf-8")
+    before = contents()
+    assert commands.run(["retarget", "--motion", str(tmp_path / name)]) == 2
+    assert contents() == before
+
+
+def test_what_has_no_human_body_is_refused() -> None:
+    make_chain(4)
+    with imported(context, CLIP) as source, pytest.raises(CoreError, match="human body"):
+        Retargeted(context, bpy.data.objects["chain"], source, FRAMES)

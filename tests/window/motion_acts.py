@@ -1,0 +1,116 @@
+"""Locking the feet of a captured walk, as a person does it. It runs inside Blender, which has no pytest."""
+
+from collections.abc import Generator
+from typing import Any
+
+FIND = "bpy.ops.poise.find_contacts()"
+SOLVE = "bpy.ops.poise.solve_motion()"
+ORIGINAL = "bpy.ops.poise.give_motion_back()"
+FRAME = 40
+NOTCHES = 60  # of the wheel, to the end of the sidebar
+
+
+def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
+    """Find contacts, solve, cancel a second solve, go back; returns what was seen on the way."""
+    import bpy
+
+    for object in list(bpy.data.objects):
+        bpy.data.objects.remove(object)
+    bpy.ops.import_anim.bvh(filepath=clip, update_scene_fps=True, update_scene_duration=True)
+    rig = bpy.context.object
+    name = rig.name
+    bpy.context.scene.frame_set(FRAME)
+    bpy.ops.object.mode_set(mode="POSE")
+    hand.rest()
+    yield 0.3
+    hand.press("HOME")
+    yield 0.5
+    seen: dict[str, Any] = {"source": rig.animation_data.action.name}
+
+    yield from hand.open_tab("Poise")
+    side = hand.region("UI")
+    hand.move(side.x + side.width // 3, side.y + side.height // 2)
+    yield 0.2
+    for _ in range(NOTCHES):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+    panel = yield from hand.read_panels(FIND, 0.6)
+    yield from hand.click(*panel[FIND][0])
+    yield from hand.until(lambda: len(bpy.data.objects[name].poise_timed_pins) > 0)
+    seen["pins"] = [(pin.label, pin.start, pin.end) for pin in bpy.data.objects[name].poise_timed_pins]
+    hand.move(side.x + side.width // 3, side.y + side.height // 2)
+    yield 0.2
+    for _ in range(NOTCHES):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+    yield 0.3
+    seen["picture"] = hand.screenshot("motion_contacts")
+
+    def action() -> str:
+        return bpy.data.objects[name].animation_data.action.name
+
+    panel = yield from hand.read_panels(ORIGINAL, 0.85)
+    yield from hand.click(*panel[SOLVE][0])
+    yield from hand.until(lambda: action() != seen["source"], 90.0)
+    seen["solved"] = action()
+    yield 0.5
+    seen["picture solved"] = hand.screenshot("motion_solved")
+
+    made = sorted(action.name for action in bpy.data.actions)
+    yield from hand.click(*panel[SOLVE][0])
+    yield 0.3
+    hand.press("ESC")
+    yield 3.0
+    seen["after cancel"] = [action(), sorted(action.name for action in bpy.data.actions) == made]
+
+    yield from hand.click(*panel[ORIGINAL][0])
+    yield from hand.until(lambda: action() == seen["source"])
+    seen["given back"] = [action(), sorted(action.name for action in bpy.data.actions)]
+    return seen
+
+
+def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
+    """A jump from the menu, its samples in the Graph Editor, one of them changed; returns what was seen on the way."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=rig, load_ui=False)
+    yield 0.5
+    object = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    name = object.name
+    bpy.context.view_layer.objects.active = object
+    object.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.context.scene.render.fps = 30
+    graph = next(area for area in hand.window.screen.areas if area.type == "PROPERTIES")
+    graph.type = "GRAPH_EDITOR"
+    graph.spaces.active.dopesheet.show_only_selected = False
+    graph.spaces.active.dopesheet.use_multi_word_filter = True
+    graph.spaces.active.dopesheet.filter_text = "Offset Fit"
+    graph.spaces.active.show_region_channels = graph.spaces.active.show_region_ui = False
+    hand.rest()
+    yield 0.3
+    hand.press("HOME")
+    yield 0.5
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.poise.generate("INVOKE_DEFAULT", recipe="jump", start=1)
+
+    def action() -> Any:
+        data = bpy.data.objects[name].animation_data
+        return None if data is None else data.action
+
+    yield from hand.until(lambda: action() is not None, 40.0)
+    seen: dict[str, Any] = {"action": action().name, "tracks": [t.name for t in bpy.data.objects[name].poise_tracks]}
+    bpy.context.scene.frame_set(16)
+    bpy.data.objects[name].poise_active_track = 1
+    region = next(region for region in graph.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=hand.window, area=graph, region=region):
+        bpy.ops.graph.view_all()
+    yield from hand.open_tab("Poise")
+    side = hand.region("UI")
+    hand.move(side.x + side.width // 3, side.y + side.height // 2)
+    for _ in range(NOTCHES):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+    yield 0.5
+    seen["picture"] = hand.screenshot("motion_generate")
+    return seen

@@ -1,0 +1,39 @@
+"""Feet locked by mouse in a real window."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.window.motion_acts import generate, lock_feet
+
+CLIP = Path(__file__).resolve().parents[1] / "data" / "motion" / "cmu_07_12.bvh"
+RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any) -> dict[str, Any]:
+    return person(lock_feet, str(CLIP), limit=240)
+
+
+def test_contacts_are_in_the_list(seen: dict[str, Any]) -> None:
+    labels = {label.partition(".")[0] for label, *_ in seen["pins"]}
+    assert labels == {"heel", "ball", "toe"}
+
+
+def test_the_motion_is_solved_beside_blender_into_an_action_of_its_own(seen: dict[str, Any]) -> None:
+    assert seen["solved"] == f"{seen['source']} poise"
+
+
+def test_escape_in_the_middle_changes_nothing(seen: dict[str, Any]) -> None:
+    assert seen["after cancel"] == [seen["solved"], True]
+
+
+def test_the_original_motion_comes_back(seen: dict[str, Any]) -> None:
+    assert seen["given back"] == [seen["source"], [seen["source"]]]
+
+
+def test_a_generated_jump_has_its_samples_in_the_graph_editor(person: Any) -> None:
+    seen = person(generate, str(RIG), limit=120)
+    assert seen["action"] == "Armature jump"
+    assert seen["tracks"] == ["arm.L, arm.R", "all"]
