@@ -10,6 +10,7 @@ from . import (
     goto_pin,
     hover,
     keypoints,
+    keys,
     lay_hands,
     learn_limits,
     learn_list,
@@ -18,8 +19,6 @@ from . import (
     look_at,
     mirror_pins,
     mirror_pose,
-    keys,
-    mirror_pins,
     motion,
     path,
     pin,
@@ -28,8 +27,8 @@ from . import (
     plant_feet,
     pose_fingers,
     presets,
-    roles,
     retarget,
+    roles,
     solve,
     survey,
     take_posture,
@@ -65,14 +64,6 @@ CLASSES = (
     *learn_limits.CLASSES,
     *keypoints.CLASSES,
     *listen.CLASSES,
-)
-DRAWINGS = (hover.show_pins,)
-HANDLERS = (
-    ("depsgraph_update_post", pins.follow_names),
-    ("depsgraph_update_post", survey.look_on_entry),
-    ("undo_post", survey.look_after_undo),
-    ("redo_post", survey.look_after_undo),
-)
     *motion.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
@@ -80,4 +71,9 @@ HANDLERS = (
     *generate.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
-HANDLERS = (("depsgraph_update_post", pins.follow_names), ("depsgraph_update_post", survey.look_on_entry))
+HANDLERS = (
+    ("depsgraph_update_post", pins.follow_names),
+    ("depsgraph_update_post", survey.look_on_entry),
+    ("undo_post", survey.look_after_undo),
+    ("redo_post", survey.look_after_undo),
+)
