@@ -118,16 +118,19 @@ def open_panel() -> None:
 
 
 def frames_drawn() -> Any:
-    """Count redraws of the viewport; the returned function ends that: how many, and milliseconds for each."""
+    """Count redraws of the viewport; the function returned ends that: how many, milliseconds between."""
     import bpy
+    import numpy as np
 
     times: list[float] = []
-    handle = bpy.types.SpaceView3D.draw_handler_add(
-        lambda: times.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL"
-    )
+
+    def note() -> None:
+        times.append(time.perf_counter())
+
+    handle = bpy.types.SpaceView3D.draw_handler_add(note, (), "WINDOW", "POST_PIXEL")
 
     def end() -> tuple[int, float]:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
-        return len(times), 1000.0 * (times[-1] - times[0]) / max(len(times) - 1, 1) if times else 0.0
+        return len(times), 1000.0 * float(np.median(np.diff(times))) if len(times) > 1 else 0.0
 
     return end
