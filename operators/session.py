@@ -250,13 +250,15 @@ class Session:
     def _now(self) -> tuple[Array, Array]:
         """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
         if self._stands is None:
-            lean = self._problem.frame
-            if lean is not None and lean.at is not None:
-                self._stands = lean.stands()
-            else:
-                heads, turns = forward(self.rig.skeleton, self.pose)
-                self._stands = heads, rotation.to_matrix(turns)
+            self._stands = self._standing()
         return self._stands
+
+    def _standing(self) -> tuple[Array, Array]:
+        lean = self._problem.frame
+        if lean is not None and lean.at is not None:
+            return lean.stands()
+        heads, turns = forward(self.rig.skeleton, self.pose)
+        return heads, rotation.to_matrix(turns)
 
     def _ends(self, bone: int) -> Array:
         heads, turns = self._now()
