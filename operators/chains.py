@@ -173,7 +173,7 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
             raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')
         taken = {(entry.bone, entry.axis) for entry in chain.entries}
         missing = [(bone, [axis for axis in _AXES if (bone, axis) not in taken]) for bone in bones]
-        new = [(bone, axes[0]) for bone, axes in missing if axes]
+        new: list[tuple[str, Axis]] = [(bone, axes[0]) for bone, axes in missing if axes]
         if not new:
             raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
         with self.changing(context, object) as chain:
