@@ -172,8 +172,11 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
         if not bones:
             raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')
         taken = {(entry.bone, entry.axis) for entry in chain.entries}
-        missing = [(bone, [axis for axis in _AXES if (bone, axis) not in taken]) for bone in bones]
-        new: list[tuple[str, Axis]] = [(bone, axes[0]) for bone, axes in missing if axes]
+        new: list[tuple[str, Axis]] = []
+        for bone in bones:
+            axis = next((axis for axis in _AXES if (bone, axis) not in taken), None)
+            if axis is not None:
+                new.append((bone, axis))
         if not new:
             raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
         with self.changing(context, object) as chain:
