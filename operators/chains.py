@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 from .. import bridge
 from ..commands.chains import add_actuation, joints_of, quietly, suited, write_actuations
 from ..core import Actuation, CoreError, Skeleton
-from ..core.actuations import Axis
+from ..core.actuations import AXES, Axis
 from ..core.contribution import PRESETS
 from ..core.solvers.chain import bones_between
 from .tool import Tool, selected_bones
@@ -27,7 +27,7 @@ _PRESET: Final[dict[str, Any]] = {
     "items": _ITEMS,
     "options": {"SKIP_SAVE"},
 }
-_AXES: Final[tuple[Axis, ...]] = ("X", "Z", "Y")  # the twist comes last
+_ORDER: Final = "XZY"  # of the axes of a joint that is added: the twist comes last
 
 
 def active_chain(object: Any) -> Any:
@@ -174,7 +174,7 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
         taken = {(entry.bone, entry.axis) for entry in chain.entries}
         new: list[tuple[str, Axis]] = []
         for bone in bones:
-            axis = next((axis for axis in _AXES if (bone, axis) not in taken), None)
+            axis = next((axis for axis in sorted(AXES, key=_ORDER.index) if (bone, axis) not in taken), None)
             if axis is not None:
                 new.append((bone, axis))
         if not new:
