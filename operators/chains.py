@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 from .. import bridge
 from ..commands.chains import add_actuation, joints_of, quietly, suited, write_actuations
 from ..core import Actuation, CoreError, Skeleton
+from ..core.actuations import AXES, Axis
 from ..core.contribution import PRESETS
 from ..core.solvers.chain import bones_between
 from .tool import Tool, selected_bones
@@ -26,7 +27,7 @@ _PRESET: Final[dict[str, Any]] = {
     "items": _ITEMS,
     "options": {"SKIP_SAVE"},
 }
-_AXES: Final = ("X", "Z", "Y")  # the twist comes last
+_ORDER: Final = "XZY"  # of the axes of a joint that is added: the twist comes last
 
 
 def active_chain(object: Any) -> Any:
@@ -134,9 +135,9 @@ class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
             raise CoreError(f'The chain "{chain.name}" is of the linked file; switch off its use in drags instead.')
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        name = active_chain(object).name
-        place = object.poise_chains.find(name)
-        object.poise_chains.remove(place)
+        name, chains = active_chain(object).name, object.poise_chains
+        place = next(place for place, chain in enumerate(chains) if chain == active_chain(object))
+        chains.remove(place)
         object.poise_active_chain = max(0, place - 1)
         return "INFO", f'Removed the chain "{name}"'
 
@@ -171,8 +172,11 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
         if not bones:
             raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')
         taken = {(entry.bone, entry.axis) for entry in chain.entries}
-        missing = [(bone, [axis for axis in _AXES if (bone, axis) not in taken]) for bone in bones]
-        new = [(bone, axes[0]) for bone, axes in missing if axes]
+        new: list[tuple[str, Axis]] = []
+        for bone in bones:
+            axis = next((axis for axis in sorted(AXES, key=_ORDER.index) if (bone, axis) not in taken), None)
+            if axis is not None:
+                new.append((bone, axis))
         if not new:
             raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
         with self.changing(context, object) as chain:

@@ -27,7 +27,7 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
 
     bl_idname = "poise.learn_list"
     bl_label = "Learn List"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO"}  # not to be adjusted afterwards: it would learn again
 
     frame_start: IntProperty(name="Start", description="First frame to learn from", default=1, **_RANGE)
     frame_end: IntProperty(name="End", description="Last frame to learn from", default=250, **_RANGE)

@@ -28,7 +28,7 @@ class POISE_OT_export_list(ChainTool, ExportHelper, bpy.types.Operator):
     filter_glob: StringProperty(**_FILTER)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        path = Path(bpy.path.abspath(self.filepath))
+        path = _path(self)
         check_place(path)
         chain = active_chain(object)
         write_whole(None, {path: list_text(read_actuations(chain))})
@@ -43,7 +43,7 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
     filter_glob: StringProperty(**_FILTER)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        path = Path(bpy.path.abspath(self.filepath))
+        path = _path(self)
         actuations = read_list_file(path)
         chain = active_chain(object)
         joints = joints_of(bridge.read_rig(object).skeleton, chain)
@@ -54,6 +54,11 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
         write_actuations(chain, actuations)
         tune(context, object, chain)
         return "INFO", f'"{chain.name}" has the list of "{path.name}"'
+
+
+def _path(operator: Any) -> Path:
+    """The file that was chosen; // stands for the folder of the .blend file."""
+    return Path(bpy.path.abspath(operator.filepath))
 
 
 CLASSES = (POISE_OT_export_list, POISE_OT_import_list)

@@ -16,22 +16,21 @@ def begin(context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False
 
     Bones of the chain that are selected, too, as after it was made, change nothing about it; others do.
     """
-    chain = chain_for(object, grabs[0].bone)
-    own = set() if chain is None else {chain.base, chain.effector, *(entry.bone for entry in chain.entries)}
-    if chain is None or not own.issuperset(grab.bone for grab in grabs):
+    place = chain_for(object, grabs[0].bone)
+    if place is None or not _own(object.poise_chains[place]).issuperset(grab.bone for grab in grabs):
         return Session(context, object, grabs, settle)
-    return ReachSession(context, object, grabs[:1], chain.name, settle)
+    return ReachSession(context, object, grabs[:1], place, settle)
 
 
-def chain_for(object: Any, effector: str) -> Any:
-    """The chain whose list a drag of this bone goes by: the active one before others; None if there is none."""
-    found = [chain for chain in object.poise_chains if chain.use_drag and chain.effector == effector]
-    active = object.poise_chains[object.poise_active_chain] if found and _has_active(object) else None
-    return active if active in found else next(iter(found), None)
+def chain_for(object: Any, effector: str) -> int | None:
+    """The chain whose list a drag of this bone goes by, by its place: the one chosen in the panel before others."""
+    chains, chosen = object.poise_chains, object.poise_active_chain
+    found = [place for place, chain in enumerate(chains) if chain.use_drag and chain.effector == effector]
+    return chosen if chosen in found else next(iter(found), None)
 
 
-def _has_active(object: Any) -> bool:
-    return 0 <= object.poise_active_chain < len(object.poise_chains)
+def _own(chain: Any) -> set[str]:
+    return {chain.base, chain.effector, *(entry.bone for entry in chain.entries)}
 
 
 class ReachSession(Session):
@@ -39,13 +38,13 @@ class ReachSession(Session):
 
     can_turn = False
 
-    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], chain: str, settle: bool = False) -> None:
-        self._chain = chain
+    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], place: int, settle: bool = False) -> None:
+        self._place, self._name = place, object.poise_chains[place].name
         super().__init__(context, object, grabs, settle)
 
     @property
     def manner(self) -> str:
-        return f'by the list of "{self._chain}"'
+        return f'by the list of "{self._name}"'
 
     def _find_puppet(self, object: Any, grabs: Sequence[Grab]) -> None:
         """A chain is one of the bones themselves."""
@@ -54,7 +53,7 @@ class ReachSession(Session):
         return super()._effectors(object, grabs)[:1]
 
     def _prepare(self, object: Any) -> tuple[Skeleton, ContributionCCD]:
-        chain = object.poise_chains[self._chain]
+        chain = object.poise_chains[self._place]
         self._step_by_step = chain.successive
         prepared = method_of(object, chain, self.rig.skeleton)
         self._bones = bones_of(self.rig.skeleton, chain)
@@ -88,16 +87,18 @@ class ReachSession(Session):
         changes = super().finish()
         effector, (place, _) = self.effectors[0], self._targets[0]
         goal = Goal(effector.bone, place, point=effector.point)
-        chain = self.object().poise_chains[self._chain]
-        remember(chain, self.rig.skeleton, self._bones, self.start, self.pose, goal)
+        chains = self.object().poise_chains
+        if self._place < len(chains):  # nothing else has taken it away meanwhile
+            remember(chains[self._place], self.rig.skeleton, self._bones, self.start, self.pose, goal)
         return changes
 
     def reasons(self) -> list[str]:
-        """None where it got there: how is the list's business."""
-        return [] if self.solution is None or self.solution.converged else super().reasons()
+        """As for the whole body, but not that least squares had to help: without sweeps that is their business."""
+        if self.solution is None:
+            return []
+        helped = self.solution.explain_finish()
+        return [sentence for sentence in super().reasons() if sentence not in helped]
 
-    def _now(self) -> tuple[Array, Array]:
-        if self._stands is None:
-            heads, turns = forward(self.rig.skeleton, self.pose)
-            self._stands = heads, rotation.to_matrix(turns)
-        return self._stands
+    def _standing(self) -> tuple[Array, Array]:
+        heads, turns = forward(self.rig.skeleton, self.pose)
+        return heads, rotation.to_matrix(turns)

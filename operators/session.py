@@ -173,7 +173,7 @@ class Session:
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
         up = self._to_armature @ _UP
-        bears = [self._place_of(bone)[0] for bone in supports(self._hold)]
+        bears = tuple(self._place_of(bone)[0] for bone in supports(self._hold))
         return Balance(
             bears[0], bears, masses_of(self.skeleton, self._roles), up,
             priority=max(after, balance_priority(self._hold)),
@@ -306,13 +306,15 @@ class Session:
     def _now(self) -> tuple[Array, Array]:
         """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
         if self._stands is None:
-            lean = None if isinstance(self._problem, HumanoidDrag) else self._problem.frame
-            if lean is not None and lean.at is not None:
-                self._stands = lean.stands()
-            else:
-                heads, turns = forward(self.skeleton, self.pose)
-                self._stands = heads, rotation.to_matrix(turns)
+            self._stands = self._standing()
         return self._stands
+
+    def _standing(self) -> tuple[Array, Array]:
+        lean = None if isinstance(self._problem, HumanoidDrag) else self._problem.frame
+        if lean is not None and lean.at is not None:
+            return lean.stands()
+        heads, turns = forward(self.skeleton, self.pose)
+        return heads, rotation.to_matrix(turns)
 
     def _ends(self, bone: int) -> Array:
         heads, turns = self._now()

@@ -338,8 +338,8 @@ class Footing:
         worst = self._worst(at)
         moved = self._moved(links, at, raw, worst.outermost)
         across = np.cross(worst.way, np.cross(self.plane[0], self.plane[1]))
-        turning = np.sqrt(worst.corner * np.maximum(-force, 0.0) / np.maximum(worst.out, numbers.NEAREST))
-        side = turning[:, None] * (across[:, None, :] @ moved)[:, 0]
+        turning: Array = np.sqrt(worst.corner * np.maximum(-force, 0.0) / np.maximum(worst.out, numbers.NEAREST))
+        side: Array = turning[:, None] * (across[:, None, :] @ moved)[:, 0]
         return np.swapaxes(skew(worst.way * force[:, None]), -1, -2) @ moved, side
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Generator
+from math import sin
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its pat
 
 from drag_acts import EXTENSION, WAIT, armature, bone, channels, drop, grab, head, key, lead, look_from, ready
 
-SHOULDER, HAND, FOOT = "LeftShoulder", "LeftHand", "LeftFoot"
+SHOULDER, HAND = "LeftShoulder", "LeftHand"
 ADD = "bpy.ops.poise.add_chain()"
+LEARN = "bpy.ops.poise.learn_list()"
+LAST = 24  # frame of the motion
 ASIDE = (1.1, 0.0, 0.5)  # no finger covers the hand there
 HEADER = 28  # pixels from one closed panel to the next
 FOLDS = 1.5  # seconds that Blender takes to show a panel folding
@@ -125,4 +128,38 @@ def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from key(hand, "ESC")
     yield from drop(hand)
     seen["escaped"], seen["turns after escape"] = channels(), turns()
+    return seen | (yield from learn(hand))
+
+
+def learn(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Learn the list from a motion of the arm: give up on the way, and then wait for it."""
+    seen: dict[str, Any] = {}
+    for frame in range(1, LAST + 1):
+        for name, axis, wide in (("LeftForeArm", 3, 0.4), ("LeftArm", 1, 0.3), ("LeftArm", 3, 0.2)):
+            turning = bone(name)
+            turning.rotation_quaternion[axis] = wide * sin(0.1 * axis * frame)
+            turning.keyframe_insert("rotation_quaternion", frame=frame)
+    hand.rest()
+    yield WAIT
+    panel = yield from hand.read_panels(LEARN)
+    seen["before learning"] = listed()
+    for end in ("escape", "learnt"):
+        yield from hand.click(*panel[LEARN][0])
+        yield 1.0
+        hand.screenshot(f"chain_{end}_dialog")
+        hand.press("RET")
+        seen[f"{end} began"] = yield from hand.until(learning)
+        hand.rest()
+        if end == "escape":
+            hand.screenshot("chain_learning")
+            hand.press("ESC")
+        yield from hand.until(lambda: not learning(), limit=60)
+        seen[end], seen[f"{end}, step by step"] = listed(), chain().successive
     return seen
+
+
+def learning() -> bool:
+    import bpy
+
+    windows = bpy.context.window_manager.windows
+    return any(some.bl_idname == "POISE_OT_learn_list" for window in windows for some in window.modal_operators)

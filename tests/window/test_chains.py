@@ -16,7 +16,7 @@ NEAR = 1e-3  # metres
 
 @pytest.fixture(scope="module")
 def seen(person: Any) -> dict[str, Any]:
-    return person(first_chain, blend=RIG, limit=200)
+    return person(first_chain, blend=RIG, limit=240)
 
 
 def test_the_selected_bones_become_a_chain_with_a_list(seen: dict[str, Any]) -> None:
@@ -48,3 +48,11 @@ def test_one_undo_takes_back_the_number_and_the_pose(seen: dict[str, Any]) -> No
 def test_escape_gives_the_pose_back(seen: dict[str, Any]) -> None:
     assert seen["second under way"] != seen["tuned"]
     assert (seen["escaped"], seen["turns after escape"]) == (seen["tuned"], seen["tuned turns"])
+
+
+def test_learning_can_be_given_up_and_else_gives_the_chain_another_list(seen: dict[str, Any]) -> None:
+    assert seen["escape began"]
+    assert (seen["escape"], seen["escape, step by step"]) == (seen["before learning"], False)
+    assert seen["learnt began"]
+    assert seen["learnt"] != seen["before learning"]
+    assert seen["learnt, step by step"]
