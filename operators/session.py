@@ -165,7 +165,7 @@ class Session:
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
         up = self._to_armature @ _UP
-        bears = [self._place_of(bone)[0] for bone in supports(self._hold)]
+        bears = tuple(self._place_of(bone)[0] for bone in supports(self._hold))
         return Balance(
             bears[0], bears, masses_of(self.skeleton, self._roles), up,
             priority=max(after, balance_priority(self._hold)),
