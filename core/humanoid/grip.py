@@ -72,8 +72,8 @@ def _reach(heads: Array, hand: int, chains: dict[str, tuple[int, ...]]) -> float
     """From the wrist to the middle of the knuckles."""
     firsts: list[int] = [chain[0] for finger, chain in chains.items() if finger != "thumb"]
     firsts = firsts or [chains["thumb"][-1]]
-    knuckles: Array = heads[np.array(firsts)]
-    return float(np.linalg.norm(knuckles.mean(axis=0) - heads[hand]))
+    knuckles = heads[np.array(firsts)].mean(axis=0)
+    return float(rotation.lengths(knuckles - heads[hand]))
 
 
 def _towards_thumb(palm: Array, side: str) -> Array:
