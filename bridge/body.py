@@ -77,4 +77,5 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
         if names[bone] in body.rig.driven:
             raise CoreError(f'"{names[bone]}" is decided by {body.rig.driven[names[bone]]}; mute that first.')
     write_pose(object, body.rig, pose, changed)
-    return Changes(*(tuple(names[bone] for bone in bones) for bones in changes))
+    rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
+    return Changes(rotated, moved, grown)

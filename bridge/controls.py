@@ -17,6 +17,7 @@ from ..core.humanoid import BODY, SIDES, Roles
 from ..core.humanoid.corrections import PARTS_OF_HANDS
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
+from ..core.skeleton import Flags, Indices
 from .armature import Rig, read_matrices, read_pose, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
 from .driven import decided_by, split_path
@@ -61,10 +62,10 @@ class Puppet:
 
     skeleton: Skeleton
     roles: Roles
-    bones: Array
+    bones: Indices
     controls: tuple[Control, ...]
-    hangs: Array
-    rigid: Array
+    hangs: Flags
+    rigid: Flags
     switches: Mapping[int, tuple[str, str, float]]
 
     def parts(self) -> dict[int, int]:

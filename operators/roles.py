@@ -121,7 +121,8 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
     filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        path = Path(self.filepath)
+        operator: Any = self
+        path = Path(operator.filepath)
         mapping = mapping_of(find_parts(object))
         check_place(path)
         write_whole(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
@@ -138,7 +139,8 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
     filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        mapping = read_mapping(Path(self.filepath))
+        operator: Any = self
+        mapping = read_mapping(Path(operator.filepath))
         said = {bone.name: "" for bone in object.pose.bones if bone.poise_role}
         bridge.write_corrections(object, {**said, **bridge.mapping_to_corrections(object, mapping)})
         return "INFO", f"Took {counted(len(mapping), 'part')} from the file"

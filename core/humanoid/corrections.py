@@ -154,8 +154,8 @@ def require(skeleton: Skeleton, roles: Roles, *wanted: str) -> list[int]:
     lacking = [role for role in wanted if roles.bones.get(role, ()) == ()]
     if lacking:
         raise CoreError(
-            f"No {' and no '.join(lacking)} is found; pick the bone in the panel Rig under Parts."
+            f"No {' and no '.join(lacking)} is found; say which bone it is."
             if roles.humanoid
-            else "No humanoid body is found here; say in the panel Rig, under Parts, which bones are its parts."
+            else "No humanoid body is found here; say which bones are its parts."
         )
     return [_bone(roles, role) for role in wanted]

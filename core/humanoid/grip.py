@@ -30,7 +30,9 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     Raises CoreError if the hand has no fingers.
     """
     hand, palm, out, _ = find_palm(skeleton, roles, side)
-    chains = {finger: chain for finger in FINGERS if (chain := part_bones(roles, f"{finger}.{side}"))}
+    chains: dict[str, tuple[int, ...]] = {
+        finger: chain for finger in FINGERS if (chain := part_bones(roles, f"{finger}.{side}"))
+    }
     if not has_fingers(roles, side):
         require(skeleton, roles, f"middle.{side}")
     turn = rest_turn(skeleton, hand)
@@ -39,7 +41,8 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     rotations = np.array(pose.rotations)
     under = heads[hand] + 0.5 * _reach(heads, hand, chains) * out + 0.25 * _reach(heads, hand, chains) * palm
     for finger, chain in chains.items():
-        way = heads[chain[-1]] - heads[chain[0]] if len(chain) > 1 else out
+        way = heads[chain[-1]] - heads[chain[0]]
+        way = way if way.any() else out
         # a finger bends towards the palm, the thumb towards what is under it
         inward = under - heads[chain[-1]] if finger == "thumb" else palm
         hinge = unit(np.cross(way, inward))
@@ -67,8 +70,10 @@ def _own(skeleton: Skeleton, bone: int, turn: Array) -> Array:
 
 def _reach(heads: Array, hand: int, chains: dict[str, tuple[int, ...]]) -> float:
     """From the wrist to the middle of the knuckles."""
-    firsts = [chain[0] for finger, chain in chains.items() if finger != "thumb"] or [chains["thumb"][-1]]
-    return float(np.linalg.norm(heads[firsts].mean(axis=0) - heads[hand]))
+    firsts: list[int] = [chain[0] for finger, chain in chains.items() if finger != "thumb"]
+    firsts = firsts or [chains["thumb"][-1]]
+    knuckles = heads[np.array(firsts)].mean(axis=0)
+    return float(rotation.lengths(knuckles - heads[hand]))
 
 
 def _towards_thumb(palm: Array, side: str) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation
 from ..pose import Pose, forward
 from ..rotation import Array
-from ..skeleton import Skeleton
+from ..skeleton import Indices, Skeleton
 from ..solvers.figure import Figure, Stance
 from .anatomy import anatomy
 from .corrections import swapped
@@ -77,7 +77,7 @@ def _stand(figure: Figure, heads: Array) -> Array:
     return np.mean(heads[feet or [figure.hips]], axis=0)
 
 
-def counterparts(skeleton: Skeleton, roles: Roles) -> Array:
+def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
     """(J,) the bone on the other side; of the middle, itself; -1: none.
 
     By parts, and below the parts by place: a bone whose rest place is the mirror image of another one's, both hanging
@@ -108,7 +108,7 @@ def counterparts(skeleton: Skeleton, roles: Roles) -> Array:
     return found
 
 
-def _side_of(skeleton: Skeleton, roles: Roles, partners: Array, side: str) -> set[int]:
+def _side_of(skeleton: Skeleton, roles: Roles, partners: Indices, side: str) -> set[int]:
     """The bones of one side: its parts and all that hangs on them."""
     firsts = {bone for role in (*roles.bones, *roles.limbs) if role.endswith(f".{side}")
               for bone in (roles.limbs.get(role, ()) or part_bones(roles, role))}  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array, to_matrix, wrap
-from .polygon import Polygon
+from .polygon import Indices, Polygon
 from .swing import swing_vector, twist_angle
 
 _SIDES: Final = 16
@@ -58,7 +58,7 @@ def learn_polygon(rotations: Array, margin: float) -> Polygon:
 
 
 def _widened(
-    vertices: Array, triangles: Array, lower: Array, upper: Array, swings: Array, off: Array
+    vertices: Array, triangles: Indices, lower: Array, upper: Array, swings: Array, off: Array
 ) -> tuple[Array, Array]:
     """Bounds that hold every frame: what is missing in a triangle is added at its three corners."""
     a, b, c = (vertices[triangles[:, corner]] for corner in range(3))
