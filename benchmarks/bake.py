@@ -100,7 +100,7 @@ def walker(count: int) -> Any:
     with imported(context, CLIP) as source:
         edit = Retargeted(context, rig, source, (2, 60), plant=False)
     numbers = np.arange(count)
-    motion = Motion(edit.after.pose[numbers % len(edit.after)], numbers + 1.0, 30.0)
+    motion = Motion(edit.after.pose[numbers % len(edit.after)], np.arange(1.0, count + 1.0), 30.0)
     bridge.write_keys(rig, edit.rig, motion, range(len(edit.rig.skeleton)), [0], "walk", new=False)
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")

@@ -1,4 +1,4 @@
-"""That the benchmark of motions runs, and says so where there are no clips."""
+"""That the benchmarks of motions and of a bake run, and say so where there are no clips."""
 
 import json
 import os
@@ -31,3 +31,11 @@ def test_the_shipped_clip_is_measured(tmp_path: Path) -> None:
 
 def test_without_clips_it_says_so(tmp_path: Path) -> None:
     assert "Nothing was measured" in run("--folder", str(tmp_path))
+
+
+def test_the_bake_is_measured() -> None:
+    command = [sys.executable, "-m", "benchmarks.bake", "--frames", "12"]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "nla.bake" in done.stdout
+    assert "12 frames: a peak of" in done.stdout

@@ -47,8 +47,12 @@ def own_recipe(object: Any, data: dict[str, Any] | str, name: str) -> RecipeFile
 def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
     """Write a new motion, and what it can be changed by."""
     report = edit.write(object, _free_name(f"{object.name} {recipe.name}"))
-    store_pose(object, edit.rig, edit.low, MIN)
-    store_pose(object, edit.rig, edit.high, MAX)
+    if not isinstance(recipe.low, Moment):  # else it has just been made of the stored ones
+        if object.poise_key_poses is not None:
+            object.poise_key_poses.use_fake_user = True  # poses that the user stored are not lost
+            object.poise_key_poses = None
+        store_pose(object, edit.rig, edit.low, MIN)
+        store_pose(object, edit.rig, edit.high, MAX)
     object.poise_recipe, object.poise_generated_start = json.dumps(data), start
     object.poise_generated = object.animation_data.action
     object.poise_tracks.clear()

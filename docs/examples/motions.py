@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import matplotlib
+import matplotlib  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ COLOURS: Final = {"L": "#ee5d3f", "R": "#5878b4", "": "#262a38"}
 
 def main() -> None:
     matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
     from commands.generate import Generated
     from commands.recipe import read_recipe

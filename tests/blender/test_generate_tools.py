@@ -81,6 +81,18 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6
 
 
+def test_a_preset_leaves_the_poses_that_were_stored_in_their_action() -> None:
+    rig = load(SHIPPED / "rigs" / "odd_random_rolls_apose.blend")[0]
+    context.view_layer.objects.active = rig
+    bpy.ops.poise.store_pose(pose="MIN")
+    stored = rig.poise_key_poses
+    before = contents()["actions"][stored.name]
+    bpy.ops.poise.generate(recipe="wave", start=1)
+    assert rig.poise_key_poses != stored
+    assert contents()["actions"][stored.name] == before
+    assert stored.use_fake_user
+
+
 def test_without_poses_or_with_another_action_it_says_so() -> None:
     rig = make_armature()
     context.view_layer.objects.active = rig

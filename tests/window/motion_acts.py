@@ -34,7 +34,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     for _ in range(NOTCHES):
         hand.press("WHEELDOWNMOUSE")
         yield 0.02
-    panel = yield from hand.read_panels(FIND, 0.6)
+    panel = yield from hand.read_panels(FIND, 0.3)
     yield from hand.click(*panel[FIND][0])
     yield from hand.until(lambda: len(bpy.data.objects[name].poise_timed_pins) > 0)
     seen["pins"] = [(pin.label, pin.start, pin.end) for pin in bpy.data.objects[name].poise_timed_pins]
@@ -49,7 +49,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     def action() -> str:
         return bpy.data.objects[name].animation_data.action.name
 
-    panel = yield from hand.read_panels(ORIGINAL, 0.85)
+    panel = yield from hand.read_panels(ORIGINAL, 0.7)
     yield from hand.click(*panel[SOLVE][0])
     yield from hand.until(lambda: action() != seen["source"], 90.0)
     seen["solved"] = action()
