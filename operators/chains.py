@@ -174,9 +174,9 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
         taken = {(entry.bone, entry.axis) for entry in chain.entries}
         new: list[tuple[str, Axis]] = []
         for bone in bones:
-            axis = next((axis for axis in sorted(AXES, key=_ORDER.index) if (bone, axis) not in taken), None)
-            if axis is not None:
-                new.append((bone, axis))
+            free: list[Axis] = [axis for axis in sorted(AXES, key=_ORDER.index) if (bone, axis) not in taken]
+            if free:
+                new.append((bone, free[0]))
         if not new:
             raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
         with self.changing(context, object) as chain:
