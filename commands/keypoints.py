@@ -12,7 +12,6 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, rotation
 from ..core.editing.foot_lock import lock_feet
-from ..core.humanoid import find_roles
 from ..core.humanoid.stance import axis_vector
 from ..core.keypoints import (
     AXES,
@@ -203,8 +202,7 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
 
 def puppet_of(object: Any, rig: bridge.Rig, limits: bool) -> Puppet:
     """The armature as what takes readings; raises CoreError where it is no humanoid, or driven."""
-    roles = find_roles(rig.skeleton, np.array([bone.use_deform for bone in object.data.bones]))
-    puppet = Puppet(rig.skeleton, roles, limits)
+    puppet = Puppet(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
     if not puppet.bones:
         why = rig.driven_above(puppet.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')

@@ -23,6 +23,7 @@ Frames = NDArray[np.int64] | slice
 Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), with the number of axes that are not of the batch
 
 _UP: Final = np.array([0.0, 0.0, 1.0])
+_QUARTER_TURN: Final = np.array([[0.0, 1.0], [-1.0, 0.0]])  # in a plane
 
 
 class Collector:
@@ -337,9 +338,9 @@ class Footing:
         """
         worst = self._worst(at)
         moved = self._moved(links, at, raw, worst.outermost)
-        across = np.cross(worst.way, np.cross(self.plane[0], self.plane[1]))
+        across = worst.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)
         turning: Array = np.sqrt(worst.corner * np.maximum(-force, 0.0) / np.maximum(worst.out, numbers.NEAREST))
-        side: Array = turning[:, None] * (across[:, None, :] @ moved)[:, 0]
+        side: Array = turning[:, None] * np.sum(across[:, :, None] * moved, axis=1)
         return np.swapaxes(skew(worst.way * force[:, None]), -1, -2) @ moved, side
 
 
