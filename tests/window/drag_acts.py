@@ -77,7 +77,7 @@ def left_behind() -> list[str]:
 
     drawing = sys.modules[f"{EXTENSION}.overlay.draw"].Drawing
     shown = sum(type(one) is drawing and one._handle is not None for one in gc.get_objects())
-    found = [f"{shown} drawings"] if shown != 1 else []  # that of the pins stays
+    found = [f"{shown} drawings"] if shown != 2 else []  # those of the pins and of the timed pins stay
     if Status.draw is not getattr(Status, "_draw_orig", Status.draw):
         found.append("hints")
     return found + (["a drag"] if dragging() else [])

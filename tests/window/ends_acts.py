@@ -314,13 +314,11 @@ def pin_on_the_way(hand: Any) -> Act:
 def pixels_afterwards(hand: Any) -> Act:
     """The whole window before a drag, in mid-drag, and after it is cancelled: how many pixels differ."""
     start = hand.pixel(head(HAND))
-    hand.rest()
     before = yield from hand.look_at_rest("ways_before")
     yield from grab(hand, start)
     yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     during = hand.look("ways_during")
     yield from cancel(hand, "ESC")
-    hand.rest()
     after = yield from hand.look_at_rest("ways_after")
     return {"during": int((before != during).any(axis=-1).sum()), "after": int((before != after).any(axis=-1).sum())}
 

@@ -191,9 +191,12 @@ class Hand:
         return np.round(255.0 * pixels.reshape(height, width, -1)[..., :3]).astype(np.uint8)
 
     def look_at_rest(self, name: str) -> Generator[float, None, np.ndarray]:
-        """A picture of a window that has come to rest: a second one is the same."""
+        """A picture of a window that has come to rest, the mouse as well: a second one is the same."""
+        self.rest()
+        yield 0.3
         seen = self.look(name)
         for _ in range(STILL):
+            self.rest()  # what was under the mouse before may still be lit
             yield 0.3
             before, seen = seen, self.look(name)
             if np.array_equal(before, seen):

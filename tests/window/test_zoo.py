@@ -1,5 +1,6 @@
 """All that a person does with the Poise tool, on rig after rig, in a real window."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ SHIPPED = HERE.parents[1] / "data" / "rigs"
 SHARED = HERE.parents[3] / "shared" / "data" / "rigs" / "real"
 PIXELS = 3
 NEAR = 1e-3  # of a rig's size
+# CI has time for two of them: a human body whose object is turned and scaled unevenly, and an animal
+IN_CI = ("odd_object_nonuniform_rotated.blend", "mesh2motion_quadruped.glb")
+TAKEN = IN_CI if os.environ.get("CI") == "true" else tuple(RIGS)
 
 
 def place_of(name: str) -> Path:
@@ -23,11 +27,11 @@ def place_of(name: str) -> Path:
 @pytest.fixture(scope="module")
 def all_seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("rigs")  # where Blender, which may live in a box of its own, sees them
-    files = [shutil.copy(place_of(name), folder) for name in RIGS if place_of(name).is_file()]
+    files = [shutil.copy(place_of(name), folder) for name in TAKEN if place_of(name).is_file()]
     return person(tour, *files, small=True, limit=240)
 
 
-@pytest.fixture(params=RIGS, ids=lambda name: Path(name).stem)
+@pytest.fixture(params=TAKEN, ids=lambda name: Path(name).stem)
 def seen(request: pytest.FixtureRequest, all_seen: dict[str, Any]) -> dict[str, Any]:
     if request.param not in all_seen:
         pytest.skip(f"{request.param}: the larger test data (../shared/data) is not here")
