@@ -214,25 +214,31 @@ class Newton:
     def tick(self, x: Array, aims: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], Array]:
         """A few steps to rest of one frame x (1, D) of a drag that is out of reach, and the aims (1, M) of the next.
 
-        One turn of the method of multipliers a tick: what is met and gives way to levels below it is taken back by as
-        much in the next one. What is out of reach itself cannot be: its aim goes no further than LEVEL_AIM.
+        What is met and gives way to levels below it is taken back by as much, here and in the next tick (the method of
+        multipliers). What is out of reach itself cannot be: its aim goes no further than LEVEL_AIM.
         """
         frame, above = np.zeros(1, int), self.rows.levels[-1].start
-        weights = self._weights(frame)
-        wish = Wish(weights, aims, np.zeros_like(x), above, follows=True)
-        x, steps, active = self._descend(x, frame, wish, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS)
-        if len(self.rows.levels) > 2:
+        weights, steps, active = self._weights(frame), np.zeros(1, int), self.limits.nothing(1)
+        for _ in range(numbers.LEVEL_TURNS):
+            wish = Wish(weights, aims, np.zeros_like(x), above, follows=True)
+            x, more, active = self._descend(x, frame, wish, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS)
+            steps += more
+            if len(self.rows.levels) <= 2:
+                break
             at = self.problem.links[frame].place(x)
             errors = self._errors(at, 0.0, frame)[:, :above] * self._firm_rows(at, wish, frame)
             aims = np.zeros_like(aims)
             aims[:, :above] = np.clip(wish.aims[:, :above] - errors, -numbers.LEVEL_AIM, numbers.LEVEL_AIM)
+            if np.abs(errors).max(initial=0.0) < numbers.LEVEL_GIVES:
+                break
         return x, steps, active, aims
 
     def _weights(self, frames: NDArray[np.int64]) -> Array:
         """w (B, M) of the rows in their order."""
         rows = self.rows
         last = len(rows.levels) - 1
-        shares = (numbers.NEWTON_LEVEL if last <= 1 else numbers.LEVEL_DAMPING) ** (1.0 * last - np.arange(last + 1))
+        apart = numbers.NEWTON_LEVEL if last <= 1 else max(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / last))
+        shares = apart ** (1.0 * last - np.arange(last + 1))
         blocks = np.repeat(rows.block_in_level @ (1.0 / (numbers.NEWTON_DAMPING * shares)), 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 

@@ -37,6 +37,7 @@ NEWTON_LEVEL: Final = 1e-8  # damping of the first of two levels there, as a sha
 LEVEL_RANGE: Final = 1e-8  # at most so far apart are the dampings of more levels: the rest drowns in rounding
 LEVEL_TURNS: Final = 3  # of the method of multipliers, for a level
 LEVEL_HELD: Final = 1e-5  # distance or angle by which an upper level may be moved without a further one
+LEVEL_GIVES: Final = 5e-5  # and by which without a further one in a tick
 LEVEL_AIM: Final = 5e-3  # how far beyond its target the aim of a level goes in a drag
 LEVEL_MET: Final = 1e-4  # errors up to which a level is firm for those below it
 SURFACE_STEPS: Final = 6  # at most, back to the poses that serve all levels as well

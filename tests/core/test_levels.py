@@ -1,6 +1,7 @@
 """Three and more levels of goals: no lower one moves an upper one, and the body rests, whatever is out of reach."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -145,6 +146,30 @@ def test_a_drag_with_three_levels_out_of_reach_moves_no_upper_one(figure: Skelet
     worse = np.array([tick.position_error[:2] - alone.position_error for tick in ticks])
     assert not any(tick.converged for tick in ticks)
     assert np.max(worse) < HELD
+
+
+def test_a_drag_that_jumps_out_of_reach_moves_no_upper_level_in_its_first_tick(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    heads = forward(figure, rest)[0]
+    kept = [
+        Goal(name, heads[figure.index(name)], priority=int(name == "head")) for name in ("foot.L", "foot.R", "head")
+    ]
+    problem = PinAndDrag(settle=False).prepare(figure, rest, [*kept, Goal("hand.L", [3.0, 0.0, 1.44], priority=2)])
+    assert np.max(problem.solve().position_error[:3]) < HELD
+
+
+def test_a_drag_with_four_levels_out_of_reach_rests_under_a_still_mouse(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    goals = away(figure, rest, np.random.default_rng(3), ENDS[:4], 1.2)
+    problem = PinAndDrag(restarts=0, settle=False).prepare(figure, rest, goals)
+    ticks = [problem.solve().pose for _ in range(40)]
+    assert max(largest_turn(a, b) for a, b in pairwise(ticks[-5:])) < REST
+
+
+@pytest.mark.parametrize("levels", [5, 12])
+def test_many_levels_for_one_point_are_solved(figure: Skeleton, levels: int) -> None:
+    goals = [Goal("hand.L", [0.4, -0.3, 1.2], priority=level) for level in range(levels)]
+    assert PinAndDrag().prepare(figure, Pose.rest(figure), goals).solve().converged
 
 
 @pytest.mark.parametrize(("root", "seed"), [("fixed", 0), ("free", 1)])
