@@ -10,6 +10,7 @@ from ..goals import AnyGoal
 from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solution import Solution
+from .batches import check_inputs
 from .contribution_ccd import ContributionCCD
 from .pins import PinAndDrag
 
@@ -27,6 +28,10 @@ def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], method: Meth
 
     Batched in, batched out. An unreachable goal is no error, it is in the Solution; malformed input is a CoreError.
     """
+    check_inputs(skeleton, pose, goals)
+    chosen: object = method
+    if not (chosen is None or callable(getattr(chosen, "solve", None))):
+        raise CoreError(f"The method must be one like PinAndDrag(), not {method!r:.40}.")
     try:
         return (method or PinAndDrag()).solve(skeleton, pose, goals)
     except np.linalg.LinAlgError as error:

@@ -282,9 +282,7 @@ class Footing:
         below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
         ends = [collector.point(bone, [0.0, skeleton.lengths[bone], 0.0]) for bone in below]
         soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
-        self.sides = soles[
-            np.stack(np.triu_indices(len(soles)))
-        ]  # (2, sides), diagonals and points, too
+        self.sides = soles[np.stack(np.triu_indices(len(soles)))]  # (2, sides), diagonals and points, too
         up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)

@@ -23,7 +23,7 @@ from ..rotation import Array, lengths
 from ..skeleton import Skeleton
 from ..solution import Solution
 from . import numbers
-from .batches import batch_shape_of, flat_array, flat_pose
+from .batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from .figure import Figure, LimbBones, Nodes, Stance
 from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
 from .pins import PinAndDrag
@@ -158,8 +158,7 @@ class _Body:
     def __init__(
         self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], figure: Figure | None = None
     ) -> None:
-        if not goals:
-            raise CoreError("There is no goal to solve for.")
+        check_inputs(skeleton, pose, goals)
         self.method, self.skeleton, self.goals = method, skeleton, tuple(goals)
         self.figure = Figure(skeleton, method.roles) if figure is None else figure
         tolerance = method.position_tolerance

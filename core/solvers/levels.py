@@ -82,30 +82,66 @@ class Levels(Newton):
     def rest(
         self, x: Array, frames: NDArray[np.int64], met: bool
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """As `descend`, but of more than two levels no lower one moves an upper one."""
+        """As `descend`, but what an upper level lacks, or several of them, no lower one changes.
+
+        Of two levels whose first is met F says it all.
+        """
         levels = self.rows.levels
-        if met or len(levels) <= 2:
+        if met or len(levels) == 1:
             return self.descend(x, frames, met)
+        if len(levels) > 2:
+            return self._by_level(x, frames)
+        x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
+        lacks = self._lacks(x, frames, levels[0])
+        for some, rest in ((~lacks, self.descend), (lacks, self._by_level)):
+            if some.any():
+                x[some], steps[some], active[some] = rest(x[some], frames[some])
+        return x, steps, active
+
+    def _by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        levels = self.rows.levels
         steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
         aims, held = np.zeros((2, len(x), self.rows.rows))
         missed = np.zeros((len(x), len(levels)), bool)
         wish = self._wish(x, frames, aims, missed, 0)
         for rank, level in enumerate(levels):
-            errors = held
             for _ in range(numbers.LEVEL_TURNS):
                 wish = self._wish(x, frames, aims, missed, rank)
                 x, more, active = self._descend(x, frames, wish)
                 steps += more
                 errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)
+                held[:, level] = errors[:, level]
                 moved = (errors - held)[:, : level.start]
-                aims[:, : level.start] -= moved
                 if np.abs(moved).max(initial=0.0) < numbers.LEVEL_HELD:
                     break
-            held[:, : level.stop] = errors[:, : level.stop]
-            missed[:, rank] = np.abs(errors[:, level] * (wish.weights[:, level] > 0.0)).max(axis=1) > numbers.LEVEL_MET
+                aims = self._further(aims, held, moved, missed)
+            missed[:, rank] = self._lacks(x, frames, level)
         violated = self._gaps(self.problem.links[frames].place(x), wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
         x, more, active = self._ease(x, frames, replace(wish, pressed=violated), active)
         return x, steps + more, active
+
+    def _further(self, aims: Array, held: Array, moved: Array, missed: NDArray[np.bool_]) -> Array:
+        """Aims (B, M) of upper levels that were moved (B, m) from where they are held: the other way by as much.
+
+        What is out of reach is held by its pull alone: along a way that costs it nothing at first it gives way as far
+        as the root of this. So it is to pull from further away, and those above it as many times as far, too; unless
+        the first is met, which would have to bear it.
+        """
+        aims, further = aims.copy(), np.ones((len(aims), 1))
+        for level, out in reversed(list(zip(self.rows.levels, missed.T, strict=True))):
+            if level.start < moved.shape[1]:
+                gap, pulls = moved[:, level], (out & missed[:, 0])[:, None]
+                size = np.max(np.abs(gap), axis=1, keepdims=True)
+                factor = np.clip(np.sqrt(size / numbers.LEVEL_HELD), 1.0, numbers.LEVEL_FURTHER)
+                further = np.where(pulls, further * factor, further)
+                beyond = held[:, level] - further * (held[:, level] - aims[:, level])
+                aims[:, level] = np.where(pulls, beyond, further * (aims[:, level] - gap))
+        return aims
+
+    def _lacks(self, x: Array, frames: NDArray[np.int64], level: slice) -> NDArray[np.bool_]:
+        """(B,) whether a level is out of reach."""
+        errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)[:, level]
+        return np.abs(errors * (self.rows.ordered_scales(frames)[:, level] > 0.0)).max(axis=1) > numbers.LEVEL_MET
 
     def _wish(self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int) -> Wish:
         """The levels down to `rank`: those above it that are met are firm, of the others each has a share of the next.
@@ -117,7 +153,8 @@ class Levels(Newton):
         count = above.sum(axis=1, keepdims=True)
         led = ~above[:, :1].any(axis=1, keepdims=True)  # what is met above them weighs more than all of them
         parts = np.maximum(count + led, 1)
-        share = np.maximum(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / parts))
+        apart = np.where(led, numbers.LEVEL_RANGE, numbers.LEVEL_APART)
+        share = np.maximum(numbers.LEVEL_DAMPING, apart ** (1.0 / parts))
         levels = np.zeros((len(x), len(rows.levels)))
         levels[:, :rank] = np.where(above, share ** (np.cumsum(above, axis=1) - count - 1.0), 1.0 / numbers.LEVEL_RANGE)
         levels[:, rank] = 1.0

@@ -107,9 +107,10 @@ class _Model:
     firm: Array  # as in `Shape`
     held: Array
     least: Array  # (B,) the least eigenvalue, where it is negative
+    pressed: NDArray[np.bool_]  # (B, sided) one-sided rows that count in it
 
     def __getitem__(self, index: NDArray[np.int64]) -> "_Model":
-        names = "step", "expected", "projectors", "firm", "held", "least"
+        names = "step", "expected", "projectors", "firm", "held", "least", "pressed"
         return replace(self, **{name: getattr(self, name)[index] for name in names})
 
 
@@ -159,7 +160,7 @@ class Newton:
         return above
 
     def descend(
-        self, x: Array, frames: NDArray[np.int64], met: bool
+        self, x: Array, frames: NDArray[np.int64], met: bool = False
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
         above = self.rows.rows if met else self.rows.levels[-1].start
@@ -278,6 +279,8 @@ class Newton:
     ) -> NDArray[np.bool_]:
         """Which one-sided rows (B, sided) are at their bound, and a step (B, D) would cross it."""
         sided, all_on = self.rows.one_sided_rows, np.ones_like(wish.weights)
+        if not len(sided):
+            return np.zeros((len(step), 0), bool)
         gaps = self._gaps(here.at, wish.aims, frames)[:, sided]
         moved = (self.rows.jacobian(links, here.at, all_on, frames)[:, sided] @ step[..., None])[..., 0]
         return (gaps >= 0.0) & (gaps < numbers.LIMIT_NEAR) & (gaps < moved)
@@ -299,7 +302,8 @@ class Newton:
             left = np.flatnonzero(gained < numbers.NEWTON_TOLD * model.expected)
             if not len(left):
                 break
-            part, where, share, model_, on = links[left], frames[left], wish[left], model[left], active[left]
+            part, where, model_, on = links[left], frames[left], model[left], active[left]
+            share = replace(wish[left], pressed=model_.pressed)
             other = there[left]
             if turn:
                 aside = self._aside(part, other, share, where, on, model_.least)
@@ -365,15 +369,13 @@ class Newton:
 
         A one-sided row that is met has no part in F, yet a step across its bound meets a wall: it is pressed then.
         """
-        if not len(self.rows.one_sided_rows):
-            return self._best(links, here, wish, frames, active, radius)
-        pressed = np.zeros((len(here.x), len(self.rows.one_sided_rows)), bool)
+        pressed = self._gaps(here.at, wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
         while True:
             model, active = self._best(links, here, replace(wish, pressed=pressed), frames, active, radius)
             more = self._pressing(links, here, wish, frames, model.step) & ~pressed
             if not more.any():
                 return model, active
-            pressed |= more
+            pressed = pressed | more
 
     def _best(
         self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
@@ -402,11 +404,12 @@ class Newton:
                 break
             active = active ^ changed
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
-        if wish.pressed is not None and wish.pressed.any():  # that their gaps close is no gain
+        if wish.pressed is not None and wish.pressed.size:  # that their gaps close is no gain
             sided = self.rows.one_sided_rows
             gaps = np.maximum(self._gaps(here.at, wish.aims, frames)[:, sided], 0.0) * wish.pressed
             expected -= 0.5 * np.sum(wish.weights[:, sided] * gaps * gaps, axis=1)
-        return _Model(step, expected, projectors, shape.firm, shape.held, least), active
+        assert wish.pressed is not None
+        return _Model(step, expected, projectors, shape.firm, shape.held, least, wish.pressed), active
 
     def _trusted(
         self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array,

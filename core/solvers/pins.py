@@ -40,7 +40,7 @@ from ..rotation import Array
 from ..skeleton import Skeleton, frozen, is_whole
 from ..solution import Solution
 from . import numbers
-from .batches import batch_shape_of, flat_array, flat_pose
+from .batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from .frame import FrameSolver
 from .goal_rows import Errors, GoalRows
 from .levels import Levels
@@ -67,7 +67,8 @@ class PinAndDrag:
                         stiff; the skeleton's stiffness comes on top
     axes                (J, 4) turn the bones' frames to the axes that the deviations are about
     bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends, tried where
-                        a goal is missed, since a straight limb does not know which way to go
+                        a goal is missed, since a straight limb does not know which way to go; without `deviations`
+                        such a joint is stiff about other axes
     restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
                         not jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
@@ -97,6 +98,12 @@ class PinAndDrag:
         limits: object = self.limits
         if not isinstance(limits, bool) and not (isinstance(limits, str) and limits == "soft"):  # pyright: ignore
             raise CoreError(f'limits must be True, False or "soft", not "{self.limits}".')
+        for name in ("stretch", "coherent", "settle"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise CoreError(f"{name} must be True or False, not {getattr(self, name)!r}.")
+        reference: object = self.reference
+        if reference is not None and not isinstance(reference, Pose):
+            raise CoreError(f"The reference must be a Pose, not {reference!r:.40}.")
         for name in ("position_tolerance", "rotation_tolerance", "fps"):
             value = getattr(self, name)
             if name == "position_tolerance" and value is None:
@@ -150,11 +157,7 @@ class Problem:
     """
 
     def __init__(self, method: PinAndDrag, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
-        wanted: object = goals
-        if not isinstance(wanted, Sequence) or not all(isinstance(goal, AnyGoal) for goal in wanted):  # pyright: ignore
-            raise CoreError("What is wanted must be a list of goals.")
-        if not goals:
-            raise CoreError("There is no goal to solve for.")
+        check_inputs(skeleton, pose, goals)
         for name, width in (("deviations", 3), ("axes", 4), ("bends", 3)):
             array = getattr(method, name)
             if array is not None and np.shape(array) != (len(skeleton), width):
@@ -181,7 +184,10 @@ class Problem:
         self.count = int(np.prod(self.batch_shape, dtype=int))
         started = [self._started(goal) for goal in goals]
         self.rows = GoalRows(skeleton, started, self.batch_shape, method.root, method.stretch, method.axes)
-        self.tree = self.rows.tree
+        self.tree = tree = self.rows.tree
+        self._joint_bones, self._root_bones = tree.nodes[tree.joints], tree.nodes[tree.roots]
+        self._long_bones = tree.nodes[tree.stretching]
+        self._axes = None if method.axes is None else method.axes[self._joint_bones]
         self.frame: FrameSolver | None = None
         self._prepare_limits()
         self._prepare_prior()
@@ -191,7 +197,7 @@ class Problem:
         self._vector = self.x[0]
         self._missed = np.zeros(self.count, bool)
         self.restarts = Restarts(self, self._bends())
-        scales, tree = self.start.scales, self.tree
+        scales = self.start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # what is scaled elsewhere stays so
         rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
         lean = self.rows.uniform and method.limits != "soft"
@@ -261,6 +267,12 @@ class Problem:
         if method.deviations is None:
             deviation = np.full((len(bones), 3), numbers.JOINT_DEVIATION)
             deviation[top] = numbers.ROOT_TURN_DEVIATION
+            bends = self._bends()
+            if bends is not None:  # hinges: isotropic ones would come to rest sideways
+                bends = np.abs(bends.reshape(-1, 3))
+                size = np.linalg.norm(bends, axis=-1, keepdims=True)
+                along = bends / np.where(size > 0.0, size, 1.0)
+                deviation *= np.where(size > 0.0, along + numbers.HINGE_STIFF * (1.0 - along), 1.0)
         else:
             deviation = np.array(method.deviations, float)[bones]
         stiffness = self.skeleton.stiffness[bones]
@@ -360,12 +372,8 @@ class Problem:
     # -- state and pose ---------------------------------------------------------------------------------------------
 
     def _state_of(self, pose: Pose) -> Array:
-        tree = self.tree
-        self._joint_bones, self._root_bones = tree.nodes[tree.joints], tree.nodes[tree.roots]
-        self._long_bones = tree.nodes[tree.stretching]
         self._joint_references = self.reference.rotations[:, self._joint_bones]
         self._root_references = self.reference.translations[:, self._root_bones]
-        self._axes = None if self.method.axes is None else self.method.axes[self._joint_bones]
         turns = rotation.log(rotation.mul(rotation.inv(self._joint_references), pose.rotations[:, self._joint_bones]))
         if self._axes is not None:
             turns = rotation.rotate(rotation.inv(self._axes), turns)

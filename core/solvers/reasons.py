@@ -59,7 +59,7 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     straight = [sentence for other, sentence in stretched if other is None or _bears(problem, other, holds)]
-    return list(dict.fromkeys([*straight, *sentences]))
+    return list(dict.fromkeys([*straight, *sentences])) or ["the body has not come to rest yet"]
 
 
 def _holds(

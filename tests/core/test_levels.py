@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
+from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
+from core.goals import AnyGoal
 from core.limits import clamp_rotations
 from core.solvers.pins import Problem
 from tests.core.figures import FIGURE, random_pose, skeleton_of
@@ -57,6 +58,25 @@ def test_a_body_with_three_levels_out_of_reach_rests(figure: Skeleton, root: str
     problem = PinAndDrag(root=root, restarts=0).prepare(figure, rest, goals)  # type: ignore
     assert unrest(problem) < REST
     assert not problem.solve().converged
+
+
+BELOW = {
+    "look-at": LookAt("head", [2.0, -1.0, 1.4], axis=[0.0, 0.0, 1.0], priority=1),
+    "relative": Goal("hand.R", [0.0, 0.1, 0.1], relative_to="hand.L", priority=1),
+    "distance": Distance("hand.R", "hand.L", 0.2, priority=1),
+}
+
+
+@pytest.mark.parametrize("below", BELOW.values(), ids=BELOW)
+def test_a_body_pulled_two_ways_rests_with_what_is_wanted_below_it(figure: Skeleton, below: AnyGoal) -> None:
+    rest = Pose.rest(figure)
+    hand = forward(figure, rest)[0][figure.index("hand.L")]
+    goals = [Goal("hand.L", hand + way) for way in ([0.1, -0.3, 0.1], [0.3, 0.2, 0.3])]
+    problem = PinAndDrag(restarts=0).prepare(figure, rest, [*goals, below])
+    solution = problem.solve()
+    assert solution.position_error[2] < 1e-6
+    assert solution.rotation_error[2] < 1e-6
+    assert unrest(problem) < REST
 
 
 def test_a_body_with_three_levels_out_of_reach_rests_within_its_limits() -> None:

@@ -530,3 +530,21 @@ def test_explanations_name_the_pin_that_a_chain_is_stretched_from(figure: Skelet
     goals = [Goal("foot", [0.0, 0.0, -1.0]), Goal("c", [5.0, 0.0, 0.0], priority=1)]
     (sentence,) = solve(skeleton, Pose.rest(skeleton), goals).explain()
     assert "stretched from foot, which is pinned" in sentence
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_straight_knee_bends_the_way_it_is_told_and_does_not_swing_aside(way: float) -> None:
+    leg = skeleton_of([
+        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
+        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
+        ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
+        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
+    ])  # fmt: skip
+    bends = np.zeros((4, 3))
+    bends[2, 0] = 0.5 * way
+    lifted = Goal("foot", np.linspace([0.1, 0.0, 0.05], [0.1, 0.0, 0.4], 4))
+    solution = solve(leg, Pose.rest(leg), [lifted], PinAndDrag(root="fixed", bends=bends))
+    assert solution.converged.all()
+    turns = np.degrees(rotation.log(solution.pose.rotations[:, 2]))
+    assert (way * turns[:, 0] > 30.0).all()
+    assert np.abs(turns[:, 1:]).max() < 0.1

@@ -59,6 +59,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "looking from itself": (made(LookAt, "head", PLACE, relative_to="head"), "against itself"),
     "far from itself": (made(Distance, "head", SKELETON.index("head"), 1.0), "against itself"),
     "one support": (made(Balance, "hips", "foot.L"), "in a list"),
+    "no skeleton": (lambda: solve(None, REST, [Goal("head", PLACE)]), "must be a Skeleton"),  # type: ignore
+    "no pose": (lambda: solve(SKELETON, None, [Goal("head", PLACE)]), "must be a Pose"),  # type: ignore
+    "no method": (lambda: solve(SKELETON, REST, [Goal("head", PLACE)], "pins"), "The method must be"),  # type: ignore
+    "coherent in words": (of(Goal("head", PLACE), coherent="no"), "coherent must be True or False"),
+    "a reference of 3": (of(Goal("head", PLACE), reference=3), "reference must be a Pose"),
     "another pose": (of(Goal("head", PLACE), pose=Pose.rest(skeleton()())), "The pose has 2 bones"),
     "another reference": (of(Goal("head", PLACE), reference=Pose.rest(skeleton()())), "The reference has 2 bones"),
     "no goal": (of("head"), "list of goals"),
