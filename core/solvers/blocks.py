@@ -261,9 +261,10 @@ class Span:
 
 
 class Footing:
-    """The centre of mass over the support polygon: the half-plane that it is furthest outside of.
+    """The centre of mass over the support polygon: how far it is beside the polygon, at most `radius`.
 
-    How far outside: the most, over all directions, that the centre is beyond the points' outermost place in it.
+    With n the direction to the centre c from the nearest place of the polygon, q = (1 - t) a + t b between two of its
+    points, c comes nearer as n . (J_c - (1 - t) J_a - t J_b) says.
     """
 
     turning = False
@@ -280,7 +281,10 @@ class Footing:
         supports = [skeleton.index(bone) for bone in goal.supports]
         below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
         ends = [collector.point(bone, [0.0, skeleton.lengths[bone], 0.0]) for bone in below]
-        self.soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
+        soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
+        self.sides = soles[
+            np.stack(np.triu_indices(len(soles)))
+        ]  # (2, sides), diagonals and points, too
         up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
@@ -290,68 +294,67 @@ class Footing:
     def aim(self, goal: AnyGoal, flat: Flat) -> None:
         """Nothing to aim at."""
 
-    def _worst(self, at: Kinematics) -> "_Worst":
-        """The direction in which the centre is furthest out.
-
-        The best of DIRECTIONS is near it; it is then the one from an outermost point there, or across a side.
-        """
+    def _nearest(self, at: Kinematics) -> "_Nearest":
         centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
-        points = at.points[:, self.soles] @ self.plane.T
-        frames = np.arange(len(centre))
-        turns = np.linspace(0.0, 2.0 * np.pi, numbers.DIRECTIONS, endpoint=False)
-        ways = np.stack([np.cos(turns), np.sin(turns)], axis=-1)
-        places = points @ ways.T  # (B, points, directions)
-        best = np.argmax(centre @ ways.T - places.max(axis=1), axis=1)
-        near = (best[:, None] + np.array([-1, 0, 1])) % numbers.DIRECTIONS
-        corners = points[frames[:, None], np.argmax(places[frames[:, None], :, near], axis=2)]  # (B, 3, 2)
-        sides = corners[:, [1, 2, 2]] - corners[:, [0, 1, 0]]
-        across = np.stack([sides[..., 1], -sides[..., 0]], axis=-1)
-        ways = np.concatenate([centre[:, None] - corners, across, -across, ways[best][:, None]], axis=1)
-        size = np.linalg.norm(ways, axis=-1, keepdims=True)
-        ways = np.where(size > numbers.DAMPING, ways, ways[:, -1:]) / np.where(size > numbers.DAMPING, size, 1.0)
-        places = ways @ np.swapaxes(points, -1, -2)  # (B, ways, points)
-        out = (ways @ centre[..., None])[..., 0] - places.max(axis=-1)
-        worst = np.argmax(out, axis=1)
-        outermost = self.soles[np.argmax(places[frames, worst], axis=-1)]
-        return _Worst(ways[frames, worst] @ self.plane, out[frames, worst], outermost, worst < corners.shape[1])
+        starts, stops = (at.points[:, side] @ self.plane.T for side in self.sides)
+        sides, frames = stops - starts, np.arange(len(centre))
+        length = np.maximum(np.sum(sides * sides, axis=-1), numbers.DAMPING**2)
+        share = np.clip(np.sum((centre[:, None] - starts) * sides, axis=-1) / length, 0.0, 1.0)
+        gaps = centre[:, None] - starts - share[..., None] * sides
+        side = np.argmin(np.sum(gaps * gaps, axis=-1), axis=1)
+        gap, share = gaps[frames, side], share[frames, side]
+        far = np.linalg.norm(gap, axis=-1, keepdims=True)
+        way = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
+        # where a point of the polygon lies beyond, the centre is inside
+        out = np.min(way[:, None] @ np.swapaxes(centre[:, None] - starts, -1, -2), axis=(1, 2))
+        return _Nearest(way @ self.plane, out, self.sides[:, side], share, sides[frames, side] @ self.plane)
 
-    def _moved(self, links: Links, at: Kinematics, raw: Array, outermost: NDArray[np.int64]) -> Array:
-        """How the centre moves from there, (B, 3, D)."""
+    def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array]:
+        """How the centre moves from the nearest place, and the second end of its side from the first, (B, 3, D)."""
+        columns = np.arange(3)
+        start, stop = (raw[np.arange(len(raw))[:, None], 3 * end[:, None] + columns] for end in nearest.ends)
+        side = stop - start
         centre = links.centre_jacobian(at, self.heavy, self.shares)
-        rows = 3 * outermost[:, None] + np.arange(3)
-        return centre - raw[np.arange(len(raw))[:, None], rows]
+        return centre - start - nearest.share[:, None, None] * side, side
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         error = np.zeros((len(at.x), 3))
-        error[:, 0] = self.radius - self._worst(at).out
+        error[:, 0] = self.radius - self._nearest(at).out
         return error
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
-        worst = self._worst(at)
-        return _first_row(worst.way, self._moved(links, at, raw, worst.outermost))
+        nearest = self._nearest(at)
+        return _first_row(nearest.way, self._moved(links, at, raw, nearest)[0])
 
     def bend(self, links: Links, at: Kinematics, raw: Array, force: Array) -> tuple[Array, Array]:
         """How the row curves under its force (B,), as `Newton` wants it.
 
-        J x f (B, 3, D) of the centre; and, off a corner of the polygon, where the direction turns with the centre, the
-        row (B, D) across it whose square is added to the second derivatives.
+        J x f (B, 3, D) of the places themselves, and the second derivatives (B, D, D) of how far c is from q, times f:
+        at a corner of the polygon those of a distance, beside a side those of the distance from a line that turns.
         """
-        worst = self._worst(at)
-        moved = self._moved(links, at, raw, worst.outermost)
-        across = worst.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)
-        turning: Array = np.sqrt(worst.corner * np.maximum(-force, 0.0) / np.maximum(worst.out, numbers.NEAREST))
-        side: Array = turning[:, None] * np.sum(across[:, :, None] * moved, axis=1)
-        return np.swapaxes(skew(worst.way * force[:, None]), -1, -2) @ moved, side
+        nearest = self._nearest(at)
+        moved, turning = self._moved(links, at, raw, nearest)
+        across = nearest.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)
+        aside = np.sum(across[:, :, None] * moved, axis=1)
+        corner = (nearest.share == 0.0) | (nearest.share == 1.0)
+        far = np.maximum(nearest.out, numbers.NEAREST)[:, None, None]
+        length = np.sum(nearest.side * across, axis=-1)
+        turn = np.sum(nearest.way[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
+        mixed = turn[:, :, None] * aside[:, None, :]
+        line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
+        second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
+        return np.swapaxes(skew(nearest.way * force[:, None]), -1, -2) @ moved, force[:, None, None] * second
 
 
 @dataclass(frozen=True, eq=False)
-class _Worst:
-    """Where the centre of mass is furthest outside of the support polygon, in B frames."""
+class _Nearest:
+    """The place of the support polygon that is nearest to the centre of mass, in B frames."""
 
-    way: Array  # (B, 3) the direction
+    way: Array  # (B, 3) the direction from there
     out: Array  # (B,) how far, negative inside
-    outermost: NDArray[np.int64]  # (B,) the number of the polygon's point that is furthest in this direction
-    corner: NDArray[np.bool_]  # (B,) whether the direction is that from this point
+    ends: NDArray[np.int64]  # (2, B) the numbers of the two points that it lies between
+    share: Array  # (B,) of the way from the first to the second
+    side: Array  # (B, 3) from the first to the second
 
 
 def point_rows(raw: Array, point: int) -> Array:

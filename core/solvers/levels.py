@@ -103,7 +103,8 @@ class Levels(Newton):
                     break
             held[:, : level.stop] = errors[:, : level.stop]
             missed[:, rank] = np.abs(errors[:, level] * (wish.weights[:, level] > 0.0)).max(axis=1) > numbers.LEVEL_MET
-        x, more, active = self._ease(x, frames, wish, active)
+        violated = self._gaps(self.problem.links[frames].place(x), wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
+        x, more, active = self._ease(x, frames, replace(wish, pressed=violated), active)
         return x, steps + more, active
 
     def _wish(self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int) -> Wish:

@@ -49,6 +49,7 @@ class Wish(Batch):
     home: Array  # (B, D) where the prior's mean is
     above: int  # m, the rows of upper levels: those that are met stay so
     firm: Array | None = None  # (B, m) 1 for those, where it is known; then next to nothing is free by rounding only
+    pressed: NDArray[np.bool_] | None = None  # (B, sided) one-sided rows that count though they are met
     follows: bool = False  # a target that moves: see `_trusted`
 
 
@@ -158,25 +159,18 @@ class Newton:
         return above
 
     def descend(
-        self,
-        x: Array,
-        frames: NDArray[np.int64],
-        met: bool,
-        most: int = numbers.NEWTON_STEPS,
-        radius: float = numbers.NEWTON_RADIUS,
+        self, x: Array, frames: NDArray[np.int64], met: bool
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met.
-
-        At `most` so many steps, the first no longer than `radius` standard deviations.
-        """
+        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
         above = self.rows.rows if met else self.rows.levels[-1].start
         weights = self._weights(frames)
-        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), above), most, radius)
+        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), above))
 
     def _descend(
         self, x: Array, frames: NDArray[np.int64], wish: Wish,
         most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
+        """At `most` so many steps, the first no longer than `radius` standard deviations."""
         links = self.problem.links[frames]
         at = links.place(x.copy())
         now = self._state(at, self.limits.measure(at, frames), wish, frames)
@@ -258,20 +252,35 @@ class Newton:
         value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
         return State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
 
+    def _gaps(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
+        """e (B, M) from their aims in the order of the rows; of one-sided rows what is left, too."""
+        return self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order] - aims
+
     def _errors(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
-        """e (B, M) from their aims in the order of the rows; what a one-sided row allows is none."""
-        errors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order] - aims
+        """e (B, M); what a one-sided row allows is none."""
+        errors = self._gaps(at, aims, frames)
         sided = self.rows.one_sided_rows
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
     def _measure(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Which rows count (B, M), and e."""
-        errors = self._errors(at, wish.aims, frames)
+        """Which rows count (B, M), and e; of one-sided rows those that are violated or pressed."""
+        errors = self._gaps(at, wish.aims, frames)
         on = np.ones_like(errors)
         sided = self.rows.one_sided_rows
         on[:, sided] = errors[:, sided] < 0.0
-        return on, errors
+        if wish.pressed is not None:
+            on[:, sided] = np.maximum(on[:, sided], wish.pressed)
+        return on, errors * on
+
+    def _pressing(
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], step: Array
+    ) -> NDArray[np.bool_]:
+        """Which one-sided rows (B, sided) are at their bound, and a step (B, D) would cross it."""
+        sided, all_on = self.rows.one_sided_rows, np.ones_like(wish.weights)
+        gaps = self._gaps(here.at, wish.aims, frames)[:, sided]
+        moved = (self.rows.jacobian(links, here.at, all_on, frames)[:, sided] @ step[..., None])[..., 0]
+        return (gaps >= 0.0) & (gaps < numbers.LIMIT_NEAR) & (gaps < moved)
 
     def _slope(self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
@@ -352,7 +361,25 @@ class Newton:
         self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
-        """The model with its step within the radius, and the limits that are active in it."""
+        """The model with its step within the radius, and the limits that are active in it.
+
+        A one-sided row that is met has no part in F, yet a step across its bound meets a wall: it is pressed then.
+        """
+        if not len(self.rows.one_sided_rows):
+            return self._best(links, here, wish, frames, active, radius)
+        pressed = np.zeros((len(here.x), len(self.rows.one_sided_rows)), bool)
+        while True:
+            model, active = self._best(links, here, replace(wish, pressed=pressed), frames, active, radius)
+            more = self._pressing(links, here, wish, frames, model.step) & ~pressed
+            if not more.any():
+                return model, active
+            pressed |= more
+
+    def _best(
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        radius: Array,
+    ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
+        """`_model` with the rows that are pressed."""
         shape = self._shape(links, here, wish, frames, active)
         fall = shape.slope * self.spread
         home = None if wish.firm is None else (here.x - wish.home) * self.stiffness * self.spread
@@ -375,6 +402,10 @@ class Newton:
                 break
             active = active ^ changed
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
+        if wish.pressed is not None and wish.pressed.any():  # that their gaps close is no gain
+            sided = self.rows.one_sided_rows
+            gaps = np.maximum(self._gaps(here.at, wish.aims, frames)[:, sided], 0.0) * wish.pressed
+            expected -= 0.5 * np.sum(wish.weights[:, sided] * gaps * gaps, axis=1)
         return _Model(step, expected, projectors, shape.firm, shape.held, least), active
 
     def _trusted(
@@ -489,7 +520,7 @@ class Newton:
             if isinstance(block, Footing):
                 raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
                 more, side = block.bend(links, at, raw, forces[:, self.place_of_row[3 * number]])
-                bend, sides = bend + more, sides - side[:, :, None] * side[:, None, :]
+                bend, sides = bend + more, sides + side
         axes = links.axes_of(at)
         half = (np.swapaxes(axes, -1, -2) @ bend) * self.above
         return half + np.swapaxes(half, -1, -2) + sides

@@ -16,7 +16,6 @@ DAMPING: Final = 1e-8  # D
 LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
 CUT: Final = 1e-9
 NEAREST: Final = 1e-2  # an eye that is nearer to what it looks at sees as from here
-DIRECTIONS: Final = 120  # in which a support polygon is looked at first
 ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
 DRAG_GAIN: Final = 0.05  # share of the way to the reference in a step of a drag: more costs a second step in every tick
 FAR: Final = 2.0  # all targets further away than this: the root is first brought along

@@ -63,7 +63,6 @@ class Kinematics(Batch):
     points: Array  # (B, P, 3)
     ends: Array  # (B, Q, 3, 3)
     masses: Array  # (B, masses, 3) the middles of the bones with mass
-    mass_heads: Array  # (B, masses, 3)
 
 
 @dataclass(frozen=True)
@@ -387,7 +386,7 @@ class Links(Batch):
         heavy = frames[:, tree.mass_nodes]
         heads = heavy[..., :3, 3]
         masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heads
-        return Kinematics(x, frames, turns, rates, points, ends, masses, heads)
+        return Kinematics(x, frames, turns, rates, points, ends, masses)
 
     def _spatial(self, at: Kinematics) -> Array:
         """(B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.
@@ -446,7 +445,7 @@ class Links(Batch):
         weight = below.sum(axis=1) + beyond.sum(axis=(1, 2))
         moment = below @ at.masses[:, heavy]
         if len(tree.breaks):
-            moment = moment + beyond.sum(axis=1) @ at.frames[:, tree.breaks, :3, 3]
+            moment = moment + beyond.sum(axis=1) @ at.frames[:, tree.breaks][..., :3, 3]
         spatial = self._spatial(at)
         columns = spatial[:, :, : tree.moving].reshape(count, 6, carriers, 3).transpose(0, 2, 1, 3)
         moved = weight[:, None, None] * columns[:, :, 3:] - rotation.skew(moment) @ columns[:, :, :3]

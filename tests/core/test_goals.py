@@ -87,8 +87,13 @@ def relative_by_axis(seen: Seen) -> AnyGoal:
     return Goal(bone, place + np.array([0.0, 0.0, 2.0]), point=point, position_axes=[1.0, 0.5, 0.0], relative_to=other)
 
 
+def balance(seen: Seen) -> AnyGoal:
+    """Beside the line that a bone makes on the ground: nearest to one of its ends, or between them."""
+    return Balance(0, (seen.count - 1,), seen.rng.uniform(0.0, 1.0, seen.count), seen.some())
+
+
 KINDS: list[Callable[[Seen], AnyGoal]] = [
-    by_axis, turned_by_axis, relative, relative_by_axis, look_at, look_at_a_bone, distance, distance_to_a_place
+    by_axis, turned_by_axis, relative, relative_by_axis, look_at, look_at_a_bone, distance, distance_to_a_place, balance
 ]  # fmt: skip
 
 
@@ -264,6 +269,22 @@ def test_balance_is_kept_exactly_whatever_is_wanted_below_it(figure: Skeleton) -
     solution = solve(figure, rest, goals, PinAndDrag(root="fixed", restarts=0))
     assert np.max(solution.position_error[:3]) < 0.1e-3
     assert solution.explain() == [f"hand.R is {solution.position_error[3]:.3g} short: the balance of hips comes first"]
+
+
+def test_a_body_in_balance_rests_where_a_hand_is_out_of_reach(figure: Skeleton) -> None:
+    """Whether the balance shares a level with the feet or has one of its own: both come first."""
+    rest = Pose.rest(figure)
+    far = Goal("hand.L", [0.5, -2.0, 1.2], priority=2)
+    missed: list[float] = []
+    for priority in (0, 1):
+        balance = Balance("hips", ("foot.L", "foot.R"), np.ones(len(figure)), priority=priority)
+        problem = PinAndDrag(restarts=0).prepare(figure, rest, [*pins(figure, rest, "foot.L", "foot.R"), balance, far])
+        solution, again = problem.solve(), problem.solve()
+        assert np.max(solution.position_error[:3]) < 1e-6
+        turned = rotation.angle_between(solution.pose.rotations, again.pose.rotations)
+        assert np.degrees(turned.max()) < 0.1
+        missed.append(float(again.position_error[3]))
+    assert missed[0] == pytest.approx(missed[1], abs=1e-6)
 
 
 def test_velocities_move_references_on(figure: Skeleton) -> None:
