@@ -527,6 +527,31 @@ def test_the_panel_shows_the_list_and_who_turned_and_changes_nothing(dragged: An
     assert contents()["ids"] == before["ids"]
 
 
+def test_chains_follow_their_bones_to_new_names(dragged: Any, tmp_path: Path) -> None:
+    before = pose(dragged)
+    dragged.data.bones["hand.L"].name = "tmp"
+    dragged.data.bones["upper_arm.L"].name = "hand.L"  # a name that was another's
+    dragged.data.bones["tmp"].name = "paw"
+    dragged.data.bones["chest"].name = "rib"
+    bpy.context.view_layer.update()
+    chain = chain_of(dragged)
+    assert (chain.base, chain.effector) == ("rib", "paw")
+    assert (
+        {entry.bone for entry in chain.entries} == {turn.name for turn in chain.turns} == {"rib", "hand.L", "forearm.L"}
+    )
+    np.testing.assert_array_equal([*pose(dragged).values()], [*before.values()])  # nothing was solved again
+    place = world(dragged, "paw")
+    next(entry for entry in chain.entries if entry.bone == "hand.L").fraction = 0.1
+    assert not chain.problem
+    np.testing.assert_allclose(world(dragged, "paw"), place, atol=NEAR)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
+    (again,) = (object for object in bpy.data.objects if object.type == "ARMATURE")
+    again.data.bones["paw"].name = "hoof"
+    bpy.context.view_layer.update()
+    assert chain_of(again).effector == "hoof"
+
+
 def test_a_list_that_names_a_bone_that_is_gone_says_so(rig: Any) -> None:
     remove_bone(rig, "hand.L")
     remove_bone(rig, "forearm.L")
