@@ -19,7 +19,16 @@ from core.limits import excess
 from operators.reach import ReachSession, begin
 from operators.session import Session
 from panels.chains import POISE_PT_chains, POISE_PT_method, POISE_PT_turns
-from tests.blender.builders import contents, make_armature, make_chain, make_walk, remove_bone, select, turn, world
+from tests.blender.builders import (
+    choose,
+    contents,
+    make_armature,
+    make_chain,
+    make_walk,
+    remove_bone,
+    turn,
+    world,
+)
 from tests.blender.test_panel import drawn_by, labels
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -28,12 +37,6 @@ NEAR = 1e-4  # metres
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
 WAY = (-0.15, -0.15, 0.2)
 ARM = ("chest", "upper_arm.L", "forearm.L", "hand.L")
-
-
-def choose(rig: Any, *bones: str) -> None:
-    """Select bones; the last one is active."""
-    select(rig, bones)
-    rig.data.bones.active = rig.data.bones[bones[-1]]
 
 
 @pytest.fixture
