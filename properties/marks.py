@@ -46,14 +46,22 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
 def follow_names_of(object: Any) -> None:
     """Give the pins and chains of an armature the present names of their bones."""
     bones = object.pose.bones if object.pose is not None else {}
-    strayed = [
-        (group, field, number) for group, field in _named(object)
-        if (number := getattr(group, f"{field}_mark"))
-        and ((name := getattr(group, field)) not in bones or bones[name].poise_mark not in (number, 0))
-    ]  # fmt: skip
+    strayed: list[tuple[Any, str, int]] = []
+    marks: dict[str, int] = {}  # of the bones that are named, each looked up once; -1 for one that is not there
+    found: set[str] = set()
+    for group, field in _named(object):
+        name, number = getattr(group, field), getattr(group, f"{field}_mark")
+        if name not in marks:
+            bone = bones.get(name)
+            marks[name] = -1 if bone is None else bone.poise_mark
+        if marks[name] in (number, 0):
+            found.add(name)
+        elif number:
+            strayed.append((group, field, number))
     if not strayed:
         return
-    names = {bone.poise_mark: bone.name for bone in reversed(bones)}  # of doubles, which share it, the first
+    # a double of a bone has its number, too: it is none that is named itself, else the first
+    names = {bone.poise_mark: bone.name for bone in reversed(bones) if bone.name not in found}
     for chain in object.poise_chains:
         chain.quiet = True  # nothing to be solved again
     for group, field, number in strayed:

@@ -555,6 +555,27 @@ def test_chains_follow_their_bones_to_new_names(dragged: Any, tmp_path: Path) ->
     assert chain_of(again).effector == "hoof"
 
 
+def test_a_bone_and_its_double_are_told_apart_when_they_are_renamed(rig: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.armature.select_all(action="DESELECT")
+    for name in ("forearm.L", "hand.L"):
+        bone = rig.data.edit_bones[name]
+        bone.select = bone.select_head = bone.select_tail = True
+    bpy.ops.armature.duplicate()
+    bpy.ops.object.mode_set(mode="POSE")
+    assert rig.pose.bones["hand.L.001"].poise_mark == rig.pose.bones["hand.L"].poise_mark > 0
+    rig.data.bones["hand.L"].name = "paw"
+    bpy.context.view_layer.update()
+    assert chain_of(rig).effector == "paw"
+    choose(rig, "upper_arm.L", "hand.L.001")
+    bpy.ops.poise.add_chain()
+    rig.data.bones["hand.L.001"].name = "fin"
+    bpy.context.view_layer.update()
+    rig.data.bones["paw"].name = "hand.L"
+    bpy.context.view_layer.update()
+    assert [chain.effector for chain in rig.poise_chains] == ["hand.L", "fin"]
+
+
 def test_a_list_that_names_a_bone_that_is_gone_says_so(rig: Any) -> None:
     remove_bone(rig, "hand.L")
     remove_bone(rig, "forearm.L")
