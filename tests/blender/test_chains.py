@@ -304,6 +304,38 @@ def test_one_undo_takes_back_the_number_and_the_pose(dragged: Any) -> None:
     assert changed(before, rig)
 
 
+def test_every_step_with_a_chain_is_undone_and_done_again() -> None:
+    bpy.ops.ed.undo_push(message="before")
+    choose(make_armature(), *ARM)
+    bpy.ops.ed.undo_push(message="the rig")
+    tools = bpy.ops.poise
+
+    def kept() -> tuple[list[Any], list[list[float]]]:
+        rig = bpy.data.objects["rig"]  # undo makes new objects
+        chains = [[chain.name, listed(chain), [turn.name for turn in chain.turns]] for chain in rig.poise_chains]
+        return chains, [values.tolist() for values in pose(rig).values()]
+
+    states = [kept()]
+    for tool, options in (
+        (tools.add_chain, {}),
+        (tools.drag, {"bone": "hand.L", "shift": WAY}),
+        (tools.move_joint, {"direction": "DOWN"}),
+        (tools.remove_joint, {}),
+        (tools.add_joint, {}),
+        (tools.reset_list, {"preset": "TAIL"}),
+        (tools.remove_chain, {}),
+    ):
+        assert tool("EXEC_DEFAULT", True, **options) == {"FINISHED"}
+        states.append(kept())
+        assert states[-1] != states[-2]
+    for state in reversed(states[:-1]):
+        bpy.ops.ed.undo()
+        assert kept() == state
+    for state in states[1:]:
+        bpy.ops.ed.redo()
+        assert kept() == state
+
+
 def test_a_pose_that_was_changed_since_is_left_alone(dragged: Any) -> None:
     turn(dragged, "forearm.L", 1.0)
     before = contents()
