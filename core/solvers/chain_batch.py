@@ -26,6 +26,7 @@ from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, hal
 _DONE = GROWTH * GIVEN_UP
 _CROWDED = 0.7  # share of them still on their way down to which those that are done are taken along
 _CHUNK = 2048
+_Round = tuple[tuple[Step, ...], bool, bool]  # whether the larger counts, whether it is plain CCD
 
 
 class ChainBatch:
@@ -79,9 +80,21 @@ class ChainBatch:
     def _reach(self, frames: NDArray[np.int64], targets: Array, used: NDArray[np.int64]) -> None:
         plan = self.plan
         rounds = [(plan.steps, larger, False) for larger in plan.passes] + [(plan.sweep, True, True)] * plan.sweeps
+        missed = frames
+        if rounds or not plan.finish:  # else it is the finisher that measures
+            self._walk(rounds, frames, targets, used)
+            missed = frames[self.error[frames] > plan.tolerance]
+        if plan.finish and len(missed):
+            steps = _Finisher(self, missed, targets).run()
+            self.finished[missed] = steps > 0
+            used[missed] += steps
+
+    def _walk(self, rounds: list[_Round], frames: NDArray[np.int64], targets: Array, used: NDArray[np.int64]) -> None:
+        """Go through rounds as long as they help."""
+        tolerance = self.plan.tolerance
         walk = _Walk(self, frames, targets)
         error = self.error[frames] = walk.error()
-        left = frames[error > plan.tolerance]
+        left = frames[error > tolerance]
         for steps, larger, plain in rounds:
             if not len(left):
                 break
@@ -94,12 +107,8 @@ class ChainBatch:
             used[left] += 1
             stalled = plain & (error > STALLED * self.error[left])
             self.error[left] = error
-            left = left[(error > plan.tolerance) & ~stalled]
+            left = left[(error > tolerance) & ~stalled]
         walk.store()
-        missed = frames[self.error[frames] > plan.tolerance]
-        if plan.finish and len(missed):
-            self.finished[missed] = True
-            used[missed] += _Finisher(self, missed, targets).run()
 
 
 class _Walk(ChainWalk):
