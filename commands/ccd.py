@@ -2,7 +2,8 @@
 
 A list is `[{"bone", "axis": "X|Y|Z", "fraction", "angle" in degrees}]` in the order in which the joints are turned.
 The method is `{"name": "ccd", "list": [...], "base", "mode", "share", "passes", "sweeps", "finish", "successive"}`;
-all but the name have defaults, those of `ContributionCCD`.
+all but the name have defaults, those of `ContributionCCD`. Or it is `{"name": "ccd", "chain": NAME}`: a chain that is
+saved with the armature, with its list, its numbers, and the limits of anatomy that a drag by it keeps.
 
 What JOB.json leaves open, as decided here:
 - the job has one goal: a "position", or a pin of it, of the chain's effector. Where it is off, frames stay as they are;
@@ -24,15 +25,16 @@ from ..core.solvers.contribution_ccd import MODES
 from .fields import read_between, read_choice, read_fields, read_flag, read_json, read_list, read_name, read_whole
 
 _ENTRY: Final = ("bone", "axis", "fraction", "angle")
-_METHOD: Final = ("name", "list", "base", "mode", "share", "passes", "sweeps", "finish", "successive")
+_METHOD: Final = ("name", "chain", "list", "base", "mode", "share", "passes", "sweeps", "finish", "successive")
 _DEFAULTS: Final = ContributionCCD((Actuation("any", "X"),))
 _MOST: Final = 1000  # passes or sweeps
 
 
 @dataclass(frozen=True)
 class Ccd:
-    """The method of a job; see `ContributionCCD`."""
+    """The method of a job; see `ContributionCCD`. `chain` is the name of a saved one, which has all the rest."""
 
+    chain: str | None = None
     actuations: tuple[Actuation, ...] = ()
     base: str | None = None
     mode: Any = _DEFAULTS.mode
@@ -46,7 +48,8 @@ class Ccd:
         """For core; raises CoreError if there is no list."""
         if not self.actuations:
             raise CoreError("method.list: missing; name the joints that turn.")
-        return ContributionCCD(**vars(self), limits=limits, position_tolerance=position_tolerance)
+        own = {name: value for name, value in vars(self).items() if name != "chain"}
+        return ContributionCCD(**own, limits=limits, position_tolerance=position_tolerance)
 
     @property
     def bones(self) -> dict[str, str]:
@@ -59,6 +62,11 @@ def read_ccd(data: object, where: str) -> Ccd:
     """The method of a job; raises CoreError naming the field that is wrong."""
     fields = read_fields(data, where, _METHOD)
     changes: dict[str, Any] = {}
+    if "chain" in fields:
+        changes["chain"] = read_name(fields["chain"], f"{where}.chain")
+        other = next((name for name in fields if name not in ("name", "chain")), None)
+        if other is not None:
+            raise CoreError(f"{where}.{other}: the saved chain has its own; leave it out.")
     if "list" in fields:
         changes["actuations"] = read_actuations(fields["list"], f"{where}.list")
     if "base" in fields:

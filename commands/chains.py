@@ -11,6 +11,7 @@ import numpy as np
 from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, rotation
 from ..core.contribution import preset, preset_for
+from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import anatomy
 from ..core.solvers.chain import bones_between, find_path
 from .pins import LIMITS
@@ -62,7 +63,20 @@ def suited(
     return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
 
 
-def method_of(object: Any, chain: Any, skeleton: Skeleton) -> tuple[Skeleton, ContributionCCD]:
+def find_chain(object: Any, name: str, effector: str) -> Any:
+    """The chain of this name; raises CoreError if there is none, or if it leads another bone."""
+    chain = object.poise_chains.get(name)
+    if chain is None:
+        known = ", ".join(f'"{one.name}"' for one in object.poise_chains)
+        raise CoreError(f'"{object.name}" has no chain "{name}"; ' + (f"it has {known}." if known else "it has none."))
+    if chain.effector != effector:
+        raise CoreError(f'The chain "{name}" leads "{chain.effector}", not "{effector}".')
+    return chain
+
+
+def method_of(
+    object: Any, chain: Any, skeleton: Skeleton, roles: Roles | None = None
+) -> tuple[Skeleton, ContributionCCD]:
     """For core: the skeleton with the limits of its anatomy, and the method. Raises CoreError for bones that are gone.
 
     A drag takes it step by step itself: the method is not successive.
@@ -70,7 +84,7 @@ def method_of(object: Any, chain: Any, skeleton: Skeleton) -> tuple[Skeleton, Co
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
         if bone not in skeleton.names:
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
-    known = anatomy(skeleton, bridge.read_roles(object, skeleton))
+    known = anatomy(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
     method = ContributionCCD(
         read_actuations(chain),
         base=chain.base,

@@ -20,10 +20,11 @@ from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_li
 
 def add_contribute(verbs: Any) -> None:
     parser = verbs.add_parser("contribute", help="pose one chain by a list of its joints' shares", allow_abbrev=False)
-    parser.add_argument("--chain", metavar="BASE:EFFECTOR", required=True, help="the chain's first and last bone")
+    parser.add_argument("--chain", metavar="BASE:EFFECTOR", help="the chain's first and last bone")
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--list", metavar="LIST.json", type=Path, help="the joints in order, with their shares")
     source.add_argument("--preset", choices=PRESETS, help="a list that comes with Poise")
+    source.add_argument("--saved", metavar="NAME", help="a chain of the armature, with its list and its numbers")
     source.add_argument("--learn", metavar="LIST.json", type=Path, help="write the list that fits the motion best")
     parser.add_argument("--job", metavar="JOB.json", type=Path, help="what to do; not with --learn")
     parser.add_argument("--armature", metavar="A", help="with --learn: the armature, if there are several")
@@ -42,6 +43,11 @@ def contribute(arguments: argparse.Namespace) -> int:
         raise CoreError("--job is missing; say what to do.")
     _refuse(arguments, ("armature", "frames"), "only with --learn; the job has its own")
     job = read(arguments.job)
+    if arguments.saved is not None:
+        _refuse(arguments, ("chain",), "not with --saved; that chain has its ends")
+        if job.ccd not in (None, Ccd()):
+            raise CoreError('--saved: the chain has its own list and numbers; leave out the job\'s "method".')
+        return carry_out(arguments, replace(job, ccd=Ccd(chain=arguments.saved)), texts)
     skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
@@ -90,8 +96,10 @@ def _refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> No
         raise CoreError(f"--{given}: {why}.")
 
 
-def _ends(text: str, skeleton: Skeleton) -> tuple[str, str]:
+def _ends(text: str | None, skeleton: Skeleton) -> tuple[str, str]:
     """Base and effector; bones' own names may have colons."""
+    if text is None:
+        raise CoreError("--chain is missing; name the chain's first and last bone, BASE:EFFECTOR.")
     parts = text.split(":")
     splits = [(":".join(parts[:i]), ":".join(parts[i:])) for i in range(1, len(parts))]
     found = [ends for ends in splits if ends[0] in skeleton.names and ends[1] in skeleton.names]

@@ -13,6 +13,7 @@ from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.humanoid import Roles
 from ..core.rotation import Array
+from .chains import find_chain, method_of
 from .job import Job
 from .led import find_led, lead, seen_by, set_switches, settled
 from .report import GoalReport, Report
@@ -53,7 +54,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
 
     clock.append(perf_counter())
     asked, scale = [goal for _, goal in goals], _largest_scale(job, before.worlds)
-    solution = _solution(job, skeleton, roles, pose, asked, scale)
+    solution = _solution(object, job, skeleton, roles, pose, asked, scale)
     progress(0.6)
 
     clock.append(perf_counter())
@@ -63,7 +64,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     else:
         for _ in range(_LEADS):
             led, stands = lead(context, object, rig, puppet, motion, solution.pose, job.frames is not None)
-            again = _solution(job, skeleton, roles, stands, asked, scale)
+            again = _solution(object, job, skeleton, roles, stands, asked, scale)
             if settled(again.pose, stands):
                 break
             solution = again
@@ -205,12 +206,17 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
 
 
 def _solution(
-    job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
+    object: Any, job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
 ) -> Solution:
     """What the job's method makes of the goals."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
     writable = _writable(skeleton, job)
+    if job.ccd is not None and job.ccd.chain is not None:
+        chain = find_chain(object, job.ccd.chain, job.goals[0].bone)
+        limited, method = method_of(object, chain, writable, roles)
+        more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
+        return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
         return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
     if job.humanoid is not None:

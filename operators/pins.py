@@ -9,6 +9,7 @@ from bpy.app.handlers import persistent
 from .. import bridge
 from ..commands.pins import OBJECT, WORLD
 from ..core import CoreError, forward
+from ..properties.marks import follow_names_of
 from .tool import Tool, counted
 
 
@@ -30,36 +31,18 @@ def set_pins(
 
 
 def add_pin(object: Any, bone: str) -> Any:
-    """A new pin of a bone, by its name and by a mark that stays with the bone when it is renamed."""
-    number = 1 + max((pin.id for pin in object.poise_pins), default=0)
+    """A new pin of a bone."""
     pin = object.poise_pins.add()
-    pin.name, pin.id = bone, number
-    object.pose.bones[bone].poise_pin = number
+    pin.name = bone
     return pin
 
 
 @persistent
 def follow_names(scene: Any, depsgraph: Any) -> None:
-    """Pins go with their bones when these are renamed; Blender calls this after every change."""
+    """Pins and chains go with their bones when these are renamed; Blender calls this after every change."""
     for update in depsgraph.updates:
         if isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
             follow_names_of(update.id.original)
-
-
-def follow_names_of(object: Any) -> None:
-    """Give the pins of an armature the present names of their bones."""
-    if not len(object.poise_pins) or object.pose is None:
-        return
-    bones = object.pose.bones
-    strayed = [
-        pin for pin in object.poise_pins
-        if pin.id and (pin.name not in bones or bones[pin.name].poise_pin not in (pin.id, 0))
-    ]  # fmt: skip
-    if not strayed:
-        return
-    names = {bone.poise_pin: bone.name for bone in bones if bone.poise_pin}
-    for pin in strayed:
-        pin.name = names.get(pin.id, pin.name)
 
 
 def place_pin(object: Any, pin: Any, position: Any, rotation: Any) -> None:
@@ -105,9 +88,6 @@ def release(object: Any, places: list[int]) -> str:
         if place < linked:
             object.poise_pins[place].mute = True
         else:
-            bone = object.pose.bones.get(object.poise_pins[place].name)
-            if bone is not None:
-                bone.poise_pin = 0
             object.poise_pins.remove(place)
     object.poise_active_pin = max(0, min(object.poise_active_pin, len(object.poise_pins) - 1))
     muted = sum(place < linked for place in places)

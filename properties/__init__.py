@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import bpy
 
-from . import ccd, generate, keypoints, motion, pins, roles, survey
+from . import ccd, generate, keypoints, marks, motion, pins, roles, survey
 
 CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *motion.CLASSES, *generate.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
 OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
@@ -17,7 +17,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, motion.TIMED),
     (bpy.types.Object, generate.GENERATED),
     (bpy.types.Object, keypoints.SETTINGS),
-    (bpy.types.PoseBone, pins.MARKS),
+    (bpy.types.PoseBone, marks.MARKS),
     (bpy.types.PoseBone, roles.ROLES),
     (bpy.types.WindowManager, survey.SHOWN),
     (bpy.types.WindowManager, keypoints.SHOWN),

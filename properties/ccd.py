@@ -13,6 +13,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from .marks import mark, marking
 from .overrides import OPEN, OPEN_LIST
 
 
@@ -31,7 +32,10 @@ class PoiseActuation(bpy.types.PropertyGroup):
 
     # library overrides tell items by their names: they must differ
     name: StringProperty(name="Name", description="What tells it from others in the list", override=OPEN)
-    bone: StringProperty(name="Bone", description="The bone that turns", override=OPEN, update=_tune)
+    bone: StringProperty(
+        name="Bone", description="The bone that turns", override=OPEN, update=marking("bone", then=_tune)
+    )
+    bone_mark: mark()
     axis: EnumProperty(
         name="Axis",
         description="Of the bone's rest frame, carried by its parent",
@@ -58,7 +62,8 @@ class PoiseActuation(bpy.types.PropertyGroup):
 class PoiseTurn(bpy.types.PropertyGroup):
     """What a chain made of one bone: own rotation and location before its first solve, and after the last one"""
 
-    name: StringProperty(name="Bone", description="The bone that was turned", override=OPEN)
+    name: StringProperty(name="Bone", description="The bone that was turned", override=OPEN, update=marking("name"))
+    name_mark: mark()
     start_rotation: FloatVectorProperty(
         name="Start Rotation", description="Before the first solve: a quaternion w, x, y, z", size=4, override=OPEN
     )
@@ -78,9 +83,14 @@ class PoiseChain(bpy.types.PropertyGroup):
 
     name: StringProperty(name="Name", description="What the chain is called", override=OPEN)
     base: StringProperty(
-        name="Base", description="The chain's first bone; one that the effector does not hang on is held", override=OPEN
+        name="Base", description="The chain's first bone; one that the effector does not hang on is held",
+        override=OPEN, update=marking("base"),
+    )  # fmt: skip
+    base_mark: mark()
+    effector: StringProperty(
+        name="Effector", description="The bone that is led to a place", override=OPEN, update=marking("effector")
     )
-    effector: StringProperty(name="Effector", description="The bone that is led to a place", override=OPEN)
+    effector_mark: mark()
     use_drag: BoolProperty(
         name="Use in Drags", description="Drag its effector by this list in place of the whole body", default=True,
         override=OPEN,

@@ -14,6 +14,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from .marks import mark, marking
 from .overrides import OPEN, OPEN_LIST
 
 # What a pin is fixed to, as items of an enumeration.
@@ -27,13 +28,8 @@ PIN_SPACES: Final = (
 class PoisePin(bpy.types.PropertyGroup):
     """One bone held where it was pinned"""
 
-    name: StringProperty(name="Bone", description="The pinned bone", override=OPEN)
-    id: IntProperty(
-        name="Number",
-        description="Which bone it is, whatever that is called by now",
-        options={"HIDDEN"},
-        override=OPEN,
-    )
+    name: StringProperty(name="Bone", description="The pinned bone", override=OPEN, update=marking("name"))
+    name_mark: mark()
     use_position: BoolProperty(
         name="Position", description="The bone's head stays at its place", default=True, override=OPEN
     )
@@ -134,10 +130,5 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 
 SOLVER: Final = tuple(name for name in SETTINGS if name not in ("pins", "active_pin"))  # what presets have
-
-# On every pose bone: the number of its pin, or 0; Blender takes it along when the bone is renamed.
-MARKS: Final[dict[str, Any]] = {
-    "pin": IntProperty(name="Pin", description="The number of its pin", options={"HIDDEN"}, override=OPEN)
-}
 
 CLASSES: Final = (PoisePin,)

@@ -92,7 +92,7 @@ def draw(axes: Any, name: str, rig: str) -> None:
     aside = np.cross(np.eye(3)[0] if abs(along[0]) < 0.7 else np.eye(3)[2], along)
     aside /= np.linalg.norm(aside)
     entries = preset(name, skeleton, first, tip, roles, with_effector=tail)
-    method = ContributionCCD(entries, base=first, bends=known.bends)
+    method = ContributionCCD(entries, base=first, sweeps=0, bends=known.bends)
     point = (0.0, float(skeleton.lengths[tip]) if tail else 0.0, 0.0)
     flat = np.stack([along, aside], axis=-1)
     axes.plot(*((rest - rest[0]) @ flat).T, "o-", color=QUIET, lw=2.5, ms=3)

@@ -1,7 +1,5 @@
 """One chain in many frames at once: what `ChainFrame` does, with arrays (B,) for numbers."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,42 +26,75 @@ from .chain_walk import STILL, ChainWalk, Quaternion, Triple, full_rotation, hal
 _DONE = GROWTH * GIVEN_UP
 _CROWDED = 0.7  # share of them still on their way down to which those that are done are taken along
 _CHUNK = 2048
+_Round = tuple[tuple[Step, ...], bool, bool]  # whether the larger counts, whether it is plain CCD
 
 
 class ChainBatch:
-    """All frames of a chain. `reach` goes on from `turns` (B, n, 4)."""
+    """All frames of a chain. `reach` goes on from `turns` (B, n, 4).
+
+    The frames are last in its arrays, so that numbers of one kind lie together: links (3, n + 1, B), rows of turns
+    (4, n, B).
+    """
 
     def __init__(self, chain: Chain, plan: Plan) -> None:
         self.chain, self.plan = chain, plan
         columns = np.swapaxes(rotation.to_matrix(chain.frames), -1, -2)
         self.axes = columns.reshape(*columns.shape[:2], 9)
+        onward = np.tri(len(chain.path.bones)).T  # times links: from each joint to the effector
+        self.adders = np.array([onward, onward.T @ onward])[:, None]
+        self.links = _frames_last(chain.links)
         self.restart()
 
     def restart(self, turns: Array | None = None) -> None:
         """Go on from turns (B, n, 4); by default from the poses that were read."""
-        count = len(self.chain.links)
-        still = np.tile(rotation.IDENTITY, (count, len(self.chain.path.bones), 1))
-        self.turns = still if turns is None else turns.copy()
+        if turns is None:
+            self.rows = np.zeros((4, len(self.chain.path.bones), len(self.chain.links)))
+            self.rows[0] = 1.0
+        else:
+            self.rows = _frames_last(turns)
+
+    @property
+    def turns(self) -> Array:
+        """(B, n, 4)"""
+        return self.rows.T
 
     def reach(self, targets: Array, on: NDArray[np.bool_]) -> NDArray[np.int64]:
         """`ChainFrame.reach` for targets (B, 3), in the frames that are `on` (B,); returns steps (B,).
 
-        `error` (B,) and `finished` (B,) are as they are there; frames that are off are measured only.
+        `error` (B,) and `finished` (B,) are as they are there; frames that are off have no error.
         """
-        frames = np.arange(len(targets))
-        used = np.zeros(len(frames), int)
-        self.error, self.finished = np.empty(len(frames)), np.zeros(len(frames), bool)
-        for part in np.split(frames, range(_CHUNK, len(frames), _CHUNK)):
-            self._reach(part, targets, on, used)
+        used = np.zeros(len(targets), int)
+        self.error, self.finished = np.zeros(len(targets)), np.zeros(len(targets), bool)
+        frames = np.flatnonzero(on)
+        for first in range(0, len(frames), _CHUNK):
+            self._reach(frames[first : first + _CHUNK], targets.T, used)
         return used
 
-    def _reach(self, frames: NDArray[np.int64], targets: Array, on: NDArray[np.bool_], used: NDArray[np.int64]) -> None:
+    def taken(self, frames: NDArray[np.int64]) -> tuple[list[Triple], list[Quaternion]]:
+        """Links and turns of some frames; of joints that are not turned in any of them, STILL."""
+        rows = _take(self.rows, frames)
+        turned = rows[1:].any(axis=(0, 2))
+        turns = [_quaternion(rows[:, node]) if some else STILL for node, some in enumerate(turned)]
+        return [_triple(link) for link in _take(self.links, frames).swapaxes(0, 1)], turns
+
+    def _reach(self, frames: NDArray[np.int64], targets: Array, used: NDArray[np.int64]) -> None:
         plan = self.plan
-        walk = _Walk(self, frames, targets)
-        self.error[frames] = walk.error()
-        left = frames[on[frames] & (self.error[frames] > plan.tolerance)]
         rounds = [(plan.steps, larger, False) for larger in plan.passes] + [(plan.sweep, True, True)] * plan.sweeps
-        stalled = np.zeros(len(on), bool)
+        missed = frames
+        if rounds or not plan.finish:  # else it is the finisher that measures
+            self._walk(rounds, frames, targets, used)
+            missed = frames[self.error[frames] > plan.tolerance]
+        if plan.finish and len(missed):
+            steps = _Finisher(self, missed, targets).run()
+            self.finished[missed] = steps > 0
+            used[missed] += steps
+
+    def _walk(self, rounds: list[_Round], frames: NDArray[np.int64], targets: Array, used: NDArray[np.int64]) -> None:
+        """Go through rounds as long as they help."""
+        tolerance = self.plan.tolerance
+        walk = _Walk(self, frames, targets)
+        error = self.error[frames] = walk.error()
+        left = frames[error > tolerance]
         for steps, larger, plain in rounds:
             if not len(left):
                 break
@@ -74,31 +105,25 @@ class ChainBatch:
                 walk.actuate(step, larger)
             error = walk.error()
             used[left] += 1
-            stalled[left] = plain & (error > STALLED * self.error[left])
+            stalled = plain & (error > STALLED * self.error[left])
             self.error[left] = error
-            left = left[(error > plan.tolerance) & ~stalled[left]]
+            left = left[(error > tolerance) & ~stalled]
         walk.store()
-        if plan.finish:
-            missed = frames[on[frames] & (self.error[frames] > plan.tolerance)]
-            self.finished[missed] = True
-            if len(missed):
-                used[missed] += _Finisher(self, missed, targets).run()
 
 
 class _Walk(ChainWalk):
     """Some of the frames."""
 
     def __init__(self, batch: ChainBatch, frames: NDArray[np.int64], targets: Array) -> None:
-        chain = batch.chain
-        super().__init__(chain.path, batch.plan)
+        super().__init__(batch.chain.path, batch.plan)
         self.batch, self.frames = batch, frames
-        self.links = [_triple(link) for link in _by_part(chain.links, frames)]
-        self.rotations = [_quaternion(turn) for turn in _by_part(batch.turns, frames)]
-        self.aim(_triple(targets[frames].T.copy()))
+        self.links, self.rotations = batch.taken(frames)
+        self.aim(_triple(_take(targets, frames)))
 
     def store(self) -> None:
         for node, turn in enumerate(self.rotations):
-            self.batch.turns[self.frames, node] = np.stack(turn, axis=-1)
+            if turn is not STILL:
+                self.batch.rows[:, node, self.frames] = turn
 
     def error(self) -> Array:
         """(B,) how far the effector is from the target."""
@@ -111,8 +136,8 @@ class _Walk(ChainWalk):
             self.turn(step.node, _shortest(e, t, self.plan.nothing))
             return
         if not self.axes:  # sweeps of ball joints need none
-            parts = _by_part(self.batch.axes, self.frames)
-            self.axes = [[_triple(axes[i : i + 3]) for i in (0, 3, 6)] for axes in parts]
+            parts = _frames_last(self.batch.axes[self.frames])
+            self.axes = [[_triple(axes[i : i + 3]) for i in (0, 3, 6)] for axes in parts.swapaxes(0, 1)]
         axis = self.axis(step)
         sine, cosine, *squares = full_rotation(axis, t, e)
         full = np.where(np.minimum(*squares) <= self.plan.nothing, 0.0, np.arctan2(sine, cosine))
@@ -120,120 +145,138 @@ class _Walk(ChainWalk):
         if step.limited:
             chain, node = self.batch.chain, step.node
             sign = -1.0 if self.inverted[node] else 1.0
-            turns = np.stack([np.stack(turn, axis=-1) for turn in self.rotations], axis=1)
-            own = chain.own_rotations(turns, self.frames)[:, node]
+            self.store()
+            own = chain.own_rotations(self.batch.turns[self.frames], self.frames)[:, node]
             angle = sign * allowed(chain.limits[node], own, step.axis, sign * angle, self.frames)
         scale = np.sin(0.5 * angle)
         self.turn(step.node, (np.cos(0.5 * angle), scale * axis[0], scale * axis[1], scale * axis[2]))
 
 
+class _Vectors:
+    """Vectors (5, ...) with the rows x, y, z, x, y: all that a cross product takes lies together."""
+
+    def __init__(self, rows: Array) -> None:
+        self.rows, self.xyz, self.yzx, self.zxy = rows, rows[:3], rows[1:4], rows[2:]
+        self._last, self._first = rows[3:], rows[:2]
+
+    def close(self) -> None:
+        """Write x and y after z once more."""
+        self._last[...] = self._first
+
+
 class _Finisher:
-    """`ChainFrame._finish` for some of the frames; each number of a joint is a row (B,) of an array (n, B)."""
+    """`ChainFrame._finish` for some of the frames.
+
+    Calls are what takes the time here, and then fresh memory: vectors of all links in all frames are one array
+    (5, n, B), and what a step needs is made once.
+    """
 
     def __init__(self, batch: ChainBatch, frames: NDArray[np.int64], targets: Array) -> None:
         self.batch, self.frames = batch, frames
-        links = _by_part(batch.chain.links, frames)
-        self.goal = targets[frames].T - links[0]
-        turned: list[Quaternion] = []
-        ways: list[Triple] = []
+        links, turns = batch.taken(frames)
+        count = len(turns)
+        turned, ways = np.zeros((6, count, len(frames))), np.empty((5, count, len(frames)))
+        turned[0] = 1.0
         carried = STILL
-        for turn, link in zip(_by_part(batch.turns, frames), links[1:], strict=True):
-            carried = mul(carried, _quaternion(turn))
-            turned.append(carried)
-            ways.append(rotate(carried, _triple(link)))
-        self.turned = _quaternion(np.array(turned).swapaxes(0, 1))
-        self.ways = _triple(np.array(ways).swapaxes(0, 1))
+        for node, (turn, link) in enumerate(zip(turns, links[1:], strict=True)):
+            carried = turn if carried is STILL else carried if turn is STILL else mul(carried, turn)
+            if carried is not STILL:
+                turned[:4, node] = carried
+            ways[:3, node] = link if carried is STILL else rotate(carried, link)
+        self._use(turned, ways, _take(targets, frames) - links[0] - np.add.reduce(ways[:3], axis=1))
+        self.ways.close()
+        self.vector.close()
+
+    def _use(self, turned: Array, ways: Array, gap: Array) -> None:
+        """Go on with turns of links (6, n, B), w, x, y, z, x, y, with where they lead (5, n, B), and gaps (3, B)."""
+        self.turned, self.real, self.vector = turned, turned[0], _Vectors(turned[1:])
+        self.ways, self.gap = _Vectors(ways), gap
+        self.sums = np.empty((2, *ways.shape))
+        self.arms, self.summed = _Vectors(self.sums[0]), _Vectors(self.sums[1])
+        self.half, self.spare = _Vectors(np.empty_like(ways)), np.empty_like(ways[:3])
+        self.moves, self.across = self.arms.xyz, self.summed  # in the place of what is not needed any more by then
 
     def run(self) -> NDArray[np.int64]:
         """Steps (B,)."""
         tolerance = self.batch.plan.tolerance
-        least = tolerance * tolerance
         count = len(self.frames)
         left, used, damping = np.arange(count), np.zeros(count, int), np.full(count, FIRST_DAMPING)
-        goal, turned, ways = self.goal, self.turned, self.ways
-        gap = _gap(goal, ways)
-        square = _square(gap)
+        distance = _length(self.gap)
         for _ in range(FINISHER_STEPS):
-            going = (square > least) & (damping <= GIVEN_UP)
+            going = (distance > tolerance) & (damping <= GIVEN_UP)
             alive = np.count_nonzero(going)
             if not alive:
                 break
             if alive < _CROWDED * len(left):
-                self._keep(left, turned, square)
-                left, square, damping = left[going], square[going], damping[going]
-                goal, gap = goal[:, going], gap[:, going]
-                turned, ways = (tuple(part[:, going] for part in parts) for parts in (turned, ways))  # pyright: ignore
-                going = np.ones(alive, bool)
+                self._keep(left, distance)
+                some = np.flatnonzero(going)
+                left, going, distance, damping = left[some], going[some], distance[some], damping[some]
+                self._use(*(part.take(some, axis=-1) for part in (self.turned, self.ways.rows, self.gap)))
             used[left] += going
-            new_turned, new_ways = _stepped(turned, ways, gap, damping, least)
-            new_gap = _gap(goal, new_ways)
-            new_square = _square(new_gap)
-            better = going & (new_square < square)
-            rests = better & (np.sqrt(square) - np.sqrt(new_square) < RESTS * tolerance)
+            self._step(damping, tolerance * tolerance)
+            gap = self.gap - np.add.reduce(self.moves, axis=1)
+            new = _length(gap)
+            better = going & (new < distance)
             lowered = np.where(damping > DAMPING, damping / GROWTH, 0.0)
-            raised = np.minimum(np.maximum(DAMPING, damping * GROWTH), _DONE)
-            damping = np.where(rests, _DONE, np.where(better, lowered, raised))
+            damping = np.where(better, lowered, np.maximum(DAMPING, damping * GROWTH))
+            damping[better & (distance - new < RESTS * tolerance)] = _DONE
             kept = np.flatnonzero(~better)
-            for new, old in zip((*new_turned, *new_ways, new_gap), (*turned, *ways, gap), strict=True):
-                new[:, kept] = old[:, kept]
-            new_square[kept] = square[kept]
-            turned, ways, gap, square = new_turned, new_ways, new_gap, new_square
-        self._keep(left, turned, square)
-        before = STILL
-        scale = 1.0 / np.sqrt(sum(part * part for part in self.turned))
-        unit = [part * scale for part in self.turned]
-        for node, (w, x, y, z) in enumerate(zip(*unit, strict=True)):  # against the joint before it
-            self.batch.turns[self.frames, node] = np.stack(mul(before, (w, x, y, z)), axis=-1)
-            before = (w, -x, -y, -z)
+            if len(kept):
+                self.half.rows[..., kept], self.moves[..., kept] = 0.0, 0.0
+                gap[:, kept], new[kept] = self.gap[:, kept], distance[kept]
+            self.gap, distance = gap, new
+            self._turn()
+        self._keep(left, distance)
+        w, x, y, z = rows = _take(self.batch.rows, self.frames)
+        w, x, y, z = unit = rows / np.sqrt(w * w + x * x + y * y + z * z)
+        before = w[:-1], -x[:-1], -y[:-1], -z[:-1]
+        self.batch.rows[:, :1, self.frames] = unit[:, :1]
+        self.batch.rows[:, 1:, self.frames] = mul(before, _quaternion(unit[:, 1:]))
         return used
 
-    def _keep(self, left: NDArray[np.int64], turned: Quaternion, square: Array) -> None:
-        self.batch.error[self.frames[left]] = np.sqrt(square)
-        for kept, part in zip(self.turned, turned, strict=True):
-            kept[:, left] = part
+    def _step(self, damping: Array, least: float) -> None:
+        """A step of least squares: `half`, of each link's turn (Cayley's), and `moves`, of its end."""
+        half, arms, across = self.half, self.arms, self.across
+        np.matmul(self.batch.adders, self.ways.rows, out=self.sums)
+        squares = np.add.reduce(np.multiply(arms.xyz, arms.xyz, out=self.spare), axis=1)
+        yz, xz, xy = np.add.reduce(np.multiply(arms.yzx, arms.zxy, out=self.spare), axis=1)
+        more = (RIDGE + damping) * (np.add.reduce(squares) + least)
+        x, y, z = half_of_y(_triple(self.gap), (*_triple(squares), xy, xz, yz), more)
+        same = _Vectors(np.array((x, y, z, x, y))[:, None])  # for all joints: their r x y add up as the r do
+        self._cross(self.summed, same, half.xyz)
+        half.close()
+        self._cross(half, self.ways, across.xyz)
+        across.close()
+        across.rows += self.ways.rows
+        self._cross(half, across, self.moves)
+        self.moves *= 2.0 / (1.0 + self._dot(half, half))
+
+    def _turn(self) -> None:
+        """Make the step."""
+        half, vector, across = self.half, self.vector, self.across.xyz
+        self.ways.xyz += self.moves
+        self.ways.close()
+        self._cross(half, vector, across)
+        across += np.multiply(half.xyz, self.real, out=self.spare)
+        self.real -= self._dot(half, vector)
+        vector.xyz += across
+        vector.close()
+
+    def _cross(self, a: _Vectors, b: _Vectors, out: Array) -> None:
+        np.multiply(a.yzx, b.zxy, out=out)
+        out -= np.multiply(a.zxy, b.yzx, out=self.spare)
+
+    def _dot(self, a: _Vectors, b: _Vectors) -> Array:
+        return np.add.reduce(np.multiply(a.xyz, b.xyz, out=self.spare))
+
+    def _keep(self, left: NDArray[np.int64], distance: Array) -> None:
+        self.batch.error[self.frames[left]] = distance
+        self.batch.rows[..., self.frames[left]] = self.turned[:4]
 
 
-def _gap(goal: Array, ways: Triple) -> Array:
-    return goal - np.array([np.add.reduce(way) for way in ways])
-
-
-def _square(gap: Array) -> Array:
-    return np.add.reduce(gap * gap)
-
-
-def _stepped(turned: Quaternion, ways: Triple, gap: Array, damping: Array, least: float) -> tuple[Quaternion, Triple]:
-    """How links have turned and where they lead after a step of least squares."""
-    rx, ry, rz = _running(ways, backwards=True)
-    xx, yy, zz, *mixed = (np.add.reduce(p * q) for p, q in ((rx, rx), (ry, ry), (rz, rz), (rx, ry), (rx, rz), (ry, rz)))
-    more = (RIDGE + damping) * (xx + yy + zz + least)
-    yx, y_y, y_z = half_of_y(_triple(gap), (xx, yy, zz, mixed[0], mixed[1], mixed[2]), more)
-    ox, oy, oz = _running((ry * y_z - rz * y_y, rz * yx - rx * y_z, rx * y_y - ry * yx))
-    (w, x, y, z), (dx, dy, dz) = turned, ways
-    ux, uy, uz = oy * dz - oz * dy, oz * dx - ox * dz, ox * dy - oy * dx
-    twice = 2.0 / (1.0 + ox * ox + oy * oy + oz * oz)
-    return (
-        (
-            w - ox * x - oy * y - oz * z,
-            x + ox * w + oy * z - oz * y,
-            y + oy * w + oz * x - ox * z,
-            z + oz * w + ox * y - oy * x,
-        ),
-        (
-            dx + twice * (ux + oy * uz - oz * uy),
-            dy + twice * (uy + oz * ux - ox * uz),
-            dz + twice * (uz + ox * uy - oy * ux),
-        ),
-    )
-
-
-def _running(parts: Sequence[Array], backwards: bool = False) -> Array:
-    """Sums (3, n, B) of the rows (n, B) up to each one, or from it on: `cumsum` is slow along such an axis."""
-    sums = np.array(parts)
-    rows = range(1, sums.shape[1])
-    for row in reversed(rows) if backwards else rows:
-        here, before = (row - 1, row) if backwards else (row, row - 1)
-        sums[:, here] += sums[:, before]
-    return sums
+def _length(vectors: Array) -> Array:
+    """Of vectors (3, B)."""
+    return np.sqrt(np.add.reduce(vectors * vectors))
 
 
 def _shortest(e: Triple, t: Triple, nothing: float) -> Quaternion:
@@ -261,9 +304,15 @@ def _shortest(e: Triple, t: Triple, nothing: float) -> Quaternion:
     return turn
 
 
-def _by_part(arrays: Array, frames: NDArray[np.int64]) -> Array:
-    """(B, n, C) as (n, C, frames), every number in a row of its own."""
-    return np.ascontiguousarray(np.moveaxis(arrays[frames], 0, -1))
+def _take(arrays: Array, frames: NDArray[np.int64]) -> Array:
+    """Some frames of arrays (..., B), not copied where they follow one another."""
+    first, last = frames[0], frames[-1]
+    return arrays[..., first : last + 1] if last - first == len(frames) - 1 else arrays.take(frames, axis=-1)
+
+
+def _frames_last(arrays: Array) -> Array:
+    """(B, n, C) as (C, n, B)."""
+    return np.ascontiguousarray(arrays.T)
 
 
 def _triple(rows: Array) -> Triple:

@@ -157,7 +157,7 @@ class FrameSolver:
         at.x = x
         of_turn, of_rate = rotation.exp_features(x[: self.turning].reshape(-1, 3))
         at.rates = (of_rate @ rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
-        turned = (of_turn[:, None] @ self.to_frames).reshape(len(of_turn), -1, 3, 3)
+        turned = (of_turn[:, None] @ self.to_frames).reshape(len(of_turn), self.to_frames.shape[-1] // 9, 3, 3)
         frames = self.local.copy()
         frames[self.joint_places, :3, :3] = turned[:, 0]
         for order, root in enumerate(self.roots):

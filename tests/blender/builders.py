@@ -102,6 +102,12 @@ def select(object: bpy.types.Object, bones: Iterable[str]) -> None:
         owner.select = bone.name in names
 
 
+def choose(object: Any, *bones: str) -> None:
+    """Go to pose mode with these bones selected, the last one active."""
+    select(object, bones)
+    object.data.bones.active = object.data.bones[bones[-1]]
+
+
 def world(object: bpy.types.Object, bone: str, tail: bool = False) -> np.ndarray:
     """Where Blender has a bone's head or tail, in the world."""
     bpy.context.view_layer.update()

@@ -19,7 +19,16 @@ from core.limits import excess
 from operators.reach import ReachSession, begin
 from operators.session import Session
 from panels.chains import POISE_PT_chains, POISE_PT_method, POISE_PT_turns
-from tests.blender.builders import contents, make_armature, make_chain, make_walk, remove_bone, select, turn, world
+from tests.blender.builders import (
+    choose,
+    contents,
+    make_armature,
+    make_chain,
+    make_walk,
+    remove_bone,
+    turn,
+    world,
+)
 from tests.blender.test_panel import drawn_by, labels
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -28,12 +37,6 @@ NEAR = 1e-4  # metres
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
 WAY = (-0.15, -0.15, 0.2)
 ARM = ("chest", "upper_arm.L", "forearm.L", "hand.L")
-
-
-def choose(rig: Any, *bones: str) -> None:
-    """Select bones; the last one is active."""
-    select(rig, bones)
-    rig.data.bones.active = rig.data.bones[bones[-1]]
 
 
 @pytest.fixture
@@ -301,6 +304,38 @@ def test_one_undo_takes_back_the_number_and_the_pose(dragged: Any) -> None:
     assert changed(before, rig)
 
 
+def test_every_step_with_a_chain_is_undone_and_done_again() -> None:
+    bpy.ops.ed.undo_push(message="before")
+    choose(make_armature(), *ARM)
+    bpy.ops.ed.undo_push(message="the rig")
+    tools = bpy.ops.poise
+
+    def kept() -> tuple[list[Any], list[list[float]]]:
+        rig = bpy.data.objects["rig"]  # undo makes new objects
+        chains = [[chain.name, listed(chain), [turn.name for turn in chain.turns]] for chain in rig.poise_chains]
+        return chains, [values.tolist() for values in pose(rig).values()]
+
+    states = [kept()]
+    for tool, options in (
+        (tools.add_chain, {}),
+        (tools.drag, {"bone": "hand.L", "shift": WAY}),
+        (tools.move_joint, {"direction": "DOWN"}),
+        (tools.remove_joint, {}),
+        (tools.add_joint, {}),
+        (tools.reset_list, {"preset": "TAIL"}),
+        (tools.remove_chain, {}),
+    ):
+        assert tool("EXEC_DEFAULT", True, **options) == {"FINISHED"}
+        states.append(kept())
+        assert states[-1] != states[-2]
+    for state in reversed(states[:-1]):
+        bpy.ops.ed.undo()
+        assert kept() == state
+    for state in states[1:]:
+        bpy.ops.ed.redo()
+        assert kept() == state
+
+
 def test_a_pose_that_was_changed_since_is_left_alone(dragged: Any) -> None:
     turn(dragged, "forearm.L", 1.0)
     before = contents()
@@ -525,6 +560,52 @@ def test_the_panel_shows_the_list_and_who_turned_and_changes_nothing(dragged: An
         *drawn_by(POISE_PT_method)
     }
     assert contents()["ids"] == before["ids"]
+
+
+def test_chains_follow_their_bones_to_new_names(dragged: Any, tmp_path: Path) -> None:
+    before = pose(dragged)
+    dragged.data.bones["hand.L"].name = "tmp"
+    dragged.data.bones["upper_arm.L"].name = "hand.L"  # a name that was another's
+    dragged.data.bones["tmp"].name = "paw"
+    dragged.data.bones["chest"].name = "rib"
+    bpy.context.view_layer.update()
+    chain = chain_of(dragged)
+    assert (chain.base, chain.effector) == ("rib", "paw")
+    assert (
+        {entry.bone for entry in chain.entries} == {turn.name for turn in chain.turns} == {"rib", "hand.L", "forearm.L"}
+    )
+    np.testing.assert_array_equal([*pose(dragged).values()], [*before.values()])  # nothing was solved again
+    place = world(dragged, "paw")
+    next(entry for entry in chain.entries if entry.bone == "hand.L").fraction = 0.1
+    assert not chain.problem
+    np.testing.assert_allclose(world(dragged, "paw"), place, atol=NEAR)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
+    (again,) = (object for object in bpy.data.objects if object.type == "ARMATURE")
+    again.data.bones["paw"].name = "hoof"
+    bpy.context.view_layer.update()
+    assert chain_of(again).effector == "hoof"
+
+
+def test_a_bone_and_its_double_are_told_apart_when_they_are_renamed(rig: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.armature.select_all(action="DESELECT")
+    for name in ("forearm.L", "hand.L"):
+        bone = rig.data.edit_bones[name]
+        bone.select = bone.select_head = bone.select_tail = True
+    bpy.ops.armature.duplicate()
+    bpy.ops.object.mode_set(mode="POSE")
+    assert rig.pose.bones["hand.L.001"].poise_mark == rig.pose.bones["hand.L"].poise_mark > 0
+    rig.data.bones["hand.L"].name = "paw"
+    bpy.context.view_layer.update()
+    assert chain_of(rig).effector == "paw"
+    choose(rig, "upper_arm.L", "hand.L.001")
+    bpy.ops.poise.add_chain()
+    rig.data.bones["hand.L.001"].name = "fin"
+    bpy.context.view_layer.update()
+    rig.data.bones["paw"].name = "hand.L"
+    bpy.context.view_layer.update()
+    assert [chain.effector for chain in rig.poise_chains] == ["hand.L", "fin"]
 
 
 def test_a_list_that_names_a_bone_that_is_gone_says_so(rig: Any) -> None:

@@ -17,7 +17,7 @@ from commands.job import parse
 from commands.solve import perform
 from core import Actuation, CoreError
 from core.contribution.lessons import Lesson, uniform_list
-from tests.blender.builders import make_armature, make_chain, make_walk, world, world_rotation
+from tests.blender.builders import choose, make_armature, make_chain, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -83,6 +83,33 @@ def test_contribute_does_a_job_with_a_list_from_a_file(run: Run, folder: Path) -
     np.testing.assert_allclose(np.linalg.norm(places - wanted, axis=-1), 0.0, atol=1e-3)
     np.testing.assert_array_equal(frames_of(folder / "out.blend", "foot.L")[0], feet)
     assert bpy.data.actions.get("walk poise") is not None
+
+
+def test_a_chain_that_is_saved_with_the_armature_does_what_a_drag_by_it_does(run: Run, tmp_path: Path) -> None:
+    rig, file = make_armature(), tmp_path / "rig.blend"
+    choose(rig, "chest", "hand.L")
+    bpy.ops.poise.add_chain()
+    chain = rig.poise_chains["hand.L"]
+    chain.mode, chain.passes, chain.entries[0].fraction = "SMALLER", 3, 0.2
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.3, -0.3, 0.4))
+    dragged = {bone.name: np.array(bone.rotation_quaternion) for bone in rig.pose.bones}
+    goals = [{"bone": "hand.L", "position": world(rig, "hand.L").tolist()}]
+    job = tmp_path / "job.json"
+    for verb, method in (("contribute", {}), ("solve", {"method": {"name": "ccd", "chain": "hand.L"}})):
+        job.write_text(json.dumps({"version": 1, "goals": goals, **method}), encoding="utf-8")
+        saved = () if method else ("--saved", "hand.L")
+        code, report, error = run(verb, "--blend", file, *saved, "--job", job, "--json")
+        assert (code, report["method"]) == (0, "ccd"), error
+        posed = {bone.name: np.array(bone.rotation_quaternion) for bone in bpy.data.objects["rig"].pose.bones}
+        np.testing.assert_allclose([*posed.values()], [*dragged.values()], atol=1e-3)
+    for name, bone, message in (
+        ("arm", "hand.L", '"rig" has no chain "arm"; it has "hand.L".'),
+        ("hand.L", "hand.R", 'The chain "hand.L" leads "hand.L", not "hand.R".'),
+    ):
+        job.write_text(json.dumps({"version": 1, "goals": [{**goals[0], "bone": bone}]}))
+        code, _, error = run("contribute", "--blend", file, "--saved", name, "--job", job)
+        assert (code, message in error) == (2, True), error
 
 
 def test_a_held_hand_stays_put_in_blender_while_the_hips_move(run: Run, folder: Path) -> None:
@@ -178,6 +205,7 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         (job({"name": "ccd", "mode": "all"}), 'method.mode: needs "larger" or "smaller" or "mixed"'),
         (job({"name": "ccd", "passes": 1.5}), "method.passes: needs a whole number"),
         (job({"name": "ccd", "wins": "pins"}), "method.wins: unknown field"),
+        (job({"name": "ccd", "chain": "arm", "list": LIST}), "method.list: the saved chain has its own; leave it out"),
         (job(goals=goals * 2), "goals: "),
         (job(goals=[{"bone": "a", "rotation": [1, 0, 0, 0]}]), 'goals: "ccd" leads one bone of one chain'),
         (job(goals=[{**goals[0], "relative_to": "hips"}]), "goals[0].relative_to: only with"),
@@ -204,6 +232,8 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         ),
         (("--chain", "upper_arm.R:hand.R", "--preset", "wing", "--job", "JOB"), "invalid choice"),
         (("--chain", "upper_arm.R:hand.R", "--job", "JOB"), "required"),
+        (("--chain", "upper_arm.R:hand.R", "--saved", "arm", "--job", "JOB"), "--chain: not with --saved"),
+        (("--preset", "arm", "--job", "JOB"), "--chain is missing"),
         (("--chain", "upper_arm.R:hand.R", "--list", "NONE", "--job", "JOB"), 'The list file "'),
         (("--chain", "upper_arm.R:hand.R", "--learn", "NEW", "--job", "JOB"), "--job: not with --learn"),
         (("--chain", "upper_arm.R:hand.R", "--list", "LIST", "--job", "JOB", "--report", "LIST"), "is the list file"),

@@ -199,10 +199,10 @@ def pins(name: str = "rig") -> list[Any]:
     """All that is saved of pins, marks on bones among it; looked up anew, since undo makes new objects."""
     object = bpy.data.objects[name]
     found: list[Any] = [
-        (pin.name, pin.id, pin.use_position, pin.use_rotation, *pin.position, *pin.rotation, pin.space, pin.mute)
+        (pin.name, pin.name_mark, pin.use_position, pin.use_rotation, *pin.position, *pin.rotation, pin.space, pin.mute)
         for pin in object.poise_pins
     ]
-    return [*found, {bone.name: bone.poise_pin for bone in object.pose.bones if bone.poise_pin}]
+    return [*found, {bone.name: bone.poise_mark for bone in object.pose.bones if bone.poise_mark}]
 
 
 @pytest.mark.parametrize(

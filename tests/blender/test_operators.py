@@ -524,18 +524,18 @@ def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
     bpy.context.view_layer.objects.active = overridden
     bpy.ops.poise.pin()
     settings = [f"poise_{name}" for name in SETTINGS if name != "pins"]
-    fields = sorted({*PoisePin.bl_rna.properties.keys()} - {"rna_type", "name", "id", "target"})
+    fields = sorted({*PoisePin.bl_rna.properties.keys()} - {"rna_type", "name", "name_mark", "target"})
     set_everything(overridden, settings)
     for pin in pins(overridden):  # that of the linked file, and the override's own
         set_everything(pin, fields)
         pin.target = cup
     before = [read_everything(overridden, settings), *(read_everything(pin, fields) for pin in pins(overridden))]
-    marks = {bone.name: bone.poise_pin for bone in overridden.pose.bones}
+    marks = {bone.name: bone.poise_mark for bone in overridden.pose.bones}
     again = reloaded(tmp_path / "shot.blend")
     assert [read_everything(again, settings), *(read_everything(pin, fields) for pin in pins(again))] == before
-    assert [(pin.name, pin.id, pin.target.name) for pin in pins(again)] == [("foot.L", 1, "Cup"), ("foot.R", 2, "Cup")]
-    assert {bone.name: bone.poise_pin for bone in again.pose.bones} == marks
-    assert all(again.pose.bones[pin.name].poise_pin == pin.id for pin in pins(again))
+    assert [(pin.name, pin.target.name) for pin in pins(again)] == [("foot.L", "Cup"), ("foot.R", "Cup")]
+    assert {bone.name: bone.poise_mark for bone in again.pose.bones} == marks
+    assert all(again.pose.bones[pin.name].poise_mark == pin.name_mark > 0 for pin in pins(again))
 
 
 def test_solving_works_on_a_library_override(overridden: bpy.types.Object) -> None:

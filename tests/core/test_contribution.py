@@ -369,6 +369,18 @@ def test_locked_angles_stay() -> None:
     assert abs(angles[2] - 0.1) > 0.1
 
 
+@pytest.mark.parametrize("frames", [(), (2,)])
+def test_a_chain_whose_joints_are_all_locked_stays_and_says_so(frames: tuple[int, ...]) -> None:
+    skeleton = straight(1, 1, movable=(False, False))
+    goal = Goal("B", (1.0, 1.0, 0.0), point=(0.0, 1.0, 0.0))
+    solution = solve(
+        skeleton, Pose.rest(skeleton, frames), [goal], ContributionCCD(about_z(("A", 100, 0), ("B", 100, 0)))
+    )
+    np.testing.assert_array_equal(solution.pose.rotations, Pose.rest(skeleton, frames).rotations)
+    assert not solution.converged.any()
+    assert "nothing in the list may turn B" in " ".join(solution.explain())
+
+
 def test_limits_hold_through_all_phases(limited: Skeleton) -> None:
     rng = np.random.default_rng(5)
     pose = Pose.rest(limited)

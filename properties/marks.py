@@ -1,0 +1,84 @@
+"""Bones that settings name, found again when they are renamed: each has a number that Blender takes along.
+
+A setting `bone` that names one has a setting `bone_mark` beside it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from bpy.props import IntProperty
+
+from .overrides import OPEN
+
+# On every pose bone.
+MARKS: Final[dict[str, Any]] = {
+    "mark": IntProperty(
+        name="Number", description="By which it is found again, or 0", options={"HIDDEN"}, override=OPEN
+    )
+}
+
+
+def mark() -> Any:
+    """The setting beside a name."""
+    return IntProperty(
+        name="Number",
+        description="Which bone it is, whatever that is called by now",
+        options={"HIDDEN"},
+        override=OPEN,
+    )
+
+
+def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Callable[[Any, Any], None]:
+    """What a name that is changed does: note which bone it is."""
+
+    def update(group: Any, context: Any) -> None:
+        bones = group.id_data.pose.bones if group.id_data.pose is not None else {}
+        bone = bones.get(getattr(group, field))
+        if bone is not None and not bone.poise_mark:
+            bone.poise_mark = 1 + max(other.poise_mark for other in bones)
+        setattr(group, f"{field}_mark", bone.poise_mark if bone is not None else 0)
+        if then is not None:
+            then(group, context)
+
+    return update
+
+
+def follow_names_of(object: Any) -> None:
+    """Give the pins and chains of an armature the present names of their bones."""
+    bones = object.pose.bones if object.pose is not None else {}
+    strayed: list[tuple[Any, str, int]] = []
+    marks: dict[str, int] = {}  # of the bones that are named, each looked up once; -1 for one that is not there
+    found: set[str] = set()
+    for group, field in _named(object):
+        name, number = getattr(group, field), getattr(group, f"{field}_mark")
+        if name not in marks:
+            bone = bones.get(name)
+            marks[name] = -1 if bone is None else bone.poise_mark
+        if marks[name] in (number, 0):
+            found.add(name)
+        elif number:
+            strayed.append((group, field, number))
+    if not strayed:
+        return
+    # a double of a bone has its number, too: it is none that is named itself, else the first
+    names = {bone.poise_mark: bone.name for bone in reversed(bones) if bone.name not in found}
+    for chain in object.poise_chains:
+        chain.quiet = True  # nothing to be solved again
+    for group, field, number in strayed:
+        if number in names:
+            setattr(group, field, names[number])
+    for chain in object.poise_chains:
+        chain.quiet = False
+
+
+def _named(object: Any) -> Iterator[tuple[Any, str]]:
+    """All settings that name a bone."""
+    for pin in object.poise_pins:
+        yield pin, "name"
+    for chain in object.poise_chains:
+        yield chain, "base"
+        yield chain, "effector"
+        for entry in chain.entries:
+            yield entry, "bone"
+        for turn in chain.turns:
+            yield turn, "name"
