@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..core import Motion, Pose, rotation
 from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
+from ..core.motion import blocks
 from ..core.rotation import Array
 from .armature import LENGTH, Rig, check, stretching
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
@@ -70,14 +71,18 @@ class _Channel:
 
 def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Indices of the bones whose rotation, whose location and whose scale differs anywhere in the batch."""
-    angles = rotation.angle_between(before.rotations, after.rotations)
-    shifts = np.max(np.abs(after.translations - before.translations), axis=-1)
-    largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (before, after))
-    old, new = (np.ones_like(p.translations) if p.scales is None else p.scales for p in (before, after))
-    growths = np.max(np.abs(new - old) - _GROWN * np.abs(old), axis=-1)
-    over = tuple(range(angles.ndim - 1))
-    changes = (angles > _TURNED, shifts > _MOVED * largest, growths > 0.0)
-    turned, moved, grown = (np.flatnonzero(np.any(change, axis=over)) for change in changes)
+    old, new = before.reshape((-1,)), after.reshape((-1,))
+    largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new))
+    changes: list[list[NDArray[np.bool_]]] = []
+    for part in blocks(len(old.rotations)):
+        scales = [np.ones(3) if p.scales is None else p.scales[part] for p in (old, new)]
+        each = (
+            rotation.angle_between(old.rotations[part], new.rotations[part])[..., None] > _TURNED,
+            np.abs(new.translations[part] - old.translations[part]) > _MOVED * largest,
+            np.broadcast_to(np.abs(scales[1] - scales[0]) > _GROWN * np.abs(scales[0]), old.translations[part].shape),
+        )
+        changes.append([np.any(change, axis=(0, -1)) for change in each])
+    turned, moved, grown = (np.flatnonzero(change) for change in np.any(changes, axis=0))
     return turned, moved, grown
 
 
