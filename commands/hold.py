@@ -12,7 +12,7 @@ from ..core.editing.foot_lock import EASE, contact_pins, for_feet, skating
 from ..core.editing.timed_pins import pin_motion
 from ..core.humanoid import SIDES, Roles
 from ..core.rotation import Array
-from .edit import Edit, Progress
+from .edit import Edit, Frames, Progress
 
 FEET, HANDS = "feet", "hands"
 SKATING: Final = 0.5  # lengths of a human's body a second: of a point that should stand
@@ -25,7 +25,7 @@ class HeldMotion(Edit):
 
     method = "pins"
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int]) -> None:
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, object, frames)
         self.roles = bridge.read_roles(object, self.rig.skeleton)
 
