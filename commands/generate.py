@@ -59,7 +59,7 @@ class Generated(Edit):
         if recipe.path is not None:
             path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles))
             decided[skeleton.parents < 0] = True
-        x, y, z = np.linalg.solve(self.worlds[0, :3, :3], [0.0, 0.0, 1.0]).tolist()
+        x, y, z = bridge.world_up(self.worlds[0]).tolist()
         return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
 
     def _bones(self, part: str) -> list[int]:
