@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Pose, rotation
+from ..core import CoreError, Motion, Pose, rotation
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
 from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
@@ -41,6 +41,12 @@ class Generated(Edit):
     def change(self, progress: Progress) -> None:
         if self.pins:
             self.after = pin_motion(self.rig.skeleton, self.after, self.pins, WHOLE_BODY, progress).motion
+
+    def posed(self, frame: int) -> Pose:
+        """The pose of one frame, or the nearest one, without the others being solved."""
+        place = int(np.abs(self.after.frames - frame).argmin())
+        alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
+        return pin_motion(self.rig.skeleton, alone, self.pins, WHOLE_BODY).motion.pose[0]
 
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
         """The recipe for this skeleton, and the bones (J,) that it decides."""

@@ -6,6 +6,8 @@ no other. `offset` has the samples as keys, `fit` the smooth curve through them.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,6 +24,7 @@ from .report import Report
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"
+CHANGED: Final = 1e-5  # an offset that differs by less is that of its curve
 PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
 
 
@@ -55,11 +58,12 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
         store_pose(object, edit.rig, edit.high, MAX)
     object.poise_recipe, object.poise_generated_start = json.dumps(data), start
     object.poise_generated = object.animation_data.action
-    object.poise_tracks.clear()
-    for parts, samples in recipe.tracks:
-        track = object.poise_tracks.add()
-        track.name = parts if isinstance(parts, str) else ", ".join(parts)
-        track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
+    with _unseen(object):
+        object.poise_tracks.clear()
+        for parts, samples in recipe.tracks:
+            track = object.poise_tracks.add()
+            track.name = parts if isinstance(parts, str) else ", ".join(parts)
+            track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
     for number, (_, samples) in enumerate(recipe.tracks):
         frames = start + np.array(samples.times) * edit.before.fps
         _draw(object, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
@@ -121,6 +125,41 @@ def edited_recipe(object: Any, fps: float) -> RecipeFile:
         tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))
     last = max(samples.times[-1] for _, samples in tracks) if tracks else recipe.seconds
     return replace(recipe, tracks=tuple(tracks), seconds=max(last, 1.0 / fps))
+
+
+def preview(context: Any, object: Any) -> None:
+    """Give the armature the pose that the generated motion has in the present frame, without keys.
+
+    A track whose offset was changed there has that one, the others what their samples make of it.
+    """
+    render, frame = context.scene.render, context.scene.frame_current
+    recipe = edited_recipe(object, render.fps / render.fps_base)
+    changed = {
+        number: track.offset
+        for number, track in enumerate(object.poise_tracks)
+        if abs(track.offset - sample_curve(object, number).evaluate(frame)) > CHANGED
+    }
+    tracks = [
+        (parts, Samples((0.0,), ((changed[number],),)) if number in changed else samples)  # one is for all times
+        for number, (parts, samples) in enumerate(recipe.tracks)
+    ]
+    edit = Generated(context, object, replace(recipe, tracks=tuple(tracks)), object.poise_generated_start)
+    pose = edit.posed(frame)
+    context.view_layer.update()  # the action that was looked at for the key poses is over, and what it has is set again
+    with _unseen(object):
+        for number, offset in changed.items():
+            object.poise_tracks[number].offset = offset
+    bridge.write_pose(object, edit.rig, pose, np.flatnonzero(edit.always))
+
+
+@contextmanager
+def _unseen(object: Any) -> Iterator[None]:
+    """Tracks that are changed inside are not shown at once."""
+    generated, object.poise_generated = object.poise_generated, None
+    try:
+        yield
+    finally:
+        object.poise_generated = generated
 
 
 def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:

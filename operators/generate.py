@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from .. import bridge
 from ..commands.edit import Edit
 from ..commands.generate import Generated, pose_at
-from ..commands.generated import MAX, MIN, PLAIN, edited_recipe, keep, own_recipe, renew, store_pose
+from ..commands.generated import MAX, MIN, PLAIN, edited_recipe, keep, own_recipe, preview, renew, store_pose
 from ..commands.job import FRAME_LIMIT
 from ..commands.recipe import PRESETS, Moment, parse_recipe
 from ..core import CoreError
@@ -113,4 +113,25 @@ class POISE_OT_regenerate(Background, bpy.types.Operator):
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
-CLASSES = (POISE_OT_store_pose, POISE_OT_generate, POISE_OT_regenerate)
+class POISE_OT_preview_generated(bpy.types.Operator):
+    """Show the present frame of the generated motion as its tracks are now, without keys"""
+
+    bl_idname = "poise.preview_generated"
+    bl_label = "Preview"
+    bl_options = {"INTERNAL"}  # part of what changed the track, and of its undo step
+
+    object: StringProperty(name="Armature", description="The armature that has it", options={"SKIP_SAVE"})
+
+    def execute(self, context: Any) -> set[str]:
+        object: Any = bpy.data.objects.get(self.object)
+        try:
+            if object is None:
+                raise CoreError(f'There is no armature "{self.object}".')
+            preview(context, object)
+        except CoreError as error:
+            self.report({"WARNING"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+CLASSES = (POISE_OT_store_pose, POISE_OT_generate, POISE_OT_regenerate, POISE_OT_preview_generated)

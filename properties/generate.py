@@ -8,24 +8,30 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerPro
 from .overrides import OPEN, OPEN_LIST
 
 
+def _preview(track: Any, context: Any) -> None:
+    """A track has changed: show the present frame with it, before Blender makes the undo step of the change."""
+    if track.id_data.poise_generated is not None:
+        bpy.ops.poise.preview_generated(object=track.id_data.name)
+
+
 class PoiseTrack(bpy.types.PropertyGroup):
     """How far a part of the body is from the min to the max pose; its keys are the samples"""
 
     name: StringProperty(name="Part", description="The part of the body, or its bones", override=OPEN)
     offset: FloatProperty(
         name="Offset", description="0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
-        soft_max=1.0, override=OPEN,
+        soft_max=1.0, override=OPEN, update=_preview,
     )  # fmt: skip
     fit: FloatProperty(
         name="Fit", description="The smooth curve through the samples; made anew with the motion", override=OPEN
     )
     width: FloatProperty(
         name="Width", description="Of the kernel in seconds: wider is smoother; 0: from the distance of the samples",
-        min=0.0, soft_max=1.0, override=OPEN,
+        min=0.0, soft_max=1.0, override=OPEN, update=_preview,
     )  # fmt: skip
     gamma: FloatProperty(
         name="Gamma", description="How near the curve comes to its samples", default=1e4, min=1e-3, soft_max=1e6,
-        override=OPEN,
+        override=OPEN, update=_preview,
     )  # fmt: skip
 
 

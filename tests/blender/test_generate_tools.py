@@ -53,6 +53,30 @@ def test_a_motion_goes_from_the_min_to_the_max_pose_and_back(rig: Any) -> None:
     assert len(before) == len(rig.pose.bones)
 
 
+def test_an_offset_that_is_changed_shows_in_the_present_frame_without_keys(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    context.scene.frame_set(14)
+    keyed, actions = stand(rig, "upper_arm.R", 14), contents()["actions"]
+    rig.poise_tracks[0].offset = 0.25
+    context.view_layer.update()
+    turned = 2.0 * np.arccos(np.array(rig.pose.bones["upper_arm.R"].matrix_basis.to_quaternion())[0])
+    assert turned == pytest.approx(0.25 * np.pi / 2, abs=1e-3)
+    assert rig.poise_tracks[0].offset == pytest.approx(0.25)
+    assert contents()["actions"] == actions
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 14), keyed, atol=1e-6)  # and is gone
+
+
+def test_a_width_that_is_changed_shows_what_generating_anew_makes_of_it(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    keyed = stand(rig, "upper_arm.R", 8)
+    rig.poise_tracks[0].width = 0.3
+    context.view_layer.update()
+    shown = np.array(rig.pose.bones["upper_arm.R"].matrix_basis.to_quaternion())
+    assert np.abs(shown - keyed).max() > 0.01
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 8), shown, atol=1e-4)
+
+
 def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
     first = rig.animation_data.action
