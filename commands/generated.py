@@ -6,7 +6,7 @@ no other. `offset` has the samples as keys, `fit` the smooth curve through them.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -84,12 +84,66 @@ def draw_fits(object: Any, recipe: RecipeFile, edit: Generated) -> None:
         _draw(object, f"poise_tracks[{number}].fit", frames, fit)
 
 
+def add_track(object: Any, parts: Sequence[str], bones: bool) -> None:
+    """Parts of the body, or `bones` of these names, get samples of their own, those of the chosen track at first."""
+    recipe = json.loads(object.poise_recipe)
+    chosen = _chosen(object)
+    keys, old = _samples_of(object, chosen), object.poise_tracks[chosen]
+    recipe["tracks"].append(
+        {"bones" if bones else "parts": list(parts), "samples": recipe["tracks"][chosen]["samples"]}
+    )
+    object.poise_recipe = json.dumps(recipe)
+    width, gamma = old.width, old.gamma
+    with _unseen(object):
+        track = object.poise_tracks.add()
+        track.name, track.width, track.gamma = ", ".join(parts), width, gamma
+    object.poise_active_track = len(object.poise_tracks) - 1
+    _draw(object, f"poise_tracks[{object.poise_active_track}].offset", *keys.T)
+
+
+def remove_track(object: Any) -> str:
+    """The parts of the chosen track, which is named, are those of no track again; raises CoreError for the last one."""
+    number, count = _chosen(object), len(object.poise_tracks)
+    if count == 1:
+        raise CoreError("A motion needs at least one track.")
+    recipe = json.loads(object.poise_recipe)
+    del recipe["tracks"][number]
+    object.poise_recipe = json.dumps(recipe)
+    data = object.animation_data
+    curves: Any = action_get_channelbag_for_slot(data.action, data.action_slot).fcurves  # pyright: ignore
+    for place in range(number, count):
+        for channel in ("offset", "fit"):
+            curve = curves.find(f"poise_tracks[{place}].{channel}")
+            if curve is not None and place == number:
+                curves.remove(curve)
+            elif curve is not None:
+                curve.data_path = f"poise_tracks[{place - 1}].{channel}"
+    name: str = object.poise_tracks[number].name
+    object.poise_tracks.remove(number)
+    object.poise_active_track = min(number, count - 2)
+    return name
+
+
+def _chosen(object: Any) -> int:
+    """The number of the chosen track."""
+    return min(max(object.poise_active_track, 0), len(object.poise_tracks) - 1)
+
+
+def _samples_of(object: Any, number: int) -> Array:
+    """Frames and offsets (n, 2) of a track; raises CoreError if it has none."""
+    curve = sample_curve(object, number)
+    if curve is None or not len(curve.keyframe_points):
+        raise CoreError(f'The track "{object.poise_tracks[number].name}" has no samples; set keys of its offset.')
+    return np.array([key.co for key in curve.keyframe_points], float)
+
+
 def _draw(object: Any, path: str, frames: Array, values: Array) -> None:
     """Keys on a curve of the object's, in place of those that it has."""
     data = object.animation_data
     curve = data.action.fcurve_ensure_for_datablock(object, path)
     bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
-    curve.group = bag.groups.get(GROUP) or bag.groups.new(GROUP)
+    if curve.group is None:
+        curve.group = bag.groups.get(GROUP) or bag.groups.new(GROUP)
     points = curve.keyframe_points
     points.clear()
     points.add(len(frames))
@@ -107,19 +161,21 @@ def sample_curve(object: Any, number: int) -> Any:
     return bag.fcurves.find(f"poise_tracks[{number}].offset") if bag else None
 
 
-def edited_recipe(object: Any, fps: float) -> RecipeFile:
-    """The recipe of the generated motion with its samples as the curves have them now."""
+def check_generated(object: Any) -> None:
+    """Raises CoreError if the armature has no generated motion now."""
     if object.poise_generated is None or not object.poise_recipe:
         raise CoreError(f'"{object.name}" has no generated motion; generate one first.')
     if object.animation_data is None or object.animation_data.action != object.poise_generated:
         raise CoreError(f'"{object.name}" has another action now; give it "{object.poise_generated.name}" again.')
+
+
+def edited_recipe(object: Any, fps: float) -> RecipeFile:
+    """The recipe of the generated motion with its samples as the curves have them now."""
+    check_generated(object)
     recipe = own_recipe(object, object.poise_recipe, "")
     tracks: list[Any] = []
     for number, (parts, _) in enumerate(recipe.tracks):
-        curve, track = sample_curve(object, number), object.poise_tracks[number]
-        if curve is None or not len(curve.keyframe_points):
-            raise CoreError(f'The track "{track.name}" has no samples; set keys of its offset.')
-        points = np.array([key.co for key in curve.keyframe_points], float)
+        track, points = object.poise_tracks[number], _samples_of(object, number)
         more = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
         times = (points[:, 0] - object.poise_generated_start) / fps
         tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))

@@ -7,7 +7,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .side import Side
 
-_TOOLS = ("store_pose", "generate", "regenerate")
+_TOOLS = ("store_pose", "generate", "add_track", "remove_track", "regenerate")
 
 
 class POISE_UL_tracks(bpy.types.UIList):
@@ -39,7 +39,11 @@ class POISE_PT_generate(Side, bpy.types.Panel):
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
         if not len(object.poise_tracks):
             return
-        layout.template_list("POISE_UL_tracks", "", object, "poise_tracks", object, "poise_active_track", rows=2)
+        row = layout.row()
+        row.template_list("POISE_UL_tracks", "", object, "poise_tracks", object, "poise_active_track", rows=3)
+        side = row.column(align=True)
+        side.operator_menu_enum("poise.add_track", "part", text="", icon="ADD")
+        side.operator("poise.remove_track", text="", icon="REMOVE")
         if 0 <= object.poise_active_track < len(object.poise_tracks):
             draw_track(layout, object, object.poise_active_track)
         layout.operator("poise.regenerate", icon="FILE_REFRESH")

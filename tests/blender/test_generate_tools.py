@@ -77,6 +77,27 @@ def test_a_width_that_is_changed_shows_what_generating_anew_makes_of_it(rig: Any
     np.testing.assert_allclose(stand(rig, "upper_arm.R", 8), shown, atol=1e-4)
 
 
+def test_bones_get_samples_of_their_own_and_give_them_up_again(rig: Any) -> None:
+    turn(rig, "upper_arm.L", np.pi / 2)
+    bpy.ops.poise.store_pose(pose="MAX")
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    select(rig, ["upper_arm.R"])
+    both = [stand(rig, bone, 26) for bone in ("upper_arm.R", "upper_arm.L")]
+    assert bpy.ops.poise.add_track(part="SELECTED") == {"FINISHED"}
+    assert [track.name for track in rig.poise_tracks] == ["all", "upper_arm.R"]
+    curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
+    bpy.ops.poise.regenerate()
+    assert stand(rig, "upper_arm.R", 26)[0] == pytest.approx(1.0, abs=1e-3)  # it stays in the min pose
+    np.testing.assert_allclose(stand(rig, "upper_arm.L", 26), both[1], atol=1e-5)
+
+    rig.poise_active_track = 1
+    assert bpy.ops.poise.remove_track() == {"FINISHED"}
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 26), both[0], atol=1e-5)
+    with pytest.raises(RuntimeError, match="at least one track"):
+        bpy.ops.poise.remove_track()
+
+
 def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
     first = rig.animation_data.action

@@ -131,4 +131,10 @@ def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
         yield 0.02
     yield 0.5
     seen["picture"] = hand.screenshot("motion_generate")
+    object = bpy.data.objects[name]
+    before = [tuple(bone.head) for bone in object.pose.bones]
+    object.poise_tracks[1].offset -= 1.0  # as a number that is dragged in the panel
+    yield 0.3
+    seen["moved"] = sum(tuple(bone.head) != head for bone, head in zip(object.pose.bones, before, strict=True))
+    seen["picture preview"] = hand.screenshot("motion_preview")
     return seen

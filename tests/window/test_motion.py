@@ -44,3 +44,4 @@ def test_a_generated_jump_has_its_samples_in_the_graph_editor(person: Any) -> No
     seen = person(generate, str(RIG), limit=120)
     assert seen["action"] == "Armature jump"
     assert seen["tracks"] == ["arm.L, arm.R", "all"]
+    assert seen["moved"] > 10  # bones, when an offset was changed
