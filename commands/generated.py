@@ -24,6 +24,7 @@ from .report import Report
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"
+PATH: Final = "poise_path"
 CHANGED: Final = 1e-5  # an offset that differs by less is that of its curve
 PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
 
@@ -67,8 +68,18 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
     for number, (_, samples) in enumerate(recipe.tracks):
         frames = start + np.array(samples.times) * edit.before.fps
         _draw(object, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
+    _draw_path(object, recipe.path, start, edit.before.fps)
     draw_fits(object, recipe, edit)
     return report
+
+
+def _draw_path(object: Any, path: Samples | None, start: int, fps: float) -> None:
+    """The samples of the root's path as keys; without one, those of a motion before are gone."""
+    for curve in filter(None, path_curves(object)):
+        _bag(object).fcurves.remove(curve)
+    if path is not None:
+        for index, values in enumerate(np.transpose(path.values)):
+            _draw(object, PATH, start + np.array(path.times) * fps, values, index)
 
 
 def _free_name(name: str) -> str | None:
@@ -109,8 +120,7 @@ def remove_track(object: Any) -> str:
     recipe = json.loads(object.poise_recipe)
     del recipe["tracks"][number]
     object.poise_recipe = json.dumps(recipe)
-    data = object.animation_data
-    curves: Any = action_get_channelbag_for_slot(data.action, data.action_slot).fcurves  # pyright: ignore
+    curves = _bag(object).fcurves
     for place in range(number, count):
         for channel in ("offset", "fit"):
             curve = curves.find(f"poise_tracks[{place}].{channel}")
@@ -137,11 +147,10 @@ def _samples_of(object: Any, number: int) -> Array:
     return np.array([key.co for key in curve.keyframe_points], float)
 
 
-def _draw(object: Any, path: str, frames: Array, values: Array) -> None:
+def _draw(object: Any, path: str, frames: Array, values: Array, index: int = 0) -> None:
     """Keys on a curve of the object's, in place of those that it has."""
-    data = object.animation_data
-    curve = data.action.fcurve_ensure_for_datablock(object, path)
-    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
+    curve = object.animation_data.action.fcurve_ensure_for_datablock(object, path, index=index)
+    bag = _bag(object)
     if curve.group is None:
         curve.group = bag.groups.get(GROUP) or bag.groups.new(GROUP)
     points = curve.keyframe_points
@@ -157,8 +166,19 @@ def sample_curve(object: Any, number: int) -> Any:
     data = object.animation_data
     if data is None or data.action is None or data.action != object.poise_generated:
         return None
-    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
+    bag = _bag(object)
     return bag.fcurves.find(f"poise_tracks[{number}].offset") if bag else None
+
+
+def path_curves(object: Any) -> list[Any]:
+    """The three curves whose keys are the samples of the root's path, None for one that is not there."""
+    return [_bag(object).fcurves.find(PATH, index=index) for index in range(3)]
+
+
+def _bag(object: Any) -> Any:
+    """The curves of the object's slot."""
+    data = object.animation_data
+    return action_get_channelbag_for_slot(data.action, data.action_slot)
 
 
 def check_generated(object: Any) -> None:
@@ -179,14 +199,26 @@ def edited_recipe(object: Any, fps: float) -> RecipeFile:
         more = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
         times = (points[:, 0] - object.poise_generated_start) / fps
         tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))
-    last = max(samples.times[-1] for _, samples in tracks) if tracks else recipe.seconds
-    return replace(recipe, tracks=tuple(tracks), seconds=max(last, 1.0 / fps))
+    path = _edited_path(object, recipe.path, fps)
+    last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
+    return replace(recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps))
+
+
+def _edited_path(object: Any, before: Samples | None, fps: float) -> Samples | None:
+    """The samples of the root's path where any of its curves has a key; None without keys."""
+    curves = path_curves(object)
+    frames = sorted({float(key.co[0]) for curve in filter(None, curves) for key in curve.keyframe_points})
+    if not frames:
+        return None
+    values = tuple(tuple(0.0 if curve is None else curve.evaluate(frame) for curve in curves) for frame in frames)
+    more = {} if before is None else {name: value for name, value in before.more.items() if name != "weights"}
+    return Samples(tuple((frame - object.poise_generated_start) / fps for frame in frames), values, more)
 
 
 def preview(context: Any, object: Any) -> None:
     """Give the armature the pose that the generated motion has in the present frame, without keys.
 
-    A track whose offset was changed there has that one, the others what their samples make of it.
+    A track whose offset was changed there has that one, the others what their samples make of it; so has the path.
     """
     render, frame = context.scene.render, context.scene.frame_current
     recipe = edited_recipe(object, render.fps / render.fps_base)
@@ -199,12 +231,19 @@ def preview(context: Any, object: Any) -> None:
         (parts, Samples((0.0,), ((changed[number],),)) if number in changed else samples)  # one is for all times
         for number, (parts, samples) in enumerate(recipe.tracks)
     ]
-    edit = Generated(context, object, replace(recipe, tracks=tuple(tracks)), object.poise_generated_start)
+    path, way = recipe.path, tuple(object.poise_path)
+    keyed = [0.0 if curve is None else curve.evaluate(frame) for curve in path_curves(object)]
+    moved = float(np.abs(np.subtract(way, keyed)).max()) > CHANGED
+    if moved:
+        path = Samples((0.0,), (way,))
+    edit = Generated(context, object, replace(recipe, tracks=tuple(tracks), path=path), object.poise_generated_start)
     pose = edit.posed(frame)
     context.view_layer.update()  # the action that was looked at for the key poses is over, and what it has is set again
     with _unseen(object):
         for number, offset in changed.items():
             object.poise_tracks[number].offset = offset
+        if moved:
+            object.poise_path = way
     bridge.write_pose(object, edit.rig, pose, np.flatnonzero(edit.always))
 
 

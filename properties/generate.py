@@ -3,13 +3,20 @@
 from typing import Any, Final
 
 import bpy
-from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    CollectionProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from .overrides import OPEN, OPEN_LIST
 
 
 def _preview(track: Any, context: Any) -> None:
-    """A track has changed: show the present frame with it, before Blender makes the undo step of the change."""
+    """A track or the path has changed: show the present frame so, before Blender makes the undo step of the change."""
     if track.id_data.poise_generated is not None:
         bpy.ops.poise.preview_generated(object=track.id_data.name)
 
@@ -42,6 +49,14 @@ GENERATED: Final[dict[str, Any]] = {
     ),
     "active_track": IntProperty(
         name="Active Track", description="The track selected in the list", options=set(), override=OPEN
+    ),
+    "path": FloatVectorProperty(
+        name="Path",
+        description="Of the root to the left, forward and up from its place, in lengths of a leg; keys are the samples",
+        size=3,
+        subtype="XYZ",
+        override=OPEN,
+        update=_preview,
     ),
     "key_poses": PointerProperty(
         name="Key Poses",

@@ -98,6 +98,26 @@ def test_bones_get_samples_of_their_own_and_give_them_up_again(rig: Any) -> None
         bpy.ops.poise.remove_track()
 
 
+def test_the_root_goes_where_samples_of_its_path_are_keyed(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    root = next(bone.name for bone in rig.pose.bones if bone.parent is None)
+    context.scene.frame_set(26)
+    start = np.array(rig.pose.bones[root].head)
+    rig.poise_path = 0.0, 0.0, 0.5
+    context.view_layer.update()
+    shown = np.array(rig.pose.bones[root].head)
+    assert np.linalg.norm(shown - start) > 0.1  # at once, without keys
+    for frame, height in ((1, 0.0), (26, 0.5), (51, 0.0)):
+        rig.poise_path = 0.0, 0.0, height
+        rig.keyframe_insert("poise_path", frame=frame)
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    context.scene.frame_set(26)
+    np.testing.assert_allclose(np.array(rig.pose.bones[root].head), shown, atol=0.02)
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)  # from scratch: its recipe has no path
+    context.scene.frame_set(26)
+    np.testing.assert_allclose(np.array(rig.pose.bones[root].head), start, atol=1e-4)
+
+
 def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
     first = rig.animation_data.action
@@ -123,7 +143,7 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     seen = drawn_by(POISE_PT_generate)
     assert ("list", "poise_tracks") in seen
-    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6
+    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6 + 4 * 10  # of the arms, and of the path
 
 
 def test_a_preset_leaves_the_poses_that_were_stored_in_their_action() -> None:
