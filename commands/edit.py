@@ -1,6 +1,7 @@
 """A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -102,6 +103,17 @@ class Edit:
             position_tolerance=POSITION,
             rotation_tolerance=ROTATION,
         )
+
+
+@contextmanager
+def setting(object: Any, name: str, value: Any) -> Iterator[None]:
+    """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
+    before = getattr(object, name)
+    setattr(object, name, value)
+    try:
+        yield
+    finally:
+        setattr(object, name, before)
 
 
 def keyed_range(object: Any) -> tuple[int, int]:

@@ -6,8 +6,7 @@ no other. `offset` has the samples as keys, `fit` the smooth curve through them.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.rotation import Array
+from .edit import setting
 from .generate import Generated
 from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
 from .report import Report
@@ -59,7 +59,7 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
         store_pose(object, edit.rig, edit.high, MAX)
     object.poise_recipe, object.poise_generated_start = json.dumps(data), start
     object.poise_generated = object.animation_data.action
-    with _unseen(object):
+    with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
         object.poise_tracks.clear()
         for parts, samples in recipe.tracks:
             track = object.poise_tracks.add()
@@ -105,7 +105,7 @@ def add_track(object: Any, parts: Sequence[str], bones: bool) -> None:
     )
     object.poise_recipe = json.dumps(recipe)
     width, gamma = old.width, old.gamma
-    with _unseen(object):
+    with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
         track = object.poise_tracks.add()
         track.name, track.width, track.gamma = ", ".join(parts), width, gamma
     object.poise_active_track = len(object.poise_tracks) - 1
@@ -239,22 +239,12 @@ def preview(context: Any, object: Any) -> None:
     edit = Generated(context, object, replace(recipe, tracks=tuple(tracks), path=path), object.poise_generated_start)
     pose = edit.posed(frame)
     context.view_layer.update()  # the action that was looked at for the key poses is over, and what it has is set again
-    with _unseen(object):
+    with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
         for number, offset in changed.items():
             object.poise_tracks[number].offset = offset
         if moved:
             object.poise_path = way
     bridge.write_pose(object, edit.rig, pose, np.flatnonzero(edit.always))
-
-
-@contextmanager
-def _unseen(object: Any) -> Iterator[None]:
-    """Tracks that are changed inside are not shown at once."""
-    generated, object.poise_generated = object.poise_generated, None
-    try:
-        yield
-    finally:
-        object.poise_generated = generated
 
 
 def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:

@@ -1,7 +1,6 @@
 """The timed pins that are saved with an armature, and the motion that is made of them; the original one is kept."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Final
 
 import bpy
@@ -128,16 +127,6 @@ def show_frame(context: Any, object: Any) -> None:
     place = np.searchsorted(edit.before.frames, context.scene.frame_current).clip(max=len(edit.before) - 1)
     context.view_layer.update()  # else the action that was looked at another one for would come after the pose
     bridge.write_pose(object, edit.rig, edit.after.pose[place], range(len(edit.rig.skeleton)))
-
-
-@contextmanager
-def quietly(object: Any) -> Iterator[None]:
-    """Timed pins that are changed inside are not solved at once."""
-    live, object.poise_live_pins = object.poise_live_pins, False
-    try:
-        yield
-    finally:
-        object.poise_live_pins = live
 
 
 def give_back(object: Any) -> None:

@@ -25,9 +25,8 @@ from ..commands.generated import (
 )
 from ..commands.job import FRAME_LIMIT
 from ..commands.recipe import PRESETS, Moment, parse_recipe
-from ..core import CoreError
 from .background import Background
-from .tool import Tool, counted, selected_bones
+from .tool import Shown, Tool, counted, selected_bones
 
 
 class POISE_OT_store_pose(Tool, bpy.types.Operator):
@@ -165,25 +164,14 @@ class POISE_OT_regenerate(GeneratedTool, Background, bpy.types.Operator):
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
-class POISE_OT_preview_generated(bpy.types.Operator):
+class POISE_OT_preview_generated(Shown, bpy.types.Operator):
     """Show the present frame of the generated motion as its tracks are now, without keys"""
 
     bl_idname = "poise.preview_generated"
     bl_label = "Preview"
-    bl_options = {"INTERNAL"}  # part of what changed the track, and of its undo step
 
-    object: StringProperty(name="Armature", description="The armature that has it", options={"SKIP_SAVE"})
-
-    def execute(self, context: Any) -> set[str]:
-        object: Any = bpy.data.objects.get(self.object)
-        try:
-            if object is None:
-                raise CoreError(f'There is no armature "{self.object}".')
-            preview(context, object)
-        except CoreError as error:
-            self.report({"WARNING"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
+    def show(self, context: Any, object: Any) -> None:
+        preview(context, object)
 
 
 CLASSES = (

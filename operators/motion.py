@@ -4,17 +4,16 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
-from ..commands.edit import Edit
+from ..commands.edit import Edit, setting
 from ..commands.hold import FEET, HANDS
 from ..commands.job import FRAME_LIMIT
 from ..commands.timed_pins import (
     PinnedMotion,
     add_timed_pin,
     give_back,
-    quietly,
     show_frame,
     source_of,
     store_pins,
@@ -26,7 +25,7 @@ from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
-from .tool import Tool, counted, selected_bones
+from .tool import Shown, Tool, counted, selected_bones
 
 _QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
 _TOLD: Final = 3  # pins that are off, in one report
@@ -72,7 +71,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         if self.replace:
             object.poise_timed_pins.clear()
         labels = [contacts.points[touch.point].name for touch in contacts.touches()]
-        with quietly(object):
+        with setting(object, "poise_live_pins", False):  # they are not changed by hand
             store_pins(object, skeleton.names, pins, labels)
         share = contacts.speed / skeleton.size
         return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
@@ -109,7 +108,7 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         if self.end < self.start:
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
-        with quietly(object):
+        with setting(object, "poise_live_pins", False):  # they are not changed by hand
             for bone in bones:
                 pin = add_timed_pin(object, bone, self.start, self.end)
                 pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
@@ -174,29 +173,18 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
         return "INFO", sentence
 
 
-class POISE_OT_follow_timed_pins(bpy.types.Operator):
+class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
     """Show the present frame with the timed pins as they are now, and solve the others when they change no more"""
 
     bl_idname = "poise.follow_timed_pins"
     bl_label = "Follow Timed Pins"
-    bl_options = {"INTERNAL"}  # part of what changed the pin, and of its undo step
 
-    object: StringProperty(name="Armature", description="The armature that has them", options={"SKIP_SAVE"})
-
-    def execute(self, context: Any) -> set[str]:
-        object: Any = bpy.data.objects.get(self.object)
-        try:
-            if object is None:
-                raise CoreError(f'There is no armature "{self.object}".')
-            show_frame(context, object)
-        except CoreError as error:
-            self.report({"WARNING"}, str(error))
-            return {"CANCELLED"}
+    def show(self, context: Any, object: Any) -> None:
+        show_frame(context, object)
         timers = bpy.app.timers
         if timers.is_registered(_solve_rest):
             timers.unregister(_solve_rest)
         timers.register(_solve_rest, first_interval=_QUIET)
-        return {"FINISHED"}
 
 
 def _solve_rest() -> float | None:
