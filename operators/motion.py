@@ -189,15 +189,16 @@ class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
 
 def _solve_rest() -> float | None:
     """Solve the whole motion of the active armature; later, if that is being done. A timer calls it."""
-    context, tool = bpy.context, POISE_OT_solve_motion
+    context: Any = bpy.context
     window = next(iter(context.window_manager.windows), None)  # none in the background
     if window is None:
         return None
-    if any(running.bl_idname == tool.__name__ for running in window.modal_operators):
+    if any(running.bl_idname == POISE_OT_solve_motion.__name__ for running in window.modal_operators):
         return _QUIET
     with context.temp_override(window=window):
-        if bpy.ops.poise.solve_motion.poll():
-            bpy.ops.poise.solve_motion("INVOKE_DEFAULT")
+        solve: Any = bpy.ops.poise.solve_motion  # pyright: ignore
+        if solve.poll():
+            solve("INVOKE_DEFAULT")
     return None
 
 

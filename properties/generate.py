@@ -18,7 +18,7 @@ from .overrides import OPEN, OPEN_LIST
 def _preview(track: Any, context: Any) -> None:
     """A track or the path has changed: show the present frame so, before Blender makes the undo step of the change."""
     if track.id_data.poise_generated is not None:
-        bpy.ops.poise.preview_generated(object=track.id_data.name)
+        bpy.ops.poise.preview_generated(object=track.id_data.name)  # pyright: ignore
 
 
 class PoiseTrack(bpy.types.PropertyGroup):

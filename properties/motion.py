@@ -27,7 +27,7 @@ HELD: Final = (
 def _follow(pin: Any, context: Any) -> None:
     """A timed pin has changed: solve the frame that is seen, before Blender makes the undo step of the change."""
     if pin.id_data.poise_live_pins:
-        bpy.ops.poise.follow_timed_pins(object=pin.id_data.name)
+        bpy.ops.poise.follow_timed_pins(object=pin.id_data.name)  # pyright: ignore
 
 
 class PoiseTimedPin(bpy.types.PropertyGroup):

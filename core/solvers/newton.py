@@ -134,7 +134,7 @@ class Newton:
     """F of a problem: `descend` brings frames to where it is smallest."""
 
     def __init__(self, problem: "Problem") -> None:
-        self.problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
         self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
         self.spread = np.sqrt(problem.variance)
         self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)

@@ -23,7 +23,7 @@ class Restarts:
     """`bends` (3 R,) of the problem's joints, about the axes of x; None: no joint has one."""
 
     def __init__(self, problem: "Problem", bends: Array | None) -> None:
-        self.problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
         self.limits = problem.limit_rows
         self.bends = bends
         self.turning = problem.tree.turning
