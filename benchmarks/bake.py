@@ -1,7 +1,8 @@
-"""A whole bake inside Blender, read, keyed and all, beside Blender's own `nla.bake`; and the memory of a long one.
+"""A whole bake inside Blender, read, keyed and all, beside Blender's own `nla.bake`; and the memory of long edits.
 
 python -m benchmarks.bake              250 frames of a walk on a rig of 55 bones, each three times; then ten minutes
-python -m benchmarks.bake --frames N   so many frames for both
+                                       baked, and its feet locked, each in a process of its own
+python -m benchmarks.bake --frames N   so many frames for all
 """
 
 import argparse
@@ -28,7 +29,7 @@ MIB: Final = 1024.0  # KiB
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bake", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--frames", type=int, metavar="N", help="of both measurements")
-    parser.add_argument("--step", choices=("make", "bake", "hold"), help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=tuple(STEPS), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     standalone.enable()
@@ -39,11 +40,14 @@ def main() -> int:
 
     rig, count = walker(options.frames or FRAMES), options.frames or FRAMES
     poise, blender = fastest(lambda: bake(rig)), fastest(lambda: nla_bake(rig))
-    print(f"{bpy.app.version_string}: {count / poise:.0f} frames/s, nla.bake {count / blender:.0f}")
+    speeds = f"{count / poise:.0f} frames/s, nla.bake {count / blender:.0f}, {blender / poise:.1f} times as fast"
+    print(f"{bpy.app.version_string}: {speeds}")
     count = options.frames or LONG
     with TemporaryDirectory() as folder:
-        _, peak, held = (_measured(step, count, folder) for step in STEPS)
-    print(f"{count} frames: a peak of {(peak - held) / MIB:.0f} MiB above Blender with both actions")
+        _measured("make", count, folder)
+        for name in ("bake", "lock"):
+            peak, held = (_measured(step, count, folder) for step in (name, "hold"))
+            print(f"{name}, {count} frames: a peak of {(peak - held) / MIB:.0f} MiB above Blender with both actions")
     return 0
 
 
@@ -65,10 +69,19 @@ def _make(count: int, folder: Path) -> float:
 
 def _bake(count: int, folder: Path) -> float:
     """KiB at the peak of opening that file and baking; saves the file with both actions."""
+    return _edited(folder, bake)
+
+
+def _lock(count: int, folder: Path) -> float:
+    """The same of locking the feet."""
+    return _edited(folder, lock)
+
+
+def _edited(folder: Path, edit: Callable[[Any], None]) -> float:
     import bpy
 
     bpy.ops.wm.open_mainfile(filepath=str(folder / "one.blend"))
-    bake(next(object for object in bpy.data.objects if object.type == "ARMATURE"))
+    edit(next(object for object in bpy.data.objects if object.type == "ARMATURE"))
     peak = status("VmHWM")
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "both.blend"))
     return peak
@@ -82,7 +95,7 @@ def _hold(count: int, folder: Path) -> float:
     return status("VmRSS")
 
 
-STEPS: Final = {"make": _make, "bake": _bake, "hold": _hold}
+STEPS: Final = {"make": _make, "bake": _bake, "lock": _lock, "hold": _hold}
 
 
 def walker(count: int) -> Any:
@@ -116,6 +129,18 @@ def bake(rig: Any) -> None:
     from commands.reduce import Baked
 
     edit = Baked(bpy.context, rig, keyed_range(rig))
+    edit.solve()
+    edit.write(rig)
+
+
+def lock(rig: Any) -> None:
+    """Feet that stand where they bear, in a new action."""
+    import bpy
+
+    from commands.edit import keyed_range
+    from commands.hold import LockedFeet
+
+    edit = LockedFeet(bpy.context, rig, keyed_range(rig))
     edit.solve()
     edit.write(rig)
 

@@ -11,6 +11,7 @@ from .armature import (
     read_rig,
     world_matrix,
     world_to_armature,
+    world_up,
     write_pose,
 )
 from .body import Body, Changes, read_body, write_body
@@ -59,6 +60,7 @@ __all__ = [
     "rotation_curves",
     "world_matrix",
     "world_to_armature",
+    "world_up",
     "write_body",
     "write_channels",
     "write_corrections",

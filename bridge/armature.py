@@ -273,6 +273,11 @@ def world_matrix(object: ArmatureObject) -> Array:
     return np.array(object.matrix_world, float)
 
 
+def world_up(world: Array) -> Array:
+    """Where the world's Z points (3,) in the space of an object with this world matrix (4, 4); not of unit length."""
+    return np.linalg.solve(world[:3, :3], [0.0, 0.0, 1.0])
+
+
 def armature_to_world(
     matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
 ) -> tuple[Array | None, Array | None]:

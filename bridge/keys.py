@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from ..core import Motion, Pose, rotation
 from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
+from ..core.motion import blocks
 from ..core.rotation import Array
 from .armature import LENGTH, Rig, check, stretching
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
+from .motion import SAME_FRAME
 
-# Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
-_SAME_FRAME: Final = 0.01
 _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
@@ -49,8 +49,6 @@ _SEGMENT: Final = (
     "amplitude",
     "period",
 )  # what a key says about the way to the next one
-_UNSET: Final = ("easing", "type", "back", "amplitude", "period")  # 0 in keys that Blender adds
-_HANDLES: Final = ("handle_left", "handle_right", "handle_left_type", "handle_right_type")
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
 Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
@@ -73,14 +71,18 @@ class _Channel:
 
 def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Indices of the bones whose rotation, whose location and whose scale differs anywhere in the batch."""
-    angles = rotation.angle_between(before.rotations, after.rotations)
-    shifts = np.max(np.abs(after.translations - before.translations), axis=-1)
-    largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (before, after))
-    old, new = (np.ones_like(p.translations) if p.scales is None else p.scales for p in (before, after))
-    growths = np.max(np.abs(new - old) - _GROWN * np.abs(old), axis=-1)
-    over = tuple(range(angles.ndim - 1))
-    changes = (angles > _TURNED, shifts > _MOVED * largest, growths > 0.0)
-    turned, moved, grown = (np.flatnonzero(np.any(change, axis=over)) for change in changes)
+    old, new = before.reshape((-1,)), after.reshape((-1,))
+    largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new))
+    changes: list[list[NDArray[np.bool_]]] = []
+    for part in blocks(len(old.rotations)):
+        scales = [np.ones(3) if p.scales is None else p.scales[part] for p in (old, new)]
+        each = (
+            rotation.angle_between(old.rotations[part], new.rotations[part])[..., None] > _TURNED,
+            np.abs(new.translations[part] - old.translations[part]) > _MOVED * largest,
+            np.broadcast_to(np.abs(scales[1] - scales[0]) > _GROWN * np.abs(scales[0]), old.translations[part].shape),
+        )
+        changes.append([np.any(change, axis=(0, -1)) for change in each])
+    turned, moved, grown = (np.flatnonzero(change) for change in np.any(changes, axis=0))
     return turned, moved, grown
 
 
@@ -243,8 +245,9 @@ def rotation_curves(object: ArmatureObject, rig: Rig, motion: Motion, bones: Ite
 def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, first: float) -> Array:
     """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
-    times = [_read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in own if curve is not None]
-    before = [at[at < first - _SAME_FRAME] for at in times]
+    begun = [curve for curve in own if curve is not None and not curve.is_empty and curve.range()[0] < first]
+    times = [_read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
+    before = [at[at < first - SAME_FRAME] for at in times]
     frame = max((float(at[-1]) for at in before if len(at)), default=float(first))
     return np.array(
         [value if c is None or c.is_empty else c.evaluate(frame) for c, value in zip(own, present, strict=True)]
@@ -303,20 +306,19 @@ def _write(curve: Any, channel: _Channel) -> None:
     """Replace the keys between the first and the last frame by those of the channel."""
     points, frames = curve.keyframe_points, channel.frames
     times = _read_keys(points, ("co",))["co"][:, 0]
-    before, after = times < frames[0] - _SAME_FRAME, times > frames[-1] + _SAME_FRAME
-    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
-    old = _read_keys(points, _KEY if before.any() or after.any() else ("co", *_SEGMENT))
-    fresh = _fresh_keys(old, channel)
-    # where no old key stays, what a new key has of its own and Blender's handles are all there is
-    merged = fresh | {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in old}
+    before, after = times < frames[0] - SAME_FRAME, times > frames[-1] + SAME_FRAME
+    outside = bool(before.any() or after.any())
+    old = _read_keys(points, _KEY) if outside else _read_segments(points)
+    merged = _fresh_keys(times, old, channel)
+    if outside:
+        fresh = _blank_keys(merged["co"]) | merged
+        merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in fresh}
     points.clear()
     points.add(len(merged["co"]))
-    placed_by_blender = _HANDLES if not kept.any() else ()
-    for name, values in merged.items():
-        # a new key has nothing set but its selection, and automatic handles
-        if name not in placed_by_blender and (name not in _UNSET or values.any()):
-            points.foreach_set(name, np.ascontiguousarray(values).ravel())
+    for name, values in merged.items():  # the rest is as Blender adds keys
+        points.foreach_set(name, np.ascontiguousarray(values).ravel())
     curve.update()
+    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
     if kept.any():  # Blender places the handles of the new keys, but those of the others have to stay where they were
         for name in ("co", "handle_left", "handle_right"):
             placed = np.empty_like(merged[name])
@@ -324,25 +326,34 @@ def _write(curve: Any, channel: _Channel) -> None:
             points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
 
 
-def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
-    """Keys at the frames: with handles of their own, else going on as the old keys did there."""
+def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
+    """What is to be set of keys at the frames: handles of their own, else the way on as the old keys had it there."""
     frames = channel.frames
-    fresh: Keys = {name: np.zeros((len(frames), size), dtype) for name, (size, dtype) in _KEY.items()}
-    fresh["co"][:, 0], fresh["co"][:, 1] = frames, channel.values
+    fresh: Keys = {"co": np.stack([frames, channel.values], axis=-1).astype(np.float32)}
     if channel.handles is not None:
-        fresh["handle_left"][:], fresh["handle_right"][:] = channel.handles
-        fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = _item("handle_left_type", "ALIGNED")
-        fresh["interpolation"][:] = _item("interpolation", "BEZIER")
-        return fresh
-    fresh["handle_left"][:] = fresh["handle_right"][:] = fresh["co"]
-    fresh["handle_left_type"][:] = fresh["handle_right_type"][:] = _item("handle_left_type", "AUTO_CLAMPED")
-    fresh["interpolation"][:] = _item("interpolation", "LINEAR")
-    times = old["co"][:, 0]
-    if len(times):
-        segment = np.maximum(np.searchsorted(times, frames + _SAME_FRAME, side="right") - 1, 0)
-        for name in _SEGMENT:
-            fresh[name][:] = old[name][segment]
-    return fresh
+        fresh |= dict(zip(("handle_left", "handle_right"), channel.handles.astype(np.float32), strict=True))
+        aligned, bezier = _item("handle_left_type", "ALIGNED"), _item("interpolation", "BEZIER")
+        types = {"handle_left_type": aligned, "handle_right_type": aligned, "interpolation": bezier}
+        return fresh | {name: np.full((len(frames), 1), value, np.intc) for name, value in types.items()}
+    if not len(times):
+        return fresh | {"interpolation": np.full((len(frames), 1), _item("interpolation", "LINEAR"), np.intc)}
+    segment = np.maximum(np.searchsorted(times, frames + SAME_FRAME, side="right") - 1, 0)
+    return fresh | {name: old[name][segment] for name in _SEGMENT if name in old}
+
+
+def _blank_keys(places: NDArray[np.float32]) -> Keys:
+    """Keys as Blender adds them, in all that they are, at frames and values (K, 2)."""
+    blank: Keys = {name: np.zeros((len(places), size), dtype) for name, (size, dtype) in _KEY.items()}
+    for name in ("handle_left_type", "handle_right_type"):
+        blank[name][:] = _item(name, "AUTO_CLAMPED")
+    return blank | {"co": places, "handle_left": places, "handle_right": places}
+
+
+def _read_segments(points: Any) -> Keys:
+    """What keys say about the way to the next one; no more than the interpolation where that is all there is to it."""
+    found = _read_keys(points, ("interpolation",))
+    plain = found["interpolation"] <= _item("interpolation", "BEZIER")
+    return found if plain.all() else _read_keys(points, _SEGMENT)
 
 
 @cache

@@ -18,6 +18,7 @@ from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, write_channels
 from .errors import BridgeError
 
+SAME_FRAME: Final = 0.01  # Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
 
@@ -120,13 +121,25 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
         for i, bone in enumerate(rig.skeleton.names)
         for name, values in result.items()
     }
-    numbers = frames.tolist()
     for curve in active_curves(object):
         target = targets.get(curve.data_path)
         if target is not None and curve.array_index < target[0].shape[-1]:
-            # F-curves know more than keys (modifiers, easing, cycles): Blender evaluates them, 0.1 us a frame
-            target[0][:, target[1], curve.array_index] = list(map(curve.evaluate, numbers))
+            target[0][:, target[1], curve.array_index] = _evaluate(curve, frames)
     return result
+
+
+def _evaluate(curve: Any, frames: Array) -> Array:
+    """Values (F,) of an F-curve: in bulk at its keys, else as Blender evaluates modifiers, easing, cycles and all."""
+    points = curve.keyframe_points
+    keys = np.empty((len(points), 2), np.float32)
+    points.foreach_get("co", keys.ravel())
+    times = keys[:, 0]
+    if len(curve.modifiers) or not len(times) or np.any(np.diff(times) <= SAME_FRAME):
+        return np.array(list(map(curve.evaluate, frames.tolist())))
+    at = np.minimum(np.searchsorted(times, frames), len(times) - 1)
+    values, between = keys[at, 1], times[at] != frames
+    values[between] = list(map(curve.evaluate, frames[between].tolist()))
+    return values
 
 
 def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]:

@@ -1,6 +1,7 @@
 """A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +18,7 @@ from .solve import check_scene
 POSITION, ROTATION = 0.001, 0.5  # metres and degrees to which a pin holds
 
 Progress = Callable[[float], object]
-Bones = NDArray[np.int64]
+Bones = Frames = NDArray[np.int64]
 
 
 def nobody(share: float) -> None:
@@ -33,13 +34,15 @@ class Edit:
 
     method = ""  # as the report calls it
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int], step: int = 1) -> None:
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
+        """`frames`: from the first to the last in steps, or an array of all of them."""
         bridge.check(object)
         check_scene(context, object)
         context.view_layer.update()
         begin = perf_counter()
         self.rig = bridge.read_rig(object)
-        self.before, self.worlds = bridge.read_motion(object, self.rig, np.arange(frames[0], frames[1] + 1, step))
+        numbers = np.arange(frames[0], frames[1] + 1, step) if isinstance(frames, tuple) else frames
+        self.before, self.worlds = bridge.read_motion(object, self.rig, numbers)
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
         self.always: NDArray[np.bool_] = np.zeros(len(self.rig.skeleton), bool)  # bones that are keyed in any case
@@ -100,6 +103,17 @@ class Edit:
             position_tolerance=POSITION,
             rotation_tolerance=ROTATION,
         )
+
+
+@contextmanager
+def setting(object: Any, name: str, value: Any) -> Iterator[None]:
+    """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
+    before = getattr(object, name)
+    setattr(object, name, value)
+    try:
+        yield
+    finally:
+        setattr(object, name, before)
 
 
 def keyed_range(object: Any) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Pose, rotation
+from ..core import CoreError, Motion, Pose, rotation
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
 from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
@@ -42,6 +42,12 @@ class Generated(Edit):
         if self.pins:
             self.after = pin_motion(self.rig.skeleton, self.after, self.pins, WHOLE_BODY, progress).motion
 
+    def posed(self, frame: int) -> Pose:
+        """The pose of one frame, or the nearest one, without the others being solved."""
+        place = int(np.abs(self.after.frames - frame).argmin())
+        alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
+        return pin_motion(self.rig.skeleton, alone, self.pins, WHOLE_BODY).motion.pose[0]
+
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
         """The recipe for this skeleton, and the bones (J,) that it decides."""
         skeleton = self.rig.skeleton
@@ -59,7 +65,7 @@ class Generated(Edit):
         if recipe.path is not None:
             path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles))
             decided[skeleton.parents < 0] = True
-        x, y, z = np.linalg.solve(self.worlds[0, :3, :3], [0.0, 0.0, 1.0]).tolist()
+        x, y, z = bridge.world_up(self.worlds[0]).tolist()
         return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
 
     def _bones(self, part: str) -> list[int]:

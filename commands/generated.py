@@ -6,6 +6,7 @@ no other. `offset` has the samples as keys, `fit` the smooth curve through them.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,12 +17,15 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.rotation import Array
+from .edit import setting
 from .generate import Generated
 from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
 from .report import Report
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"
+PATH: Final = "poise_path"
+CHANGED: Final = 1e-5  # an offset that differs by less is that of its curve
 PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
 
 
@@ -55,16 +59,27 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
         store_pose(object, edit.rig, edit.high, MAX)
     object.poise_recipe, object.poise_generated_start = json.dumps(data), start
     object.poise_generated = object.animation_data.action
-    object.poise_tracks.clear()
-    for parts, samples in recipe.tracks:
-        track = object.poise_tracks.add()
-        track.name = parts if isinstance(parts, str) else ", ".join(parts)
-        track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
+    with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
+        object.poise_tracks.clear()
+        for parts, samples in recipe.tracks:
+            track = object.poise_tracks.add()
+            track.name = parts if isinstance(parts, str) else ", ".join(parts)
+            track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
     for number, (_, samples) in enumerate(recipe.tracks):
         frames = start + np.array(samples.times) * edit.before.fps
         _draw(object, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
+    _draw_path(object, recipe.path, start, edit.before.fps)
     draw_fits(object, recipe, edit)
     return report
+
+
+def _draw_path(object: Any, path: Samples | None, start: int, fps: float) -> None:
+    """The samples of the root's path as keys; without one, those of a motion before are gone."""
+    for curve in filter(None, path_curves(object)):
+        _bag(object).fcurves.remove(curve)
+    if path is not None:
+        for index, values in enumerate(np.transpose(path.values)):
+            _draw(object, PATH, start + np.array(path.times) * fps, values, index)
 
 
 def _free_name(name: str) -> str | None:
@@ -80,12 +95,64 @@ def draw_fits(object: Any, recipe: RecipeFile, edit: Generated) -> None:
         _draw(object, f"poise_tracks[{number}].fit", frames, fit)
 
 
-def _draw(object: Any, path: str, frames: Array, values: Array) -> None:
+def add_track(object: Any, parts: Sequence[str], bones: bool) -> None:
+    """Parts of the body, or `bones` of these names, get samples of their own, those of the chosen track at first."""
+    recipe = json.loads(object.poise_recipe)
+    chosen = _chosen(object)
+    keys, old = _samples_of(object, chosen), object.poise_tracks[chosen]
+    recipe["tracks"].append(
+        {"bones" if bones else "parts": list(parts), "samples": recipe["tracks"][chosen]["samples"]}
+    )
+    object.poise_recipe = json.dumps(recipe)
+    width, gamma = old.width, old.gamma
+    with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
+        track = object.poise_tracks.add()
+        track.name, track.width, track.gamma = ", ".join(parts), width, gamma
+    object.poise_active_track = len(object.poise_tracks) - 1
+    _draw(object, f"poise_tracks[{object.poise_active_track}].offset", *keys.T)
+
+
+def remove_track(object: Any) -> str:
+    """The parts of the chosen track, which is named, are those of no track again; raises CoreError for the last one."""
+    number, count = _chosen(object), len(object.poise_tracks)
+    if count == 1:
+        raise CoreError("A motion needs at least one track.")
+    recipe = json.loads(object.poise_recipe)
+    del recipe["tracks"][number]
+    object.poise_recipe = json.dumps(recipe)
+    curves = _bag(object).fcurves
+    for place in range(number, count):
+        for channel in ("offset", "fit"):
+            curve = curves.find(f"poise_tracks[{place}].{channel}")
+            if curve is not None and place == number:
+                curves.remove(curve)
+            elif curve is not None:
+                curve.data_path = f"poise_tracks[{place - 1}].{channel}"
+    name: str = object.poise_tracks[number].name
+    object.poise_tracks.remove(number)
+    object.poise_active_track = min(number, count - 2)
+    return name
+
+
+def _chosen(object: Any) -> int:
+    """The number of the chosen track."""
+    return min(max(object.poise_active_track, 0), len(object.poise_tracks) - 1)
+
+
+def _samples_of(object: Any, number: int) -> Array:
+    """Frames and offsets (n, 2) of a track; raises CoreError if it has none."""
+    curve = sample_curve(object, number)
+    if curve is None or not len(curve.keyframe_points):
+        raise CoreError(f'The track "{object.poise_tracks[number].name}" has no samples; set keys of its offset.')
+    return np.array([key.co for key in curve.keyframe_points], float)
+
+
+def _draw(object: Any, path: str, frames: Array, values: Array, index: int = 0) -> None:
     """Keys on a curve of the object's, in place of those that it has."""
-    data = object.animation_data
-    curve = data.action.fcurve_ensure_for_datablock(object, path)
-    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
-    curve.group = bag.groups.get(GROUP) or bag.groups.new(GROUP)
+    curve = object.animation_data.action.fcurve_ensure_for_datablock(object, path, index=index)
+    bag = _bag(object)
+    if curve.group is None:
+        curve.group = bag.groups.get(GROUP) or bag.groups.new(GROUP)
     points = curve.keyframe_points
     points.clear()
     points.add(len(frames))
@@ -99,28 +166,85 @@ def sample_curve(object: Any, number: int) -> Any:
     data = object.animation_data
     if data is None or data.action is None or data.action != object.poise_generated:
         return None
-    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot)
+    bag = _bag(object)
     return bag.fcurves.find(f"poise_tracks[{number}].offset") if bag else None
 
 
-def edited_recipe(object: Any, fps: float) -> RecipeFile:
-    """The recipe of the generated motion with its samples as the curves have them now."""
+def path_curves(object: Any) -> list[Any]:
+    """The three curves whose keys are the samples of the root's path, None for one that is not there."""
+    return [_bag(object).fcurves.find(PATH, index=index) for index in range(3)]
+
+
+def _bag(object: Any) -> Any:
+    """The curves of the object's slot."""
+    data = object.animation_data
+    return action_get_channelbag_for_slot(data.action, data.action_slot)
+
+
+def check_generated(object: Any) -> None:
+    """Raises CoreError if the armature has no generated motion now."""
     if object.poise_generated is None or not object.poise_recipe:
         raise CoreError(f'"{object.name}" has no generated motion; generate one first.')
     if object.animation_data is None or object.animation_data.action != object.poise_generated:
         raise CoreError(f'"{object.name}" has another action now; give it "{object.poise_generated.name}" again.')
+
+
+def edited_recipe(object: Any, fps: float) -> RecipeFile:
+    """The recipe of the generated motion with its samples as the curves have them now."""
+    check_generated(object)
     recipe = own_recipe(object, object.poise_recipe, "")
     tracks: list[Any] = []
     for number, (parts, _) in enumerate(recipe.tracks):
-        curve, track = sample_curve(object, number), object.poise_tracks[number]
-        if curve is None or not len(curve.keyframe_points):
-            raise CoreError(f'The track "{track.name}" has no samples; set keys of its offset.')
-        points = np.array([key.co for key in curve.keyframe_points], float)
+        track, points = object.poise_tracks[number], _samples_of(object, number)
         more = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
         times = (points[:, 0] - object.poise_generated_start) / fps
         tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))
-    last = max(samples.times[-1] for _, samples in tracks) if tracks else recipe.seconds
-    return replace(recipe, tracks=tuple(tracks), seconds=max(last, 1.0 / fps))
+    path = _edited_path(object, recipe.path, fps)
+    last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
+    return replace(recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps))
+
+
+def _edited_path(object: Any, before: Samples | None, fps: float) -> Samples | None:
+    """The samples of the root's path where any of its curves has a key; None without keys."""
+    curves = path_curves(object)
+    frames = sorted({float(key.co[0]) for curve in filter(None, curves) for key in curve.keyframe_points})
+    if not frames:
+        return None
+    values = tuple(tuple(0.0 if curve is None else curve.evaluate(frame) for curve in curves) for frame in frames)
+    more = {} if before is None else {name: value for name, value in before.more.items() if name != "weights"}
+    return Samples(tuple((frame - object.poise_generated_start) / fps for frame in frames), values, more)
+
+
+def preview(context: Any, object: Any) -> None:
+    """Give the armature the pose that the generated motion has in the present frame, without keys.
+
+    A track whose offset was changed there has that one, the others what their samples make of it; so has the path.
+    """
+    render, frame = context.scene.render, context.scene.frame_current
+    recipe = edited_recipe(object, render.fps / render.fps_base)
+    changed = {
+        number: track.offset
+        for number, track in enumerate(object.poise_tracks)
+        if abs(track.offset - sample_curve(object, number).evaluate(frame)) > CHANGED
+    }
+    tracks = [
+        (parts, Samples((0.0,), ((changed[number],),)) if number in changed else samples)  # one is for all times
+        for number, (parts, samples) in enumerate(recipe.tracks)
+    ]
+    path, way = recipe.path, tuple(object.poise_path)
+    keyed = [0.0 if curve is None else curve.evaluate(frame) for curve in path_curves(object)]
+    moved = float(np.abs(np.subtract(way, keyed)).max()) > CHANGED
+    if moved:
+        path = Samples((0.0,), (way,))
+    edit = Generated(context, object, replace(recipe, tracks=tuple(tracks), path=path), object.poise_generated_start)
+    pose = edit.posed(frame)
+    context.view_layer.update()  # the action that was looked at for the key poses is over, and what it has is set again
+    with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
+        for number, offset in changed.items():
+            object.poise_tracks[number].offset = offset
+        if moved:
+            object.poise_path = way
+    bridge.write_pose(object, edit.rig, pose, np.flatnonzero(edit.always))
 
 
 def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:

@@ -12,26 +12,26 @@ from ..core.editing.foot_lock import EASE, contact_pins, for_feet, skating
 from ..core.editing.timed_pins import pin_motion
 from ..core.humanoid import SIDES, Roles
 from ..core.rotation import Array
-from .edit import Edit, Progress
+from .edit import Edit, Frames, Progress
 
 FEET, HANDS = "feet", "hands"
 SKATING: Final = 0.5  # lengths of a human's body a second: of a point that should stand
-_UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 _STILL: Final = 1e-6  # of its largest number: an object's matrix that changes less stands still
 
 
 class HeldMotion(Edit):
-    """A motion with pins: `pins` are to be set before it is solved."""
+    """A motion with pins: `pins` are to be set before it is solved, and `after` where they hold another motion."""
 
     method = "pins"
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int]) -> None:
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, object, frames)
         self.roles = bridge.read_roles(object, self.rig.skeleton)
 
     def change(self, progress: Progress) -> None:
-        skeleton, method = for_feet(self.rig.skeleton, self.before, self.roles)
-        self.after = pin_motion(skeleton, self.before, self.pins, method, progress).motion
+        if self.pins:
+            skeleton, method = for_feet(self.rig.skeleton, self.after, self.roles)
+            self.after = pin_motion(skeleton, self.after, self.pins, method, progress).motion
 
 
 class LockedFeet(HeldMotion):
@@ -59,8 +59,7 @@ def find_touches(edit: Edit, points: Sequence[BodyPoint]) -> Contacts:
     """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
     if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
         raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
-    up = np.linalg.solve(edit.worlds[0, :3, :3], _UP)
-    found = find_contacts(edit.rig.skeleton, edit.before, points, up=up)
+    found = find_contacts(edit.rig.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]))
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing bears on the ground; looked at: {named}.")

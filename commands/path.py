@@ -10,15 +10,14 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.contacts import find_contacts, foot_points
-from ..core.editing.foot_lock import contact_pins, for_feet
+from ..core.editing.foot_lock import contact_pins
 from ..core.editing.path import lead_path
-from ..core.editing.timed_pins import pin_motion
-from .edit import Edit, Progress
 from .feet import add_motion, motion_of
+from .hold import HeldMotion
 from .verbs import outputs, tell_report
 
 
-class LedPath(Edit):
+class LedPath(HeldMotion):
     """A motion on another way: `offset` in metres of the world, `bend` in degrees; `plant`: feet stand as before."""
 
     method = "edit-path"
@@ -35,21 +34,15 @@ class LedPath(Edit):
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
         if fixed is not None:
             raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
-        self.roles = bridge.read_roles(object, self.rig.skeleton)
         hips = self.roles.bones.get("hips", int(roots[0]))
         assert isinstance(hips, int)  # a role of one bone
-        up = np.linalg.solve(linear, [0.0, 0.0, 1.0])
+        up = bridge.world_up(self.worlds[0])
         own = np.linalg.solve(linear, np.asarray(offset, float))
         self.after = lead_path(skeleton, self.before, hips, own, scale, float(np.radians(bend)), up)
         points = foot_points(skeleton, self.roles) if plant else ()
         if points:
             contacts = find_contacts(skeleton, self.before, points, up=up)
             self.pins = contact_pins(skeleton, self.after, contacts)
-
-    def change(self, progress: Progress) -> None:
-        if self.pins:
-            skeleton, method = for_feet(self.rig.skeleton, self.after, self.roles)
-            self.after = pin_motion(skeleton, self.after, self.pins, method, progress).motion
 
 
 def add_edit_path(verbs: Any) -> None:

@@ -7,21 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..core.editing.foot_lock import for_feet
 from ..core.editing.retarget import planted, retarget
-from ..core.editing.timed_pins import pin_motion
-from .edit import Edit, Progress, keyed_range
-from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
+from .edit import keyed_range
+from .feet import add_motion
+from .fields import check_range
+from .hold import HeldMotion
+from .verbs import armature_of, outputs, tell, tell_report
 
 KINDS = (".bvh", ".fbx", ".glb", ".gltf")
-_UP = np.array([0.0, 0.0, 1.0])  # of the world
 
 
-class Retargeted(Edit):
+class Retargeted(HeldMotion):
     """The motion of the armature `source` on `object`; `plant`: feet stand where those of the source bear."""
 
     method = "retarget"
@@ -33,7 +32,6 @@ class Retargeted(Edit):
             raise CoreError("A motion is brought from one armature to another; these are the same.")
         whole = frames or keyed_range(source)
         super().__init__(context, object, whole)
-        self.roles = bridge.read_roles(object, self.rig.skeleton)
         own = bridge.read_rig(source)
         motion, worlds = bridge.read_motion(source, own, self.before.frames)
         roles = bridge.read_roles(source, own.skeleton)
@@ -45,13 +43,8 @@ class Retargeted(Edit):
             raise CoreError(f'"{driven}" is decided by {self.rig.driven[driven]}; no motion can be put on it.')
         self.always[:] = True
         if plant:
-            up = np.linalg.solve(worlds[0, :3, :3], _UP)
+            up = bridge.world_up(worlds[0])
             self.after, self.pins = planted(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)
-
-    def change(self, progress: Progress) -> None:
-        if self.pins:
-            skeleton, method = for_feet(self.rig.skeleton, self.after, self.roles)
-            self.after = pin_motion(skeleton, self.after, self.pins, method, progress).motion
 
 
 @contextmanager
@@ -100,12 +93,8 @@ def add_retarget(verbs: Any) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(KINDS)}")
     source.add_argument("--source", metavar="A", help="the armature of the file that has it")
-    parser.add_argument("--armature", metavar="A", help="the armature that gets it, if there are several")
-    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
-    parser.add_argument("--action", metavar="NAME", help="of the new action")
-    add_results(parser)
-    add_common(parser)
+    add_motion(parser)
     parser.set_defaults(verb=bring)
 
 
@@ -113,7 +102,7 @@ def bring(arguments: argparse.Namespace) -> int:
     """Bring a motion; returns 1 if a foot is off its place."""
     texts = outputs(arguments)
     object, context = armature_of(arguments.armature), bpy.context
-    frames = None if arguments.frames is None else tuple(arguments.frames)
+    frames = check_range(tuple(arguments.frames), "--frames") if arguments.frames else None
     if arguments.source is not None:
         edit = Retargeted(context, object, armature_of(arguments.source), frames, not arguments.no_feet)
         name = arguments.source

@@ -11,7 +11,7 @@ from ..core import CoreError, forward, rotation
 from ..core.editing.contacts import Contacts
 from ..core.editing.timed_pins import TimedPin
 from ..core.rotation import Array
-from .edit import keyed_range
+from .edit import Frames, keyed_range
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .report import Report
 from .takes import record
@@ -29,16 +29,19 @@ def source_of(object: Any) -> Any:
 
 
 class PinnedMotion(HeldMotion):
-    """The original motion with the armature's timed pins, over all its frames, or over `frames` alone."""
+    """The original motion with the armature's timed pins: all of it, or as much as one `frame` depends on."""
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | None = None) -> None:
+    def __init__(self, context: Any, object: Any, frame: int | None = None) -> None:
         source = source_of(object)
         if source is None:
             raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
         self.source: str = source.name
         with bridge.acting(object, source):
-            super().__init__(context, object, frames or keyed_range(object))
-            self.pins = [self._pin(context, object, pin) for pin in object.poise_timed_pins if not pin.mute]
+            whole, used = keyed_range(object), [pin for pin in object.poise_timed_pins if not pin.mute]
+            if frame is not None:
+                used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
+            super().__init__(context, object, whole if frame is None else _leading_to(frame, used, whole))
+            self.pins = [self._pin(context, object, pin) for pin in used]
 
     def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
         skeleton, motion = self.rig.skeleton, self.before
@@ -106,6 +109,24 @@ class PinnedMotion(HeldMotion):
         if name is not None and name not in bpy.data.actions:
             made.name = name
         return report
+
+
+def _leading_to(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Frames:
+    """The frames of a motion that one frame depends on: those to the pins whose ease it is in, and where they hold."""
+    found = {min(max(frame, whole[0]), whole[1])}
+    for pin in pins:
+        found |= {*range(frame, pin.start + 1), *range(pin.end, frame + 1), pin.start}
+        found |= {pin.frame} if pin.held == "FRAME" else set()
+    return np.array(sorted(number for number in found if whole[0] <= number <= whole[1]))
+
+
+def show_frame(context: Any, object: Any) -> None:
+    """Give the armature the pose that it has with its timed pins in the present frame, without keys."""
+    edit = PinnedMotion(context, object, context.scene.frame_current)
+    edit.solve()
+    place = np.searchsorted(edit.before.frames, context.scene.frame_current).clip(max=len(edit.before) - 1)
+    context.view_layer.update()  # else the action that was looked at another one for would come after the pose
+    bridge.write_pose(object, edit.rig, edit.after.pose[place], range(len(edit.rig.skeleton)))
 
 
 def give_back(object: Any) -> None:

@@ -1,6 +1,7 @@
 """A motion: poses with frame numbers and a rate."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from .errors import CoreError
 from .pose import Pose
 from .rotation import Array
 from .skeleton import frozen
+
+BLOCK: Final = 1024  # frames that are worked on in one go: memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,3 +33,8 @@ class Motion:
 
     def __len__(self) -> int:
         return len(self.frames)
+
+
+def blocks(count: int) -> list[slice]:
+    """Frames 0 to `count`, at least one block of them."""
+    return [slice(first, min(first + BLOCK, count)) for first in range(0, max(count, 1), BLOCK)]

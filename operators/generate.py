@@ -9,12 +9,24 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from .. import bridge
 from ..commands.edit import Edit
 from ..commands.generate import Generated, pose_at
-from ..commands.generated import MAX, MIN, PLAIN, edited_recipe, keep, own_recipe, renew, store_pose
+from ..commands.generated import (
+    MAX,
+    MIN,
+    PLAIN,
+    add_track,
+    check_generated,
+    edited_recipe,
+    keep,
+    own_recipe,
+    preview,
+    remove_track,
+    renew,
+    store_pose,
+)
 from ..commands.job import FRAME_LIMIT
 from ..commands.recipe import PRESETS, Moment, parse_recipe
-from ..core import CoreError
 from .background import Background
-from .tool import Tool, counted
+from .tool import Shown, Tool, counted, selected_bones
 
 
 class POISE_OT_store_pose(Tool, bpy.types.Operator):
@@ -91,16 +103,55 @@ class POISE_OT_generate(Background, bpy.types.Operator):
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
-class POISE_OT_regenerate(Background, bpy.types.Operator):
+class GeneratedTool(Tool):
+    """A tool for an armature that has a generated motion."""
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        check_generated(object)
+
+
+class POISE_OT_add_track(GeneratedTool, bpy.types.Operator):
+    """Give parts of the body samples of their own, at first those of the chosen track"""
+
+    bl_idname = "poise.add_track"
+    bl_label = "Add Track"
+
+    part: EnumProperty(
+        name="Part",
+        description="What gets them",
+        items=(
+            ("arm.L", "Left Arm", "The left arm with its shoulder and hand"),
+            ("arm.R", "Right Arm", "The right arm with its shoulder and hand"),
+            ("leg.L", "Left Leg", "The left leg with its foot"),
+            ("leg.R", "Right Leg", "The right leg with its foot"),
+            ("spine", "Spine", "The spine with neck and head"),
+            ("SELECTED", "Selected Bones", "The selected bones"),
+        ),
+    )
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        bones = self.part == "SELECTED"
+        parts = selected_bones(context) if bones else [self.part]
+        add_track(object, parts, bones)
+        return "INFO", f"{', '.join(parts)}: samples of their own"
+
+
+class POISE_OT_remove_track(GeneratedTool, bpy.types.Operator):
+    """Take the chosen track away: its parts go as those that no track has"""
+
+    bl_idname = "poise.remove_track"
+    bl_label = "Remove Track"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        return "INFO", f"{remove_track(object)}: no samples of their own any more"
+
+
+class POISE_OT_regenerate(GeneratedTool, Background, bpy.types.Operator):
     """Make the generated motion anew of its samples, the keys of its offsets, and of its key poses"""
 
     bl_idname = "poise.regenerate"
     bl_label = "Generate Anew"
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        if object.poise_generated is None:
-            raise CoreError(f'"{object.name}" has no generated motion; generate one first.')
 
     def begin(self, context: Any, object: Any) -> Edit:
         render = context.scene.render
@@ -113,4 +164,21 @@ class POISE_OT_regenerate(Background, bpy.types.Operator):
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
-CLASSES = (POISE_OT_store_pose, POISE_OT_generate, POISE_OT_regenerate)
+class POISE_OT_preview_generated(Shown, bpy.types.Operator):
+    """Show the present frame of the generated motion as its tracks are now, without keys"""
+
+    bl_idname = "poise.preview_generated"
+    bl_label = "Preview"
+
+    def show(self, context: Any, object: Any) -> None:
+        preview(context, object)
+
+
+CLASSES = (
+    POISE_OT_store_pose,
+    POISE_OT_generate,
+    POISE_OT_add_track,
+    POISE_OT_remove_track,
+    POISE_OT_regenerate,
+    POISE_OT_preview_generated,
+)

@@ -7,10 +7,17 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
-from ..commands.edit import Edit
+from ..commands.edit import Edit, setting
 from ..commands.hold import FEET, HANDS
 from ..commands.job import FRAME_LIMIT
-from ..commands.timed_pins import PinnedMotion, add_timed_pin, give_back, source_of, store_pins
+from ..commands.timed_pins import (
+    PinnedMotion,
+    add_timed_pin,
+    give_back,
+    show_frame,
+    source_of,
+    store_pins,
+)
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE, contact_pins
 from ..overlay.draw import Drawing
@@ -18,8 +25,9 @@ from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
-from .tool import Tool, counted, selected_bones
+from .tool import Shown, Tool, counted, selected_bones
 
+_QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
 _TOLD: Final = 3  # pins that are off, in one report
 
 
@@ -63,7 +71,8 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         if self.replace:
             object.poise_timed_pins.clear()
         labels = [contacts.points[touch.point].name for touch in contacts.touches()]
-        store_pins(object, skeleton.names, pins, labels)
+        with setting(object, "poise_live_pins", False):  # they are not changed by hand
+            store_pins(object, skeleton.names, pins, labels)
         share = contacts.speed / skeleton.size
         return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
 
@@ -99,31 +108,33 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         if self.end < self.start:
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
-        for bone in bones:
-            pin = add_timed_pin(object, bone, self.start, self.end)
-            pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
-            pin.ease_in = pin.ease_out = self.ease
-            pin.frame = min(max(present, self.start), self.end)
-            pin.position = object.pose.bones[bone].head
+        with setting(object, "poise_live_pins", False):  # they are not changed by hand
+            for bone in bones:
+                pin = add_timed_pin(object, bone, self.start, self.end)
+                pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
+                pin.ease_in = pin.ease_out = self.ease
+                pin.frame = min(max(present, self.start), self.end)
+                pin.position = object.pose.bones[bone].head
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 
-class TimedPinsTool(Tool):
-    """A tool for an armature that has timed pins."""
-
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        if not len(object.poise_timed_pins):
-            raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
+def _need_timed_pins(object: Any) -> None:
+    """Raises CoreError for an armature without."""
+    if not len(object.poise_timed_pins):
+        raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
 
 
-class POISE_OT_remove_timed_pin(TimedPinsTool, bpy.types.Operator):
+class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
     """Take the chosen timed pin off the list, or all of them; solve the motion to have it back there"""
 
     bl_idname = "poise.remove_timed_pin"
     bl_label = "Remove Timed Pin"
 
     all: BoolProperty(name="All", description="Take all of them off the list", options={"SKIP_SAVE"})
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        _need_timed_pins(object)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         pins, place = object.poise_timed_pins, object.poise_active_timed_pin
@@ -145,8 +156,8 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
         super().need(context, object)
-        if not len(object.poise_timed_pins) and object.poise_source is None:
-            raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
+        if object.poise_source is None:
+            _need_timed_pins(object)
 
     def begin(self, context: Any, object: Any) -> Edit:
         return PinnedMotion(context, object)
@@ -160,6 +171,35 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
         if report.explanations:
             return "WARNING", f"{sentence}, but {'; '.join(report.explanations[:_TOLD])}"
         return "INFO", sentence
+
+
+class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
+    """Show the present frame with the timed pins as they are now, and solve the others when they change no more"""
+
+    bl_idname = "poise.follow_timed_pins"
+    bl_label = "Follow Timed Pins"
+
+    def show(self, context: Any, object: Any) -> None:
+        show_frame(context, object)
+        timers = bpy.app.timers
+        if timers.is_registered(_solve_rest):
+            timers.unregister(_solve_rest)
+        timers.register(_solve_rest, first_interval=_QUIET)
+
+
+def _solve_rest() -> float | None:
+    """Solve the whole motion of the active armature; later, if that is being done. A timer calls it."""
+    context: Any = bpy.context
+    window = next(iter(context.window_manager.windows), None)  # none in the background
+    if window is None:
+        return None
+    if any(running.bl_idname == POISE_OT_solve_motion.__name__ for running in window.modal_operators):
+        return _QUIET
+    with context.temp_override(window=window):
+        solve: Any = bpy.ops.poise.solve_motion  # pyright: ignore
+        if solve.poll():
+            solve("INVOKE_DEFAULT")
+    return None
 
 
 class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
@@ -241,6 +281,7 @@ CLASSES = (
     POISE_OT_add_timed_pin,
     POISE_OT_remove_timed_pin,
     POISE_OT_solve_motion,
+    POISE_OT_follow_timed_pins,
     POISE_OT_give_motion_back,
     POISE_OT_keep_motion,
 )

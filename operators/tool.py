@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import bpy
+from bpy.props import StringProperty
+
 from .. import bridge
 from ..core import CoreError
 
@@ -38,6 +41,30 @@ class Tool:
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         """Do it to the armature `object`; returns the kind of report ("INFO", "WARNING") and its sentence."""
+        raise NotImplementedError
+
+
+class Shown:
+    """An operator that a changed property calls: `show` gives the armature the pose that comes of it, without keys."""
+
+    bl_options = {"INTERNAL"}  # part of what changed the property, and of its undo step
+
+    object: StringProperty(name="Armature", description="The armature that has it", options={"SKIP_SAVE"})
+
+    def execute(self, context: Any) -> set[str]:
+        operator: Any = self
+        object: Any = bpy.data.objects.get(operator.object)
+        try:
+            if object is None:
+                raise CoreError(f'There is no armature "{operator.object}".')
+            self.show(context, object)
+        except CoreError as error:
+            operator.report({"WARNING"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def show(self, context: Any, object: Any) -> None:
+        """Do it; raises CoreError."""
         raise NotImplementedError
 
 

@@ -7,7 +7,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .side import Side
 
-_TOOLS = ("store_pose", "generate", "regenerate")
+_TOOLS = ("store_pose", "generate", "add_track", "remove_track", "regenerate")
 
 
 class POISE_UL_tracks(bpy.types.UIList):
@@ -39,27 +39,50 @@ class POISE_PT_generate(Side, bpy.types.Panel):
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
         if not len(object.poise_tracks):
             return
-        layout.template_list("POISE_UL_tracks", "", object, "poise_tracks", object, "poise_active_track", rows=2)
+        row = layout.row()
+        row.template_list("POISE_UL_tracks", "", object, "poise_tracks", object, "poise_active_track", rows=3)
+        side = row.column(align=True)
+        side.operator_menu_enum("poise.add_track", "part", text="", icon="ADD")
+        side.operator("poise.remove_track", text="", icon="REMOVE")
         if 0 <= object.poise_active_track < len(object.poise_tracks):
             draw_track(layout, object, object.poise_active_track)
+        draw_path(layout, object)
         layout.operator("poise.regenerate", icon="FILE_REFRESH")
 
 
 def draw_track(layout: Any, object: Any, number: int) -> None:
     """The samples of a track as a table of frames and offsets, and how smooth the curve through them is."""
-    data, path = object.animation_data, f"poise_tracks[{number}].offset"
-    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot) if data and data.action else None
-    curve = bag.fcurves.find(path) if bag else None
-    column = layout.column(align=True)
-    for key in curve.keyframe_points if curve else ():
-        row = column.row(align=True)
-        row.prop(key, "co", index=0, text="")
-        row.prop(key, "co", index=1, text="")
+    draw_samples(layout, [_curve(object, f"poise_tracks[{number}].offset", 0)])
     settings = layout.column()
     settings.use_property_split = True
     settings.use_property_decorate = False
     settings.prop(object.poise_tracks[number], "width")
     settings.prop(object.poise_tracks[number], "gamma")
+
+
+def draw_path(layout: Any, object: Any) -> None:
+    """The path of the root, which is keyed beside its numbers, and its samples as a table."""
+    column = layout.column(align=True)
+    column.use_property_split = True
+    column.prop(object, "poise_path")
+    draw_samples(layout, [_curve(object, "poise_path", index) for index in range(3)])
+
+
+def draw_samples(layout: Any, curves: list[Any]) -> None:
+    """A table of the keys of curves: frames and values."""
+    column = layout.column(align=True)
+    for keys in zip(*(curve.keyframe_points if curve else () for curve in curves), strict=False):
+        row = column.row(align=True)
+        row.prop(keys[0], "co", index=0, text="")
+        for key in keys:
+            row.prop(key, "co", index=1, text="")
+
+
+def _curve(object: Any, path: str, index: int) -> Any:
+    """A curve of the object's action, or None."""
+    data = object.animation_data
+    bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot) if data and data.action else None
+    return bag.fcurves.find(path, index=index) if bag else None
 
 
 def draw_generate_tools(layout: Any) -> None:

@@ -60,7 +60,9 @@ class POISE_PT_motion(Side, bpy.types.Panel):
         if 0 <= object.poise_active_timed_pin < len(object.poise_timed_pins):
             draw_timed_pin(layout, object.poise_timed_pins[object.poise_active_timed_pin])
         column = layout.column(align=True)
-        column.operator("poise.solve_motion", icon="PLAY")
+        row = column.row(align=True)
+        row.operator("poise.solve_motion", icon="PLAY")
+        row.prop(object, "poise_live_pins", text="Live", toggle=True)
         row = column.row(align=True)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")

@@ -3,9 +3,22 @@
 from typing import Any, Final
 
 import bpy
-from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    CollectionProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from .overrides import OPEN, OPEN_LIST
+
+
+def _preview(track: Any, context: Any) -> None:
+    """A track or the path has changed: show the present frame so, before Blender makes the undo step of the change."""
+    if track.id_data.poise_generated is not None:
+        bpy.ops.poise.preview_generated(object=track.id_data.name)  # pyright: ignore
 
 
 class PoiseTrack(bpy.types.PropertyGroup):
@@ -14,18 +27,18 @@ class PoiseTrack(bpy.types.PropertyGroup):
     name: StringProperty(name="Part", description="The part of the body, or its bones", override=OPEN)
     offset: FloatProperty(
         name="Offset", description="0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
-        soft_max=1.0, override=OPEN,
+        soft_max=1.0, override=OPEN, update=_preview,
     )  # fmt: skip
     fit: FloatProperty(
         name="Fit", description="The smooth curve through the samples; made anew with the motion", override=OPEN
     )
     width: FloatProperty(
         name="Width", description="Of the kernel in seconds: wider is smoother; 0: from the distance of the samples",
-        min=0.0, soft_max=1.0, override=OPEN,
+        min=0.0, soft_max=1.0, override=OPEN, update=_preview,
     )  # fmt: skip
     gamma: FloatProperty(
         name="Gamma", description="How near the curve comes to its samples", default=1e4, min=1e-3, soft_max=1e6,
-        override=OPEN,
+        override=OPEN, update=_preview,
     )  # fmt: skip
 
 
@@ -36,6 +49,14 @@ GENERATED: Final[dict[str, Any]] = {
     ),
     "active_track": IntProperty(
         name="Active Track", description="The track selected in the list", options=set(), override=OPEN
+    ),
+    "path": FloatVectorProperty(
+        name="Path",
+        description="Of the root to the left, forward and up from its place, in lengths of a leg; keys are the samples",
+        size=3,
+        subtype="XYZ",
+        override=OPEN,
+        update=_preview,
     ),
     "key_poses": PointerProperty(
         name="Key Poses",

@@ -24,6 +24,12 @@ HELD: Final = (
 )
 
 
+def _follow(pin: Any, context: Any) -> None:
+    """A timed pin has changed: solve the frame that is seen, before Blender makes the undo step of the change."""
+    if pin.id_data.poise_live_pins:
+        bpy.ops.poise.follow_timed_pins(object=pin.id_data.name)  # pyright: ignore
+
+
 class PoiseTimedPin(bpy.types.PropertyGroup):
     """One bone held for some frames of a motion"""
 
@@ -33,28 +39,44 @@ class PoiseTimedPin(bpy.types.PropertyGroup):
         name="Point", description="The point of the bone that is held, in the bone's frame", size=3, subtype="XYZ",
         precision=4, override=OPEN,
     )  # fmt: skip
-    start: IntProperty(name="Start", description="The first frame in which it is held", default=1, override=OPEN)
-    end: IntProperty(name="End", description="The last frame in which it is held", default=10, override=OPEN)
+    start: IntProperty(
+        name="Start", description="The first frame in which it is held", default=1, override=OPEN, update=_follow
+    )
+    end: IntProperty(
+        name="End", description="The last frame in which it is held", default=10, override=OPEN, update=_follow
+    )
     ease_in: IntProperty(
         name="Ease In", description="Frames before the start over which the motion changes", default=6, min=0,
-        override=OPEN,
+        override=OPEN, update=_follow,
     )  # fmt: skip
     ease_out: IntProperty(
         name="Ease Out", description="Frames after the end over which the motion changes back", default=6, min=0,
-        override=OPEN,
+        override=OPEN, update=_follow,
     )  # fmt: skip
-    use_position: BoolProperty(name="Position", description="The point stays there", default=True, override=OPEN)
-    use_rotation: BoolProperty(name="Rotation", description="The bone keeps its orientation", override=OPEN)
-    held: EnumProperty(name="Held", description="Where it is held", items=HELD, default="FRAME", override=OPEN)
-    frame: IntProperty(name="Frame", description="The frame that it is held at", default=1, override=OPEN)
+    use_position: BoolProperty(
+        name="Position", description="The point stays there", default=True, override=OPEN, update=_follow
+    )
+    use_rotation: BoolProperty(
+        name="Rotation", description="The bone keeps its orientation", override=OPEN, update=_follow
+    )
+    held: EnumProperty(
+        name="Held", description="Where it is held", items=HELD, default="FRAME", override=OPEN, update=_follow
+    )
+    frame: IntProperty(
+        name="Frame", description="The frame that it is held at", default=1, override=OPEN, update=_follow
+    )
     position: FloatVectorProperty(
         name="Place", description="Where the point is held, in the armature's space", size=3, subtype="XYZ",
-        precision=4, override=OPEN,
+        precision=4, override=OPEN, update=_follow,
     )  # fmt: skip
     target: PointerProperty(
-        name="Object", description="The object that it goes with", type=bpy.types.Object, override=OPEN
+        name="Object",
+        description="The object that it goes with",
+        type=bpy.types.Object,
+        override=OPEN,
+        update=_follow,
     )
-    mute: BoolProperty(name="Mute", description="Let the bone go for now", override=OPEN)
+    mute: BoolProperty(name="Mute", description="Let the bone go for now", override=OPEN, update=_follow)
 
 
 # On every object.
@@ -64,6 +86,11 @@ TIMED: Final[dict[str, Any]] = {
     ),
     "active_timed_pin": IntProperty(
         name="Active Timed Pin", description="The timed pin selected in the list", options=set(), override=OPEN
+    ),
+    "live_pins": BoolProperty(
+        name="Live",
+        description="Solve again when a timed pin is changed: the present frame at once, then the others",
+        override=OPEN,
     ),
     "source": PointerProperty(
         name="Original Motion",

@@ -20,7 +20,7 @@ from .. import rotation
 from ..errors import CoreError
 from ..humanoid import SIDES, Roles
 from ..humanoid.stance import axis_vector
-from ..motion import Motion
+from ..motion import BLOCK, Motion, blocks
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
@@ -137,6 +137,9 @@ def _heel(skeleton: Skeleton, foot: int, front: Sequence[BodyPoint], up: Array) 
 
 def places_of(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint]) -> Array:
     """Where the points are in armature space, (..., P, 3)."""
+    count = len(pose.rotations)
+    if pose.rotations.ndim == 3 and count > BLOCK:  # all bones of all frames would be much for a few points
+        return np.concatenate([places_of(skeleton, pose[block], points) for block in blocks(count)])
     heads, frames = forward(skeleton, pose)
     bones = [point.bone for point in points]
     return heads[..., bones, :] + rotation.rotate(frames[..., bones, :], [point.place for point in points])

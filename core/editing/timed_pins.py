@@ -16,14 +16,13 @@ import numpy as np
 from .. import rotation
 from ..errors import CoreError
 from ..goals import Bone, Goal, Vector
-from ..motion import Motion
+from ..motion import Motion, blocks
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Flags, Indices, Skeleton, frozen
 from ..solvers import PinAndDrag
 
 PASSES: Final = 4  # solves, each with what is left of the jumps faded out
-BLOCK: Final = 1024  # frames that are solved in one go: memory
 WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull")  # what the motion does is taken as possible
 
 
@@ -120,7 +119,7 @@ def pin_motion(
     raise to cancel. Without pins, and in frames beside their eases, the motion is the same bit for bit.
     """
     work = _Work(skeleton, motion, pins, method)
-    steps = PASSES * max(1, -(-len(work.frames) // BLOCK))
+    steps = PASSES * len(blocks(len(work.frames)))
     for number, _ in enumerate(work.passes(), start=1):
         if progress is not None:
             progress(number / steps)
@@ -227,13 +226,12 @@ class _Work:
         """Solve, a block at a time."""
         for turn in range(PASSES if len(self.frames) else 0):
             method = self.method if turn == PASSES - 1 else replace(self.method, settle=False)
-            wanted = self.change.copy()
-            for border, frames, shares in self.fades:
-                jump = self.change[border] - self.change[border - 1]
-                wanted[frames] += shares[:, None, None] * jump
-            self.change = wanted.copy()
-            for block in np.split(self.frames, range(BLOCK, len(self.frames), BLOCK)):
-                reference = self._changed(block, wanted)
+            jumps = [self.change[border] - self.change[border - 1] for border, _, _ in self.fades]
+            for (_, frames, shares), jump in zip(self.fades, jumps, strict=True):
+                self.change[frames] += shares[:, None, None] * jump
+            for part in blocks(len(self.frames)):
+                block = self.frames[part]
+                reference = self._changed(block)
                 goals = [goal.at((block,), (len(self.motion),)) for goal in self.goals]
                 solved = replace(method, reference=reference).solve(self.skeleton, reference, goals).pose
                 own = self.motion.pose
@@ -241,21 +239,21 @@ class _Work:
                 self.change[block] = np.concatenate([turns, solved.translations - own.translations[block]], axis=-1)
                 yield
 
-    def _changed(self, frames: Indices, change: Array) -> Pose:
-        """The poses of some frames with a change on top."""
-        pose = self.motion.pose[frames]
-        turns = rotation.exp(change[frames, :, :3])
-        return replace(
-            pose, rotations=rotation.mul(pose.rotations, turns), translations=pose.translations + change[frames, :, 3:]
-        )
+    def _changed(self, frames: Indices) -> Pose:
+        """The poses of some frames with their change on top."""
+        pose, change = self.motion.pose[frames], self.change[frames]
+        turns = rotation.mul(pose.rotations, rotation.exp(change[..., :3]))
+        return replace(pose, rotations=turns, translations=pose.translations + change[..., 3:])
 
     def result(self) -> PinnedMotion:
         motion, changed = self.motion, np.any(self.change != 0.0, axis=(1, 2))
         touched = np.flatnonzero(changed)
         if len(touched):
             rotations, translations = motion.pose.rotations.copy(), motion.pose.translations.copy()
-            new = self._changed(touched, self.change)
-            rotations[touched], translations[touched] = new.rotations, new.translations
+            for part in blocks(len(touched)):
+                block = touched[part]
+                new = self._changed(block)
+                rotations[block], translations[block] = new.rotations, new.translations
             own = motion.pose
             # not checked again: it would normalise, and frames beside the pins stay bit for bit
             motion = replace(motion, pose=Pose.trusted(rotations, translations, own.scales, own.driven_matrices))

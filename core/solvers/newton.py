@@ -12,6 +12,7 @@ eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,8 @@ class Newton:
     """F of a problem: `descend` brings frames to where it is smallest."""
 
     def __init__(self, problem: "Problem") -> None:
-        self.problem, self.rows, self.limits, self.tree = problem, problem.rows, problem.limit_rows, problem.tree
+        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
         self.spread = np.sqrt(problem.variance)
         self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
         self.above = self._find_order()

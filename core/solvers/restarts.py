@@ -6,6 +6,7 @@ anywhere within them. The starts are the same for all frames: an answer is a fra
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,8 @@ class Restarts:
     """`bends` (3 R,) of the problem's joints, about the axes of x; None: no joint has one."""
 
     def __init__(self, problem: "Problem", bends: Array | None) -> None:
-        self.problem, self.limits = problem, problem.limit_rows
+        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.limits = problem.limit_rows
         self.bends = bends
         self.turning = problem.tree.turning
 

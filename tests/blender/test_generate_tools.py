@@ -53,6 +53,71 @@ def test_a_motion_goes_from_the_min_to_the_max_pose_and_back(rig: Any) -> None:
     assert len(before) == len(rig.pose.bones)
 
 
+def test_an_offset_that_is_changed_shows_in_the_present_frame_without_keys(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    context.scene.frame_set(14)
+    keyed, actions = stand(rig, "upper_arm.R", 14), contents()["actions"]
+    rig.poise_tracks[0].offset = 0.25
+    context.view_layer.update()
+    turned = 2.0 * np.arccos(np.array(rig.pose.bones["upper_arm.R"].matrix_basis.to_quaternion())[0])
+    assert turned == pytest.approx(0.25 * np.pi / 2, abs=1e-3)
+    assert rig.poise_tracks[0].offset == pytest.approx(0.25)
+    assert contents()["actions"] == actions
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 14), keyed, atol=1e-6)  # and is gone
+
+
+def test_a_width_that_is_changed_shows_what_generating_anew_makes_of_it(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    keyed = stand(rig, "upper_arm.R", 8)
+    rig.poise_tracks[0].width = 0.3
+    context.view_layer.update()
+    shown = np.array(rig.pose.bones["upper_arm.R"].matrix_basis.to_quaternion())
+    assert np.abs(shown - keyed).max() > 0.01
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 8), shown, atol=1e-4)
+
+
+def test_bones_get_samples_of_their_own_and_give_them_up_again(rig: Any) -> None:
+    turn(rig, "upper_arm.L", np.pi / 2)
+    bpy.ops.poise.store_pose(pose="MAX")
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    select(rig, ["upper_arm.R"])
+    both = [stand(rig, bone, 26) for bone in ("upper_arm.R", "upper_arm.L")]
+    assert bpy.ops.poise.add_track(part="SELECTED") == {"FINISHED"}
+    assert [track.name for track in rig.poise_tracks] == ["all", "upper_arm.R"]
+    curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
+    bpy.ops.poise.regenerate()
+    assert stand(rig, "upper_arm.R", 26)[0] == pytest.approx(1.0, abs=1e-3)  # it stays in the min pose
+    np.testing.assert_allclose(stand(rig, "upper_arm.L", 26), both[1], atol=1e-5)
+
+    rig.poise_active_track = 1
+    assert bpy.ops.poise.remove_track() == {"FINISHED"}
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 26), both[0], atol=1e-5)
+    with pytest.raises(RuntimeError, match="at least one track"):
+        bpy.ops.poise.remove_track()
+
+
+def test_the_root_goes_where_samples_of_its_path_are_keyed(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    root = next(bone.name for bone in rig.pose.bones if bone.parent is None)
+    context.scene.frame_set(26)
+    start = np.array(rig.pose.bones[root].head)
+    rig.poise_path = 0.0, 0.0, 0.5
+    context.view_layer.update()
+    shown = np.array(rig.pose.bones[root].head)
+    assert np.linalg.norm(shown - start) > 0.1  # at once, without keys
+    for frame, height in ((1, 0.0), (26, 0.5), (51, 0.0)):
+        rig.poise_path = 0.0, 0.0, height
+        rig.keyframe_insert("poise_path", frame=frame)
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    context.scene.frame_set(26)
+    np.testing.assert_allclose(np.array(rig.pose.bones[root].head), shown, atol=0.02)
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)  # from scratch: its recipe has no path
+    context.scene.frame_set(26)
+    np.testing.assert_allclose(np.array(rig.pose.bones[root].head), start, atol=1e-4)
+
+
 def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
     first = rig.animation_data.action
@@ -78,7 +143,7 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     seen = drawn_by(POISE_PT_generate)
     assert ("list", "poise_tracks") in seen
-    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6
+    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6 + 4 * 10  # of the arms, and of the path
 
 
 def test_a_preset_leaves_the_poses_that_were_stored_in_their_action() -> None:

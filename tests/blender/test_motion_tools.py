@@ -146,6 +146,36 @@ def test_a_bone_that_was_dragged_at_one_frame_spreads_over_its_neighbours(walker
     assert off[peak + 9 :].max() < 1e-4
 
 
+@pytest.mark.parametrize("frame", [36, 40])  # in the ease, and held
+def test_a_pin_that_is_changed_shows_in_the_present_frame_at_once_without_keys(walker: Any, frame: int) -> None:
+    context.scene.frame_set(40)
+    pin = walker.poise_timed_pins.add()
+    pin.name, pin.start, pin.end, pin.held, pin.ease_in = "RightHand", 40, 44, "PLACE", 2
+    pin.position = walker.pose.bones["RightHand"].head
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    context.scene.frame_set(frame)
+    before, action = world(walker, "RightHand"), contents()["actions"]
+    pin = walker.poise_timed_pins[0]
+    pin.ease_in = 8
+    np.testing.assert_array_equal(world(walker, "RightHand"), before)  # it was not asked for
+    walker.poise_live_pins = True
+    pin.position.z += 3.0  # one of the numbers
+    context.view_layer.update()
+    shown = world(walker, "RightHand")
+    assert np.linalg.norm(shown - before) > 1.0
+    assert contents()["actions"] == action
+
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    np.testing.assert_allclose(places(walker, "RightHand", range(frame, frame + 1))[0], shown, atol=0.1)
+
+    context.scene.frame_set(frame)
+    walker.poise_timed_pins[0].mute = True
+    context.view_layer.update()
+    shown = world(walker, "RightHand")
+    bpy.ops.poise.give_motion_back()
+    np.testing.assert_allclose(places(walker, "RightHand", range(frame, frame + 1))[0], shown, atol=1e-3)
+
+
 def test_what_cannot_be_solved_changes_nothing(walker: Any) -> None:
     bpy.ops.poise.find_contacts()
     walker.poise_timed_pins[0].held, walker.poise_timed_pins[0].frame = "FRAME", 500

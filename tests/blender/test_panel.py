@@ -65,7 +65,7 @@ class Layout:
     def progress(self, *, factor: float, text: str) -> None:
         self.seen.append(("progress", text))
 
-    def operator_menu_enum(self, name: str, _: str, *, text: str = "") -> Any:
+    def operator_menu_enum(self, name: str, _: str, *, text: str = "", icon: str = "") -> Any:
         return self.operator(name)
 
     def template_list(self, kind: str, _: str, data: Any, name: str, active_data: Any, active: str, **__: Any) -> None:

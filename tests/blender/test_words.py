@@ -19,6 +19,8 @@ UNLISTED = {  # of the list of presets, of the figure of parts, and what changed
     "use_preset",
     "show_part",
     "tune_chain",
+    "follow_timed_pins",
+    "preview_generated",
 }
 MENUS = (POISE_MT_pose, POISE_MT_chains)
 

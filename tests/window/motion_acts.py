@@ -7,6 +7,7 @@ FIND = "bpy.ops.poise.find_contacts()"
 SOLVE = "bpy.ops.poise.solve_motion()"
 ORIGINAL = "bpy.ops.poise.give_motion_back()"
 FRAME = 40
+LIFT = 2.0  # of a foot's pin, in the walk's units
 NOTCHES = 60  # of the wheel, to the end of the sidebar
 
 
@@ -49,12 +50,29 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     def action() -> str:
         return bpy.data.objects[name].animation_data.action.name
 
+    def keys() -> list[float]:
+        made = bpy.data.objects[name].animation_data.action
+        curves = made.layers[0].strips[0].channelbags[0].fcurves
+        return [curve.evaluate(FRAME) for curve in curves]
+
     panel = yield from hand.read_panels(ORIGINAL, 0.7)
     yield from hand.click(*panel[SOLVE][0])
     yield from hand.until(lambda: action() != seen["source"], 90.0)
     seen["solved"] = action()
     yield 0.5
     seen["picture solved"] = hand.screenshot("motion_solved")
+
+    object = bpy.data.objects[name]
+    pin = next(pin for pin in object.poise_timed_pins if pin.start <= FRAME <= pin.end)
+    object.poise_live_pins = True
+    bone, before, was = pin.name, object.pose.bones[pin.name].head.copy(), keys()
+    pin.position.z += LIFT  # as a number that is dragged in the panel
+    yield 0.1
+    seen["live"] = [(object.pose.bones[bone].head - before).length, keys() == was]
+    seen["picture live"] = hand.screenshot("motion_live")
+    yield from hand.until(lambda: keys() != was, 90.0)
+    seen["followed"] = action()
+    bpy.data.objects[name].poise_live_pins = False
 
     made = sorted(action.name for action in bpy.data.actions)
     yield from hand.click(*panel[SOLVE][0])
@@ -113,4 +131,10 @@ def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
         yield 0.02
     yield 0.5
     seen["picture"] = hand.screenshot("motion_generate")
+    object = bpy.data.objects[name]
+    before = [tuple(bone.head) for bone in object.pose.bones]
+    object.poise_tracks[1].offset -= 1.0  # as a number that is dragged in the panel
+    yield 0.3
+    seen["moved"] = sum(tuple(bone.head) != head for bone, head in zip(object.pose.bones, before, strict=True))
+    seen["picture preview"] = hand.screenshot("motion_preview")
     return seen

@@ -25,6 +25,13 @@ def test_the_motion_is_solved_beside_blender_into_an_action_of_its_own(seen: dic
     assert seen["solved"] == f"{seen['source']} poise"
 
 
+def test_a_pin_that_is_changed_shows_at_once_and_is_solved_beside_blender(seen: dict[str, Any]) -> None:
+    moved, unkeyed = seen["live"]
+    assert moved > 0.5
+    assert unkeyed
+    assert seen["followed"] == seen["solved"]
+
+
 def test_escape_in_the_middle_changes_nothing(seen: dict[str, Any]) -> None:
     assert seen["after cancel"] == [seen["solved"], True]
 
@@ -37,3 +44,4 @@ def test_a_generated_jump_has_its_samples_in_the_graph_editor(person: Any) -> No
     seen = person(generate, str(RIG), limit=120)
     assert seen["action"] == "Armature jump"
     assert seen["tracks"] == ["arm.L, arm.R", "all"]
+    assert seen["moved"] > 10  # bones, when an offset was changed
