@@ -110,3 +110,13 @@ def test_targets_move_by_what_a_mouse_and_a_walk_do() -> None:
     walk = work.walk("body", 300)
     np.testing.assert_allclose(walk.positions[0], walk.rig.heads[walk.bones], atol=1e-9)
     assert np.linalg.norm(np.diff(walk.positions, axis=0), axis=-1).max() < 0.06
+
+
+@pytest.mark.skipif(find_spec("bpy") is None, reason="a batch needs PyPI's bpy")
+def test_a_batch_is_measured_with_one_process_and_with_two(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.batch", "--smoke", "--json", str(tmp_path / "figures.json")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "figures.json").read_text())
+    assert [turn["processes"] for turn in document["turns"]] == [1, 2]
+    assert document["bars"] == [{"bar": "two processes come to the same", "met": True}]

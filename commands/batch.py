@@ -147,23 +147,18 @@ def _tasks(arguments: argparse.Namespace) -> list[Task]:
         body = ["--blend", str(arguments.blend.resolve())]
     elif arguments.blend is not None:
         raise CoreError(f"--blend: only for {', '.join(CLIPS)}; {verb} opens the files themselves.")
-    options, ingredients = _options(verb, arguments.job)
-    common = [
-        _version(),
-        bpy.app.version_string,
-        verb,
-        options,
-        ingredients,
-        *(_content(Path(path)) for path in body[1:]),
-    ]
-    target.mkdir(parents=True, exist_ok=True)
+    options, sums = _options(verb, arguments.job)
+    common = [_version(), bpy.app.version_string, verb, *sums, *(_content(Path(path)) for path in body[1:])]
     tasks: list[Task] = []
     for path in files:
         name = path.relative_to(source)
         output = target / (name if path.suffix == ".blend" else name.with_name(f"{name.name}.blend"))
         if output.exists() and not record_of(output).exists():
             raise CoreError(f'"{output}" is there already and not of a batch; it is not written over.')
-        output.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CoreError(f'The folder "{output.parent}" cannot be made: {error.strerror or error}.') from error
         key = sum_of(json.dumps([*common, _content(path)]).encode())
         tasks.append(Task(name.as_posix(), (option, str(path), *body, *options), output, key))
     return tasks
@@ -243,7 +238,7 @@ def _duration(seconds: float) -> str:
 
 
 def _options(verb: str, job: Path | None) -> tuple[list[str], list[str]]:
-    """The options in a job file, and the sums of that file and of those that it names."""
+    """The options in a job file, for a process in its folder, and the sums of that file and of those that it names."""
     if job is None:
         return [], []
     data = read_json(job, "job", _object)
@@ -252,7 +247,7 @@ def _options(verb: str, job: Path | None) -> tuple[list[str], list[str]]:
     if verb in OWN_FILES and "version" in data:
         option, check = OWN_FILES[verb]
         check(job)
-        return [option, str(job.resolve())], sums
+        return [option, job.name], sums
     options: list[str] = []
     for name, value in data.items():
         if name in GIVEN:
