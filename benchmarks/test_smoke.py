@@ -20,7 +20,7 @@ NO_PEERS = "raise ImportError(f'{__name__} is hidden by the test')\n"
 
 
 def smoke(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    for peer in ("mink", "pink"):
+    for peer in ("mink", "pink", "pinocchio", "placo"):
         (tmp_path / f"{peer}.py").write_text(NO_PEERS)
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-m", "benchmarks", "--smoke", *arguments]
@@ -34,7 +34,7 @@ def test_without_peers_poise_is_measured_and_the_missing_ones_are_named(tmp_path
     assert "mink is missing" in done.stdout
     assert "pink is missing" in done.stdout
     document = json.loads(file.read_text())
-    assert set(document["missing"]) == {"mink", "pink"}
+    assert set(document["missing"]) == {"mink", "pink", "placo", "pinocchio"}
     measured = {(f["solver"], f["work"], f["degrees_of_freedom"]) for f in document["figures"]}
     assert measured == {("Poise", "W1", 72), ("Poise", "W1", 198), ("Poise", "W2", 72), ("Poise*", "W2", 72)}
     assert all(f["solved"] == 1.0 for f in document["figures"])
