@@ -11,8 +11,9 @@ W2  A bake of 2,000 frames: walking feet in position and orientation, both hands
 
 The rules are the same for all: one rig, joint limits kept, one rest pose to start from and to stay near. A target is
 done when every effector is within 1 mm and the feet within 0.1 degrees; peers go on with QP steps until then or to
-their cap. The clock runs for the solving only: models, tasks and targets are made before. Solved is what a forward
-kinematics that belongs to no solver finds within the tolerances and the limits.
+their cap. The clock is the processor's, since all have one thread, and runs for the solving only: models, tasks and
+targets are made before. Solved is what a forward kinematics that belongs to no solver finds within the tolerances and
+the limits.
 
 Poise runs with the settings that its tools ship. Poise* goes on with its bake until the joints of every frame rest.
 Every round runs all solvers, each time in another order, W1 five times; figures are medians, and only their ratios can
@@ -24,7 +25,7 @@ import importlib
 import statistics
 import sys
 from dataclasses import asdict, dataclass, field
-from time import perf_counter
+from time import process_time
 from typing import Any, Final, Protocol, TextIO
 
 import numpy as np
@@ -111,9 +112,9 @@ def measure(
                 solver.start()
                 gc.collect()
                 gc.disable()
-                begin = perf_counter()
+                begin = process_time()
                 solver.run()
-                figure.seconds.append(perf_counter() - begin)
+                figure.seconds.append(process_time() - begin)
                 gc.enable()
                 answer = solver.answer()
                 figure.iterations = answer.iterations

@@ -2,9 +2,11 @@
 
 python -m benchmarks.bake              250 frames of a walk on a rig of 55 bones, each three times; then ten minutes
 python -m benchmarks.bake --frames N   so many frames for both
+python -m benchmarks.bake --json FILE  the figures as JSON, too
 """
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -28,6 +30,7 @@ MIB: Final = 1024.0  # KiB
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bake", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--frames", type=int, metavar="N", help="of both measurements")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as JSON")
     parser.add_argument("--step", choices=("make", "bake", "hold"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -39,11 +42,15 @@ def main() -> int:
 
     rig, count = walker(options.frames or FRAMES), options.frames or FRAMES
     poise, blender = fastest(lambda: bake(rig)), fastest(lambda: nla_bake(rig))
-    print(f"{bpy.app.version_string}: {count / poise:.0f} frames/s, nla.bake {count / blender:.0f}")
+    speed, blender_speed = count / poise, count / blender
+    print(f"{bpy.app.version_string}: {speed:.0f} frames/s, nla.bake {blender_speed:.0f}")
     count = options.frames or LONG
     with TemporaryDirectory() as folder:
         _, peak, held = (_measured(step, count, folder) for step in STEPS)
     print(f"{count} frames: a peak of {(peak - held) / MIB:.0f} MiB above Blender with both actions")
+    if options.json:
+        figures = {"poise": speed, "nla.bake": blender_speed, "long": count, "peak_mib": (peak - held) / MIB}
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

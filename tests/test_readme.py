@@ -27,7 +27,7 @@ RUN_BY = {
     "make demo": ("tests/blender/test_demo.py", "demo"),
     "make package": (".ci/run", "make package"),
     "make test": (".ci/run", "make test"),
-    "python -m nox -s benchmarks -- --peers": ("benchmarks/__main__.py", '"--peers"'),
+    "python -m nox -s benchmarks -- --peers": ("benchmarks/everything.py", '"--peers"'),
     "python -m nox -s demo": ("tests/blender/test_demo.py", "demo"),
     "python -m nox -s tests": ("Makefile", "python -m nox -s tests"),
     "python -m pip install nox": ("Makefile", "python -m pip install"),
