@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import work
+from benchmarks import everything, work
 from benchmarks.with_poise import Solver
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -120,3 +120,30 @@ def test_a_batch_is_measured_with_one_process_and_with_two(tmp_path: Path) -> No
     document = json.loads((tmp_path / "figures.json").read_text())
     assert [turn["processes"] for turn in document["turns"]] == [1, 2]
     assert document["bars"] == [{"bar": "two processes come to the same", "met": True}]
+
+
+def test_everything_is_measured_by_one_command_with_json_and_tables(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.everything", "--smoke", "--parts", "growth", "--folder", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "everything.json").read_text())["growth"]["rows"]
+    assert {what: [row[what] for row in found] for what, found in rows.items()} == {
+        "bones": [10],
+        "goals": [1],
+        "frames": [1],
+    }
+    assert all(row["milliseconds"] > 0 < row["peak_mib"] for found in rows.values() for row in found)
+    assert "==== growth" in done.stdout
+
+
+def test_the_picture_has_the_time_of_every_solver() -> None:
+    found = {
+        "drag": {
+            "figures": [{"work": "W1", "degrees_of_freedom": 72, "solver": "mink", "milliseconds_per_target": 0.5}]
+        },
+        "bake": {"poise": 1000.0, "nla.bake": 100.0},
+    }
+    assert everything.speeds(found) == {
+        "W1, 72 DoF": {"mink": 500.0},
+        "bake": {"Poise": 1000.0, "nla.bake": 10_000.0},
+    }

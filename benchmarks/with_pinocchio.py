@@ -1,7 +1,8 @@
 """pinocchio's Jacobians (C++) with damped least squares in numpy: what one would write without a solver's library.
 
-A step is that of least norm to all goals at once, from a little nearer to the rest pose; joints that it would take
-beyond their limits are put there, and the rest of the step is taken without them.
+A step is that of least norm to all goals at once; joints that it would take beyond their limits are put there, and the
+rest of the step is taken without them. Nothing leads it back to the rest pose: with a null-space step of 0.02 or 0.05
+of the way it circled at limits, and solved 94-98 % of W1 in five to seven steps.
 """
 
 from importlib.metadata import version
@@ -13,7 +14,7 @@ import pinocchio  # pyright: ignore[reportMissingImports]
 from .with_pink import answer_of, rest_of
 from .work import DATA, POSITION_TOLERANCE, TURNED_TRACE, Answer, Array, Work
 
-SETTINGS: Final = {"damping": 1e-6, "posture_gain": 0.05, "longest": 0.2, "step_cap": 50}
+SETTINGS: Final = {"damping": 1e-6, "longest": 0.2, "step_cap": 50}
 FREE: Final = 6  # of the root: its limits in the model are those of its quaternion
 
 
@@ -68,9 +69,7 @@ class Solver:
             if turned:
                 errors.append(pinocchio.log3(frames[i] @ placed[i].rotation.T))
         jacobian, error = np.concatenate(jacobians), np.concatenate(errors)
-        change = np.zeros(self.model.nv)
-        change[FREE:] = SETTINGS["posture_gain"] * (self.rest - self.q)[FREE + 1 :]
-        change += self._least(jacobian, error - jacobian @ change)
+        change = self._least(jacobian, error)
         angles = self.q[FREE + 1 :]
         bounded = np.minimum(np.maximum(angles + change[FREE:], self.lower), self.upper) - angles
         out = np.flatnonzero(bounded != change[FREE:]) + FREE
