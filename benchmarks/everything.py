@@ -71,7 +71,7 @@ def speeds(found: dict[str, Any]) -> dict[str, dict[str, float]]:
     for row in found.get("arms", {}).get("figures", {}).get("arms", {}).get("rows", ()):
         bars.setdefault("W4, arm", {})[row["solver"]] = row["microseconds"]
     for figure in found.get("tick", {}).get("figures", ()):
-        name = f"{figure['solver']}{', limits' if figure['limits'] else ''}"
+        name = f"{figure['solver']}, limits" if figure["limits"] else figure["solver"]
         bars.setdefault("tick", {})[name] = 1e3 * figure["median_ms"]
     if "bake" in found:
         bars["bake"] = {name: 1e6 / found["bake"][key] for name, key in (("Poise", "poise"), ("nla.bake", "nla.bake"))}
@@ -129,8 +129,9 @@ def main() -> int:
     found = {part: json.loads(file.read_text(encoding="utf-8")) for part, file in files.items() if file.is_file()}
     (options.folder / "everything.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(f"\nwritten: {options.folder / 'everything.json'}")
-    if importlib.util.find_spec("matplotlib"):
-        draw(speeds(found), options.folder / "speed.png")
+    bars = speeds(found)
+    if bars and importlib.util.find_spec("matplotlib"):
+        draw(bars, options.folder / "speed.png")
         print(f"drawn: {options.folder / 'speed.png'}")
     for part in failed:
         print(f"FAILED: {part}")
