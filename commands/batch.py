@@ -76,7 +76,7 @@ def add_batch(verbs: Any) -> None:
     parser.add_argument("--job", metavar="JOB.json", type=Path, help="a job, a recipe, or the options of the verb")
     parser.add_argument("--output", metavar="FOLDER", type=Path, required=True, help="where the results go")
     parser.add_argument("--blend", metavar="FILE", type=Path, help=f"the body that takes clips: {', '.join(CLIPS)}")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count(), help="processes (default: cores)")
+    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
     parser.add_argument("--scheduler", metavar="tcp://...", help="of a Dask cluster, which does it then")
     parser.add_argument(
         "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
@@ -221,7 +221,7 @@ def _tell_table(data: Mapping[str, Any]) -> None:
         rows = [row for row in files if row["state"] == state]
         frames, seconds = (sum(row[name] for row in rows) for name in ("frames", "seconds"))
         tell(f"{state:32}{len(rows):8,}{frames:10,}{seconds:10,.1f}")
-    tell(f"{len(files)} files in {_duration(data['seconds'])}")
+    tell(f"{_duration(data['seconds'])} in all; digest {data['digest']}")
     for row in files:
         if row["reason"]:
             tell(f"{row['state']}: {row['file']}: {_shortly(row['reason'])}")
