@@ -80,10 +80,10 @@ def speeds(found: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 def draw(bars: dict[str, dict[str, float]], file: Path) -> None:
     """A bar for each solver of each work, Poise's in colour."""
-    import matplotlib
+    import matplotlib  # pyright: ignore[reportMissingImports]
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    from matplotlib import pyplot as plt  # pyright: ignore[reportMissingImports]
 
     columns = 2
     rows = -(-len(bars) // columns)

@@ -49,7 +49,7 @@ def limbs(bones: int, count: int) -> Skeleton:
             turns.append(rotation.from_axis_angle([0.0, 0.0, 1.0], angle))
             lengths.append(1.0 / each)
     names = tuple(f"bone{number}" for number in range(len(parents)))
-    return Skeleton(names, parents, offsets, np.array(turns), lengths)
+    return Skeleton(names, np.array(parents), np.array(offsets), np.array(turns), np.array(lengths))
 
 
 def led(bones: int, count: int, goals: int) -> Callable[[], Any]:
@@ -87,10 +87,10 @@ def measure(act: Callable[[], Any], rounds: int) -> dict[str, float]:
 
 def draw(rows: dict[str, list[dict[str, Any]]], file: Path) -> None:
     """Time and memory by size, a column for each of the three."""
-    import matplotlib
+    import matplotlib  # pyright: ignore[reportMissingImports]
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
+    from matplotlib import pyplot as plt  # pyright: ignore[reportMissingImports]
 
     figure, axes = plt.subplots(2, len(rows), figsize=(9.0, 5.0), layout="constrained", sharey="row", squeeze=False)
     for column, (what, found) in enumerate(rows.items()):
