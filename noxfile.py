@@ -114,11 +114,13 @@ def poise(session: nox.Session) -> None:
 
 @nox.session(python=list(BLENDERS))
 def benchmarks(session: nox.Session) -> None:
-    """Measure Poise; with --peers beside pink and mink, from PyPI."""
+    """Measure Poise, all of it, into build/benchmarks; with --peers beside all that PyPI and npm have."""
     once(session)
-    numpy = [requirement for requirement in BLENDERS[str(session.python)] if requirement.startswith("numpy")]
-    session.install(*numpy, *(group("peers") if "--peers" in session.posargs else []))
-    session.run("python", "-m", "benchmarks", *session.posargs)
+    python = blender(session)
+    if "--peers" in session.posargs:
+        session.install(*BLENDERS[str(session.python)], *group("peers"), *group("quality"))
+        python = "python"
+    session.run(python, "-m", "benchmarks.everything", *session.posargs, external=True)
 
 
 @nox.session(python=list(BLENDERS))

@@ -1,7 +1,7 @@
-"""W1 and W2: one frame under the mouse and a bake, Poise beside pink and mink, interleaved in one run.
+"""W1 and W2: one frame under the mouse and a bake, Poise beside mink, pink, placo and pinocchio, interleaved.
 
     python -m benchmarks                Poise, and those peers that are installed
-    python -m benchmarks --peers        fails if a peer is missing: pip install pin-pink mink qpsolvers[quadprog]
+    python -m benchmarks --peers        fails if a peer is missing: the group `peers` of pyproject.toml
     python -m benchmarks --json FILE    the figures as JSON, too; "-" is standard output, the table goes to stderr
     python -m benchmarks --smoke        a few targets, once: that it runs, no figures
 
@@ -11,8 +11,9 @@ W2  A bake of 2,000 frames: walking feet in position and orientation, both hands
 
 The rules are the same for all: one rig, joint limits kept, one rest pose to start from and to stay near. A target is
 done when every effector is within 1 mm and the feet within 0.1 degrees; peers go on with QP steps until then or to
-their cap. The clock runs for the solving only: models, tasks and targets are made before. Solved is what a forward
-kinematics that belongs to no solver finds within the tolerances and the limits.
+their cap. The clock is the processor's, since all have one thread, and runs for the solving only: models, tasks and
+targets are made before. Solved is what a forward kinematics that belongs to no solver finds within the tolerances and
+the limits.
 
 Poise runs with the settings that its tools ship. Poise* goes on with its bake until the joints of every frame rest.
 Every round runs all solvers, each time in another order, W1 five times; figures are medians, and only their ratios can
@@ -24,7 +25,7 @@ import importlib
 import statistics
 import sys
 from dataclasses import asdict, dataclass, field
-from time import perf_counter
+from time import process_time
 from typing import Any, Final, Protocol, TextIO
 
 import numpy as np
@@ -35,7 +36,12 @@ from .work import KINDS, W1_TARGETS, W2_FRAMES, Answer, Verdict, Work, drag, jud
 ROUNDS: Final = 5
 PASSES: Final = {"W1": 5, "W2": 1}  # in a round: W1 takes a tenth of a second, the machine's moods last longer
 SMOKE_TARGETS: Final = 5
-PEERS: Final = {"mink": "with_mink", "pink": "with_pink"}
+PEERS: Final = {
+    "mink": "with_mink",
+    "pink": "with_pink",
+    "placo": "with_placo",
+    "pinocchio": "with_pinocchio",
+}
 W1_BAR: Final = 1.0  # times as fast as mink
 W2_BAR: Final = 3.0
 
@@ -106,9 +112,9 @@ def measure(
                 solver.start()
                 gc.collect()
                 gc.disable()
-                begin = perf_counter()
+                begin = process_time()
                 solver.run()
-                figure.seconds.append(perf_counter() - begin)
+                figure.seconds.append(process_time() - begin)
                 gc.enable()
                 answer = solver.answer()
                 figure.iterations = answer.iterations
@@ -141,11 +147,11 @@ def print_table(figures: list[Figure], out: TextIO) -> None:
     for key, reference in ours.items():
         rows = [f for f in figures if (f.work, f.degrees_of_freedom) == key]
         print(f"\n{key[0]}, {key[1]} DoF, {rows[0].targets} targets", file=out)
-        print("  {:8}{:>13}{:>13}{:>10}{:>8}{:>12}{:>14}".format(*columns), file=out)
+        print("  {:10}{:>13}{:>13}{:>10}{:>8}{:>12}{:>14}".format(*columns), file=out)
         for f in rows:
             assert f.verdict is not None
             print(
-                f"  {f.solver:8}{f.milliseconds:10.3f} ms{1e3 / f.milliseconds:13,.0f}{f.verdict.solved:10.1%}"
+                f"  {f.solver:10}{f.milliseconds:10.3f} ms{1e3 / f.milliseconds:13,.0f}{f.verdict.solved:10.1%}"
                 f"{f.iterations / f.targets:8.2f}{1e3 * f.verdict.position:9.3f} mm{f.milliseconds / reference:13.1f}x",
                 file=out,
             )
@@ -154,7 +160,7 @@ def print_table(figures: list[Figure], out: TextIO) -> None:
 def main() -> int:
     summary, _, _ = (__doc__ or "").partition("\n")
     parser = report.options("benchmarks", summary, ROUNDS)
-    parser.add_argument("--peers", action="store_true", help="fail if pink or mink is not installed")
+    parser.add_argument("--peers", action="store_true", help="fail if a peer is not installed")
     chosen = parser.parse_args()
     rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
 
@@ -165,7 +171,7 @@ def main() -> int:
             names.append(module)
         except ImportError as error:
             missing[peer] = str(error)
-            print(f"{peer} is missing ({error}): pip install pin-pink mink qpsolvers[quadprog]", file=out)
+            print(f"{peer} is missing ({error}): pip install --group peers", file=out)
     if missing and chosen.peers:
         return 1
     modules = [importlib.import_module(f".{name}", __package__) for name in names]

@@ -3,9 +3,11 @@
 python -m benchmarks.bake              250 frames of a walk on a rig of 55 bones, each three times; then ten minutes
                                        baked, and its feet locked, each in a process of its own
 python -m benchmarks.bake --frames N   so many frames for all
+python -m benchmarks.bake --json FILE  the figures as JSON, too
 """
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,6 +31,7 @@ MIB: Final = 1024.0  # KiB
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bake", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--frames", type=int, metavar="N", help="of both measurements")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as JSON")
     parser.add_argument("--step", choices=tuple(STEPS), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -40,14 +43,19 @@ def main() -> int:
 
     rig, count = walker(options.frames or FRAMES), options.frames or FRAMES
     poise, blender = fastest(lambda: bake(rig)), fastest(lambda: nla_bake(rig))
-    speeds = f"{count / poise:.0f} frames/s, nla.bake {count / blender:.0f}, {blender / poise:.1f} times as fast"
+    speed, blender_speed = count / poise, count / blender
+    speeds = f"{speed:.0f} frames/s, nla.bake {blender_speed:.0f}, {speed / blender_speed:.1f} times as fast"
     print(f"{bpy.app.version_string}: {speeds}")
-    count = options.frames or LONG
+    count, peaks = options.frames or LONG, {}
     with TemporaryDirectory() as folder:
         _measured("make", count, folder)
         for name in ("bake", "lock"):
             peak, held = (_measured(step, count, folder) for step in (name, "hold"))
-            print(f"{name}, {count} frames: a peak of {(peak - held) / MIB:.0f} MiB above Blender with both actions")
+            peaks[name] = (peak - held) / MIB
+            print(f"{name}, {count} frames: a peak of {peaks[name]:.0f} MiB above Blender with both actions")
+    if options.json:
+        figures = {"poise": speed, "nla.bake": blender_speed, "long": count, "peak_mib": peaks}
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import work
+from benchmarks import everything, work
 from benchmarks.with_poise import Solver
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,7 +20,7 @@ NO_PEERS = "raise ImportError(f'{__name__} is hidden by the test')\n"
 
 
 def smoke(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    for peer in ("mink", "pink"):
+    for peer in ("mink", "pink", "pinocchio", "placo"):
         (tmp_path / f"{peer}.py").write_text(NO_PEERS)
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-m", "benchmarks", "--smoke", *arguments]
@@ -34,7 +34,7 @@ def test_without_peers_poise_is_measured_and_the_missing_ones_are_named(tmp_path
     assert "mink is missing" in done.stdout
     assert "pink is missing" in done.stdout
     document = json.loads(file.read_text())
-    assert set(document["missing"]) == {"mink", "pink"}
+    assert set(document["missing"]) == {"mink", "pink", "placo", "pinocchio"}
     measured = {(f["solver"], f["work"], f["degrees_of_freedom"]) for f in document["figures"]}
     assert measured == {("Poise", "W1", 72), ("Poise", "W1", 198), ("Poise", "W2", 72), ("Poise*", "W2", 72)}
     assert all(f["solved"] == 1.0 for f in document["figures"])
@@ -110,3 +110,40 @@ def test_targets_move_by_what_a_mouse_and_a_walk_do() -> None:
     walk = work.walk("body", 300)
     np.testing.assert_allclose(walk.positions[0], walk.rig.heads[walk.bones], atol=1e-9)
     assert np.linalg.norm(np.diff(walk.positions, axis=0), axis=-1).max() < 0.06
+
+
+@pytest.mark.skipif(find_spec("bpy") is None, reason="a batch needs PyPI's bpy")
+def test_a_batch_is_measured_with_one_process_and_with_two(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.batch", "--smoke", "--json", str(tmp_path / "figures.json")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "figures.json").read_text())
+    assert [turn["processes"] for turn in document["turns"]] == [1, 2]
+    assert document["bars"] == [{"bar": "two processes come to the same", "met": True}]
+
+
+def test_everything_is_measured_by_one_command_with_json_and_tables(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks.everything", "--smoke", "--parts", "growth", "--folder", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "everything.json").read_text())["growth"]["rows"]
+    assert {what: [row[what] for row in found] for what, found in rows.items()} == {
+        "bones": [10],
+        "goals": [1],
+        "frames": [1],
+    }
+    assert all(row["milliseconds"] > 0 < row["peak_mib"] for found in rows.values() for row in found)
+    assert "==== growth" in done.stdout
+
+
+def test_the_picture_has_the_time_of_every_solver() -> None:
+    found = {
+        "drag": {
+            "figures": [{"work": "W1", "degrees_of_freedom": 72, "solver": "mink", "milliseconds_per_target": 0.5}]
+        },
+        "bake": {"poise": 1000.0, "nla.bake": 100.0},
+    }
+    assert everything.speeds(found) == {
+        "W1, 72 DoF": {"mink": 500.0},
+        "bake": {"Poise": 1000.0, "nla.bake": 10_000.0},
+    }

@@ -14,7 +14,7 @@ import pink  # pyright: ignore[reportMissingImports]
 import pinocchio  # pyright: ignore[reportMissingImports]
 import qpsolvers  # pyright: ignore[reportMissingImports]
 
-from .work import DATA, POSITION_TOLERANCE, TURNED_TRACE, Answer, Work, from_hinges
+from .work import DATA, POSITION_TOLERANCE, TURNED_TRACE, Answer, Array, Rig, Work, from_hinges
 
 SETTINGS: Final = {
     "position_cost": 1.0,
@@ -51,9 +51,7 @@ class Solver:
             for name, turned in zip(work.effectors, work.turned, strict=True)
         ]
         posture = pink.PostureTask(cost=s["posture_cost"], gain=s["posture_gain"])
-        self.rest = pinocchio.neutral(self.model)
-        self.rest[:3] = rig.heads[0]
-        self.rest[3:7] = pinocchio.Quaternion(rig.frames[0]).coeffs()
+        self.rest = rest_of(rig, self.model.nq)
         posture.set_target(self.rest)
         self.tasks = [*self.frame_tasks, posture]
         self.found = np.empty((len(work.positions), self.model.nq))
@@ -88,8 +86,18 @@ class Solver:
             self.found[frame] = configuration.q
 
     def answer(self) -> Answer:
-        rig, q = self.work.rig, self.found
-        columns = [
-            [self.model.idx_qs[self.model.getJointId(f"{name}_j{axis}")] for axis in "xyz"] for name in rig.names[1:]
-        ]
-        return from_hinges(rig, q[:, columns], q[:, :3], q[:, [6, 3, 4, 5]], self.iterations)
+        return answer_of(self.work.rig, self.model, self.found, self.iterations)
+
+
+def rest_of(rig: Rig, count: int) -> Array:
+    """pinocchio's configuration for the rest pose: the root's place and its quaternion xyzw, then angles."""
+    rest = np.zeros(count)
+    rest[:3] = rig.heads[0]
+    rest[3:7] = pinocchio.Quaternion(rig.frames[0]).coeffs()
+    return rest
+
+
+def answer_of(rig: Rig, model: Any, found: Array, iterations: int) -> Answer:
+    """The answer in configurations (F, nq) of a pinocchio model."""
+    columns = [[model.idx_qs[model.getJointId(f"{name}_j{axis}")] for axis in "xyz"] for name in rig.names[1:]]
+    return from_hinges(rig, found[:, columns], found[:, :3], found[:, [6, 3, 4, 5]], iterations)

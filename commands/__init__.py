@@ -9,6 +9,7 @@ import traceback
 from typing import Final, NoReturn
 
 from ..core import CoreError
+from .batch import add_batch
 from .contribute import add_contribute
 from .feet import add_lock_feet
 from .generate import add_generate
@@ -17,6 +18,7 @@ from .path import add_edit_path
 from .reduce import add_bake, add_reduce_keys
 from .retarget import add_retarget
 from .verbs import add_info, add_solve, tell
+from .worker import add_worker
 
 __all__ = ["run"]
 
@@ -33,6 +35,7 @@ _VERBS: Final = (
     add_reduce_keys,
     add_bake,
     add_edit_path,
+    add_batch,
 )
 
 
@@ -56,6 +59,7 @@ def run(argv: list[str]) -> int:
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     for add in _VERBS:
         add(verbs)
+    add_worker(verbs, run)
     try:
         arguments = parser.parse_args(argv)
         return arguments.verb(arguments)

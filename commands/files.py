@@ -3,20 +3,49 @@
 import os
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, Final
 
 import bpy
 
 from ..core import CoreError
 
+MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf")  # that Blender imports
+
 
 def open_blend(path: Path) -> None:
-    """Open a .blend file in place of the present one; raises CoreError if that does not work."""
+    """Open a .blend file, or one of MOTIONS, in place of the present file; raises CoreError if that does not work."""
     if not path.is_file():
         raise CoreError(f'There is no file "{path}".')
+    if path.suffix.lower() in MOTIONS:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        import_motion(path, alone=True)
+        return
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()))
     except RuntimeError as error:
         raise CoreError(f'The file "{path}" is no .blend file that this Blender can open.') from error
+
+
+def import_motion(path: Path, alone: bool = False) -> None:
+    """Import one of MOTIONS into the present file, which takes its frame rate from it if it is `alone` there."""
+    importers: dict[str, Any] = {
+        ".bvh": lambda name: bpy.ops.import_anim.bvh(
+            filepath=name, use_fps_scale=not alone, update_scene_fps=alone, update_scene_duration=alone
+        ),
+        ".fbx": lambda name: bpy.ops.import_scene.fbx(filepath=name),
+        ".glb": lambda name: bpy.ops.import_scene.gltf(filepath=name),
+        ".gltf": lambda name: bpy.ops.import_scene.gltf(filepath=name),
+    }
+    kind = path.suffix.lower()
+    if kind not in importers:
+        raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(MOTIONS)}.')
+    if not path.is_file():
+        raise CoreError(f'There is no file "{path}".')
+    try:
+        importers[kind](str(path))
+    except RuntimeError as error:
+        said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
+        raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
 
 def present_blend() -> Path | None:

@@ -14,10 +14,9 @@ from ..core.editing.retarget import planted, retarget
 from .edit import keyed_range
 from .feet import add_motion
 from .fields import check_range
+from .files import MOTIONS, import_motion
 from .hold import HeldMotion
 from .verbs import armature_of, outputs, tell, tell_report
-
-KINDS = (".bvh", ".fbx", ".glb", ".gltf")
 
 
 class Retargeted(HeldMotion):
@@ -50,27 +49,13 @@ class Retargeted(HeldMotion):
 @contextmanager
 def imported(context: Any, path: Path) -> Iterator[Any]:
     """The armature with a motion in a file, which is in the scene inside; afterwards nothing of it is left."""
-    importers: dict[str, Any] = {
-        ".bvh": lambda name: bpy.ops.import_anim.bvh(filepath=name, use_fps_scale=True),
-        ".fbx": lambda name: bpy.ops.import_scene.fbx(filepath=name),
-        ".glb": lambda name: bpy.ops.import_scene.gltf(filepath=name),
-        ".gltf": lambda name: bpy.ops.import_scene.gltf(filepath=name),
-    }
-    kind = path.suffix.lower()
-    if kind not in importers:
-        raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(KINDS)}.')
-    if not path.is_file():
-        raise CoreError(f'There is no file "{path}".')
     before, active, frame = set(bpy.data.user_map()), context.view_layer.objects.active, context.scene.frame_current
     selected = [object for object in context.view_layer.objects if object.select_get()]
     mode = active.mode if active is not None else "OBJECT"
     try:
         if mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        try:
-            importers[kind](str(path))
-        except RuntimeError as error:
-            raise CoreError(f'"{path.name}" cannot be read: {str(error).strip().splitlines()[-1]}') from error
+        import_motion(path)
         new = [block for block in bpy.data.user_map() if block not in before]
         found = [block for block in new if isinstance(block, bpy.types.Object) and block.type == "ARMATURE"]
         moving = [one for one in found if one.animation_data is not None and one.animation_data.action is not None]
@@ -91,7 +76,7 @@ def imported(context: Any, path: Path) -> Iterator[Any]:
 def add_retarget(verbs: Any) -> None:
     parser = verbs.add_parser("retarget", help="bring a motion from another body", allow_abbrev=False)
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(KINDS)}")
+    source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(MOTIONS)}")
     source.add_argument("--source", metavar="A", help="the armature of the file that has it")
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
     add_motion(parser)

@@ -41,7 +41,7 @@ def add_results(parser: argparse.ArgumentParser) -> None:
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--blend", metavar="FILE", type=Path, help="the .blend file, where none was opened")
+    parser.add_argument("--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened")
     parser.add_argument(
         "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
     )

@@ -7,7 +7,8 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..commands.edit import Edit
-from ..commands.retarget import KINDS, Retargeted, imported
+from ..commands.files import MOTIONS
+from ..commands.retarget import Retargeted, imported
 from ..core import CoreError
 from .background import Background
 from .tool import counted
@@ -23,7 +24,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         name="File", description="The file that has the motion; without, it is the other selected armature's",
         subtype="FILE_PATH", options={"SKIP_SAVE"},
     )  # fmt: skip
-    filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in KINDS), options={"HIDDEN"})
+    filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in MOTIONS), options={"HIDDEN"})
     plant: BoolProperty(
         name="Plant Feet", description="Let feet stand where those of the other body bear on the ground", default=True
     )

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 RIG = "tests/data/rigs/named_mixamo_cm.blend"
 WALK = "docs/examples/walk_keypoints.jsonl"
+CLIP = "tests/data/motion/cmu_07_12.bvh"
 
 PROGRAMS = {"blender", "make", "nox", "pip", "python", ".ci/run"}
 LANGUAGES = {"json", "python", "sh", "text"}
@@ -26,7 +27,7 @@ RUN_BY = {
     "make demo": ("tests/blender/test_demo.py", "demo"),
     "make package": (".ci/run", "make package"),
     "make test": (".ci/run", "make test"),
-    "python -m nox -s benchmarks -- --peers": ("benchmarks/__main__.py", '"--peers"'),
+    "python -m nox -s benchmarks -- --peers": ("benchmarks/everything.py", '"--peers"'),
     "python -m nox -s demo": ("tests/blender/test_demo.py", "demo"),
     "python -m nox -s tests": ("Makefile", "python -m nox -s tests"),
     "python -m pip install nox": ("Makefile", "python -m pip install"),
@@ -64,7 +65,7 @@ def run_verb(*arguments: str) -> tuple[int, str, dict[str, bytes]]:
         folder = Path(name)
         (job,) = blocks("json")
         (folder / "JOB.json").write_text(job, encoding="utf-8")
-        for file in (RIG, WALK):
+        for file in (RIG, WALK, CLIP):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / file, folder / file)
         before = set(folder.iterdir())
@@ -76,7 +77,11 @@ def run_verb(*arguments: str) -> tuple[int, str, dict[str, bytes]]:
             encoding="utf-8",
             timeout=120,
         )
-        return done.returncode, done.stderr, {file.name: file.read_bytes() for file in set(folder.iterdir()) - before}
+        return (
+            done.returncode,
+            done.stderr,
+            {file.name: file.read_bytes() for file in set(folder.iterdir()) - before if file.is_file()},
+        )
 
 
 def check(command: str) -> None:

@@ -97,7 +97,9 @@ def test_the_installed_copy_tells_about_an_armature(
 
 
 @pytest.mark.skipif("POISE_BLENDER" not in os.environ, reason="POISE_BLENDER does not name a Blender program")
-def test_a_real_blender_installs_it_and_runs_a_verb(package: Path, run: Run, rig: Path, tmp_path: Path) -> None:
+def test_a_real_blender_installs_it_and_runs_a_verb_and_a_batch(
+    package: Path, run: Run, rig: Path, tmp_path: Path
+) -> None:
     blender = os.environ["POISE_BLENDER"]
     resources = tmp_path / "resources"
     zip_file = tmp_path / package.name  # a Blender in a box sees the temporary folder, but maybe not the checkout
@@ -109,6 +111,17 @@ def test_a_real_blender_installs_it_and_runs_a_verb(package: Path, run: Run, rig
     told = run(blender, "--background", rig, "--command", "poise", "info", "--json", resources=resources)
     assert told.returncode == 0, told.stdout + told.stderr
     assert {"upper", "lower"} <= set(re.findall(r"\w+", json.dumps(json_line(told.stdout))))
+
+    clips, job = tmp_path / "clips", tmp_path / "job.json"
+    clips.mkdir()
+    (clips / "rig.blend").write_bytes(rig.read_bytes())
+    job.write_text('{"version": 1, "frames": [1, 2], "goals": [{"bone": "lower", "pin": ["position"]}]}')
+    places = ("--input", clips, "--job", job, "--output", tmp_path / "solved")
+    batch = ("--background", "--command", "poise", "batch", "--verb", "solve", *places, "--json")
+    solved = run(blender, *batch, resources=resources)  # in another process of the same program
+    assert solved.returncode == 0, solved.stdout + solved.stderr
+    assert [row["state"] for row in json_line(solved.stdout)["files"]] == ["done"]
+    assert (tmp_path / "solved" / "rig.blend").is_file()
 
     wrong = run(blender, "--background", rig, "--command", "poise", "nonsense", resources=resources)
     assert wrong.returncode == 2, wrong.stdout + wrong.stderr
