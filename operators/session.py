@@ -150,7 +150,7 @@ class Session:
             reference=self.start,
             settle=self._settle,
         )
-        return with_anatomy(self.skeleton, method, self._roles)
+        return with_anatomy(self.skeleton, method, self._roles, ranges=object.poise_use_anatomy_limits)
 
     @property
     def manner(self) -> str:

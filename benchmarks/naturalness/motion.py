@@ -45,16 +45,21 @@ class Frames:
 
 def load(pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | None = None) -> list[Frames]:
     """Every `stride`-th frame of the clips of a pack, of some subjects only if they are named."""
-    arrays = np.load(DATA / f"{pack}.npz")
+    arrays = dict(np.load(DATA / f"{pack}.npz"))  # each unpacked once
     family = pack.rpartition("_")[0]
     table = json.loads((DATA / "canonical_joints.json").read_text())[family]
     names = [str(name) for name in arrays["names"]]
     found: list[Frames] = []
+    bodies: dict[int, tuple[Skeleton, Array, Roles]] = {}  # clips of one person share them
     for number, name in enumerate(arrays["clip"]):
         if subjects and str(arrays["subject"][number]) not in subjects:
             continue
         rows = np.arange(arrays["start"][number], arrays["start"][number + 1], stride)
-        skeleton, rest = _skeleton(names, arrays["parents"], arrays["offsets"][arrays["skeleton"][number]])
+        person = int(arrays["skeleton"][number])
+        if person not in bodies:
+            skeleton, rest = _skeleton(names, arrays["parents"], arrays["offsets"][person])
+            bodies[person] = skeleton, rest, find_roles(skeleton)
+        skeleton, rest, roles = bodies[person]
         turns = rotation.normalize(arrays["rot"][rows].astype(float) / _SCALE)
         # the pack's rotations are in frames that are the world's at rest
         pose = Pose(
@@ -63,7 +68,7 @@ def load(pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | No
         )
         heads, frames = forward(skeleton, pose)
         joints = {joint: names.index(bone) for joint, bone in table.items()}
-        found.append(Frames(family, str(name), skeleton, find_roles(skeleton), joints, pose, heads, frames))
+        found.append(Frames(family, str(name), skeleton, roles, joints, pose, heads, frames))
         if clips is not None and len(found) == clips:
             break
     return found

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, mirrored
+from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy
 from ..humanoid.body import SIDES
 from ..humanoid.roles import Roles, find_roles
+from ..humanoid.sides import mirrored
 from ..pose import Pose, forward, forward_matrices
 from ..rotation import Array
 from ..skeleton import Skeleton
