@@ -13,7 +13,7 @@ from .armature import (
     world_to_armature,
     write_pose,
 )
-from .body import Body, Changes, read_body, write_body
+from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import Puppet, controls_by_role, find_puppet, lead_puppet, read_puppet_pose
 from .errors import BridgeError
@@ -38,6 +38,7 @@ __all__ = [
     "assign",
     "changed_bones",
     "check",
+    "check_free",
     "controls_by_role",
     "find_puppet",
     "lead_puppet",

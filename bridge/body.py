@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import CoreError, Pose, Skeleton, forward, rotation
 from ..core.humanoid import Roles
@@ -70,12 +71,19 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
         names = body.rig.skeleton.names
         turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
         return Changes(turned, moved, (), [*led.switched])
-    changes = changed_bones(body.pose, pose)
-    names = body.skeleton.names
-    changed = {int(bone) for bones in changes for bone in bones}
-    for bone in sorted(changed):
-        if names[bone] in body.rig.driven:
-            raise CoreError(f'"{names[bone]}" is decided by {body.rig.driven[names[bone]]}; mute that first.')
-    write_pose(object, body.rig, pose, changed)
+    changes, names = check_free(body, pose), body.skeleton.names
+    write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones})
     rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
     return Changes(rotated, moved, grown)
+
+
+def check_free(body: Body, pose: Pose) -> tuple[NDArray[np.int64], ...]:
+    """The bones that another pose, or poses, of a body without controls turn, move and make longer.
+
+    Raises CoreError where something else decides one of them.
+    """
+    changes, names = changed_bones(body.pose, pose), body.skeleton.names
+    for name in (names[bone] for bones in changes for bone in bones):
+        if name in body.rig.driven:
+            raise CoreError(f'"{name}" is decided by {body.rig.driven[name]}; mute that first.')
+    return changes

@@ -9,6 +9,7 @@ import traceback
 from typing import Final, NoReturn
 
 from ..core import CoreError
+from .body import add_body
 from .contribute import add_contribute
 from .feet import add_lock_feet
 from .generate import add_generate
@@ -25,6 +26,7 @@ _FAULT: Final = 3
 _VERBS: Final = (
     add_info,
     add_solve,
+    add_body,
     add_contribute,
     add_keypoints,
     add_lock_feet,
