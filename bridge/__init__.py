@@ -15,7 +15,7 @@ from .armature import (
 )
 from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
-from .controls import Puppet, controls_by_role, find_puppet, lead_puppet, read_puppet_pose
+from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
 from .learned import learned_cone, write_learned
@@ -28,9 +28,9 @@ __all__ = [
     "Body",
     "BridgeError",
     "Changes",
+    "ControlledBody",
     "Grab",
     "PoseWriter",
-    "Puppet",
     "Rig",
     "View",
     "acting",
@@ -40,19 +40,19 @@ __all__ = [
     "check",
     "check_free",
     "controls_by_role",
-    "find_puppet",
-    "lead_puppet",
+    "find_controlled",
+    "lead_controls",
     "learned_cone",
     "mapping_to_corrections",
     "mirrored",
     "pick",
     "read_body",
     "read_channels",
+    "read_controlled",
     "read_corrections",
     "read_matrices",
     "read_motion",
     "read_pose",
-    "read_puppet_pose",
     "read_rig",
     "read_roles",
     "read_view",

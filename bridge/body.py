@@ -9,7 +9,7 @@ from ..core import CoreError, Pose, Skeleton, forward, rotation
 from ..core.humanoid import Roles
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
-from .controls import Puppet, find_puppet, lead_puppet, read_puppet_pose
+from .controls import ControlledBody, find_controlled, lead_controls, read_controlled
 from .keys import changed_bones
 from .roles import read_roles
 
@@ -18,14 +18,14 @@ from .roles import read_roles
 class Body:
     """What is posed by its parts: `pose` of `skeleton` with these roles, at the present frame.
 
-    Of a rig whose body is driven it is the puppet's, and controls lead it.
+    Of a rig whose body is driven `pose` is that of `controlled`, which controls lead.
     """
 
     rig: Rig
     skeleton: Skeleton
     roles: Roles
     pose: Pose
-    puppet: Puppet | None = None
+    controlled: ControlledBody | None = None
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,12 @@ def read_body(object: ArmatureObject) -> Body:
     check(object)
     rig = read_rig(object)
     roles = read_roles(object, rig.skeleton)
-    puppet = find_puppet(object, rig, roles)
-    if puppet is None:
+    controlled = find_controlled(object, rig, roles)
+    if controlled is None:
         return Body(rig, rig.skeleton, roles, _as_seen(rig.skeleton, read_pose(object, rig)))
-    return Body(rig, puppet.skeleton, puppet.roles, read_puppet_pose(puppet, read_matrices(object)), puppet)
+    return Body(
+        rig, controlled.skeleton, controlled.roles, read_controlled(controlled, read_matrices(object)), controlled
+    )
 
 
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
@@ -66,8 +68,8 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
 
     Raises CoreError, with nothing written, where something else decides a bone that would change.
     """
-    if body.puppet is not None:
-        led = lead_puppet(object, body.rig, body.puppet, pose)
+    if body.controlled is not None:
+        led = lead_controls(object, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
         return Changes(turned, moved, (), [*led.switched])

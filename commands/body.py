@@ -136,9 +136,9 @@ class BodyEdit(Edit):
         else:
             with unkeyed_kept(context, object):
                 step(context, self.before.frames, note)
-        puppet, wanted = bodies[0].puppet, stack(poses)
-        if puppet is not None:
-            self.led, _ = lead(context, object, self.rig, puppet, self.before, wanted, frames is not None)
+        controlled, wanted = bodies[0].controlled, stack(poses)
+        if controlled is not None:
+            self.led, _ = lead(context, object, self.rig, controlled, self.before, wanted, frames is not None)
             self.found = self.led.motion
             return
         stood = replace(bodies[0], pose=stack([one.pose for one in bodies]))
