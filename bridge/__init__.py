@@ -21,6 +21,7 @@ from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, w
 from .learned import learned_cone, write_learned
 from .motion import acting, assign, read_motion
 from .pick import Grab, pick
+from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .view import View, read_view
 
@@ -30,6 +31,7 @@ __all__ = [
     "Changes",
     "ControlledBody",
     "Grab",
+    "NewRest",
     "PoseWriter",
     "Rig",
     "View",
@@ -43,6 +45,7 @@ __all__ = [
     "find_controlled",
     "lead_controls",
     "learned_cone",
+    "make_rest",
     "mapping_to_corrections",
     "mirrored",
     "pick",

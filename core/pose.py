@@ -171,6 +171,14 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
     return result
 
 
+def with_new_rest(skeleton: Skeleton, rest: Pose, pose: Pose) -> Pose:
+    """Poses (...) that stand as `pose` does after a pose `rest` (J), without scale, has become the rest pose."""
+    back = rotation.inv(rest.rotations)
+    way = pose.translations - rest.translations
+    way = np.where(skeleton.local_location[:, None], rotation.rotate(back, way), way)
+    return replace(pose, rotations=rotation.mul(back, pose.rotations), translations=way)
+
+
 def shifted(skeleton: Skeleton, pose: Pose, bone: int, way: Array) -> Pose:
     """The poses with a bone's head moved by `way` (..., 3), in armature space, by its location."""
     parent = int(skeleton.parents[bone])
