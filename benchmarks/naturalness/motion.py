@@ -64,7 +64,7 @@ def load(pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | No
         # the pack's rotations are in frames that are the world's at rest
         pose = Pose(
             rotation.mul(rotation.inv(rest), rotation.mul(turns, rest)),
-            _root_shift(skeleton, arrays["pos"][rows].astype(float)),
+            place_root(skeleton, arrays["pos"][rows].astype(float)),
         )
         heads, frames = forward(skeleton, pose)
         joints = {joint: names.index(bone) for joint, bone in table.items()}
@@ -96,7 +96,7 @@ def _skeleton(names: list[str], parents: NDArray[np.int64], offsets: Array) -> t
     return Skeleton(tuple(names), parents, local, rotation.mul(rotation.inv(above), rest), lengths), rest
 
 
-def _root_shift(skeleton: Skeleton, places: Array) -> Array:
+def place_root(skeleton: Skeleton, places: Array) -> Array:
     """Location channels that put the root's head at `places` (n, 3)."""
     result = np.zeros((len(places), len(skeleton), 3))
     back = rotation.inv(skeleton.rest_rotations[0])
@@ -126,4 +126,4 @@ def start_poses(frames: Frames, case: str) -> Pose:
     rotations[:, 0] = own
     away = rotation.rotate(turn, rest_heads[feet].mean(axis=0) - rest_heads[0])
     root = frames.heads[:, feet].mean(axis=1) - away
-    return Pose(rotations, _root_shift(skeleton, root))
+    return Pose(rotations, place_root(skeleton, root))
