@@ -27,6 +27,9 @@ _ALIGNED: Final = float(np.cos(np.radians(15.0)))
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or parts of the size: less is what single precision makes of a bone that stands still
 _THERE: Final = float(np.radians(0.02))
+# In a tick that others follow: errors that nobody sees, radians and parts of the size.
+_GLANCE: Final = float(np.radians(1.0))
+_SEEN: Final = 5e-4
 _EASED: Final = 0.7  # of the twist that was left is left again: turning the control has nothing to do with it
 _ASTRAY: Final = float(np.radians(3.0))  # a part that is further off after all rounds is not led by its control
 _BY_PLACE: Final = {
@@ -307,8 +310,10 @@ class Led:
     switched: dict[tuple[str, str], Any]  # with what they were
 
 
-def lead_controls(object: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose) -> Led:
-    """Bring the controls to where the body stands as in `pose`.
+def lead_controls(
+    object: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False
+) -> Led:
+    """Bring the controls to where the body stands as in `pose`; `passing`: near enough for the eye, others follow.
 
     Raises CoreError, with the controls as they were, where a part does not follow its control.
     """
@@ -338,8 +343,10 @@ def lead_controls(object: ArmatureObject, rig: Rig, controlled: ControlledBody, 
             stubborn |= (twist > _THERE) & (twist > _EASED * before_twist)
             change = np.where(stubborn[:, None], swing, change)
             errors = rotation.angle_between(change, rotation.IDENTITY) * (turned >= 0)
-            far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1)[moved >= 0]
-            if errors.max() < _THERE and far.max(initial=0.0) < _THERE * rig.skeleton.size:
+            far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
+            if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
+                break
+            if passing and errors.max() < _GLANCE and far.max() < _SEEN:
                 break
             now = _turned(now, controlled, change, heads, turns, wanted_heads)
             write_pose(object, rig, now, bones)
@@ -364,23 +371,22 @@ def _turned(
     now: Pose, controlled: ControlledBody, change: Array, heads: Array, turns: Array, wanted_heads: Array
 ) -> Pose:
     """The controls' next channels."""
-    parents = controlled.skeleton.parents
     rotations, translations = np.array(now.rotations), np.array(now.translations)
-    for part, control in enumerate(controlled.controls):
-        bone, rides = control.turns, int(parents[part])
-        here = heads[controlled.bones[part]]
-        if bone >= 0:
-            base = rotation.mul(turns[bone], rotation.inv(now.rotations[bone]))
-            carried = change[rides] if controlled.hangs[part] else rotation.IDENTITY
-            after = rotation.mul(change[part], turns[bone])
-            rotations[bone] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
-        if control.moves >= 0:
-            mover = control.moves
-            base = rotation.mul(turns[mover], rotation.inv(now.rotations[mover]))
-            lever = here - heads[mover]
-            swung = rotation.rotate(change[part], lever) if mover == bone else lever
-            step = wanted_heads[part] - swung - heads[mover]
-            translations[mover] = translations[mover] + rotation.rotate(rotation.inv(base), step)
+    turners, movers = (np.array([getattr(one, name) for one in controlled.controls]) for name in ("turns", "moves"))
+    parts = np.flatnonzero(turners >= 0)
+    bones = turners[parts]
+    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    hangs = controlled.hangs[parts][:, None]
+    carried = np.where(hangs, change[controlled.skeleton.parents[parts]], rotation.IDENTITY)
+    after = rotation.mul(change[parts], turns[bones])
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+    parts = np.flatnonzero(movers >= 0)
+    bones = movers[parts]
+    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    lever = heads[controlled.bones[parts]] - heads[bones]
+    swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
+    step = wanted_heads[parts] - swung - heads[bones]
+    translations[bones] += rotation.rotate(rotation.inv(base), step)
     return replace(now, rotations=rotations, translations=translations)
 
 

@@ -247,7 +247,10 @@ class Session:
         if self.controlled is None:
             self._writer.write(object, self.pose)
             return
-        led = bridge.lead_controls(object, self.rig, self.controlled, self.pose)
+        self._lead_controls(object, self.controlled, passing=True)
+
+    def _lead_controls(self, object: Any, controlled: ControlledBody, passing: bool) -> None:
+        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing)
         self.switched = {**led.switched, **self.switched}
 
     # -- ending -----------------------------------------------------------------------------------------------------
@@ -262,6 +265,8 @@ class Session:
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose, with bones that did not change exactly as they were; names of the rotated, moved and grown."""
         object, names = self.object(), self.rig.skeleton.names
+        if self.controlled is not None:
+            self._lead_controls(object, self.controlled, passing=False)
         pose = self.pose if self.controlled is None else bridge.read_pose(object, self.rig)
         changes = turned, moved, grown = bridge.changed_bones(self._start_of_rig, pose)
         bridge.write_channels(object, self._channels)
