@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import Motion
 from ..core.pose import with_new_rest
@@ -96,7 +97,8 @@ def _deformed(object: ArmatureObject) -> list[Any]:
             continue
         if other.type != "MESH":
             raise BridgeError(f'"{other.name}" is deformed by the armature and is no mesh; it would change its shape.')
-        if other.data.library is not None or other.data.users > 1:
+        data: Any = other.data
+        if data.library is not None or data.users > 1:
             raise BridgeError(
                 f'The mesh of "{other.name}" is linked or used by others, too; make it single-user first.'
             )
@@ -108,7 +110,7 @@ def _is_of(modifier: Any, object: ArmatureObject) -> bool:
     return modifier.type == "ARMATURE" and modifier.object == object
 
 
-def _shapes_of(context: Any, mesh: Any, object: ArmatureObject) -> list[Array]:
+def _shapes_of(context: Any, mesh: Any, object: ArmatureObject) -> list[NDArray[np.float32]]:
     """Vertices (V, 3) as the armature alone brings them: of the mesh, or of each of its shape keys."""
     keys = mesh.data.shape_keys
     shown = {modifier: modifier.show_viewport for modifier in mesh.modifiers}
@@ -117,7 +119,7 @@ def _shapes_of(context: Any, mesh: Any, object: ArmatureObject) -> list[Array]:
         for modifier in mesh.modifiers:
             modifier.show_viewport = shown[modifier] and _is_of(modifier, object)
         mesh.show_only_shape_key = True
-        found: list[Array] = []
+        found: list[NDArray[np.float32]] = []
         for number in range(len(keys.key_blocks) if keys is not None else 1):
             mesh.active_shape_key_index = number
             evaluated = mesh.evaluated_get(context.evaluated_depsgraph_get())
@@ -133,7 +135,7 @@ def _shapes_of(context: Any, mesh: Any, object: ArmatureObject) -> list[Array]:
         mesh.show_only_shape_key, mesh.active_shape_key_index = only, active
 
 
-def _reshape(mesh: Any, shapes: list[Array]) -> None:
+def _reshape(mesh: Any, shapes: list[NDArray[np.float32]]) -> None:
     keys = mesh.data.shape_keys
     for number, shape in enumerate(shapes):
         if keys is not None:

@@ -68,7 +68,8 @@ def body(arguments: argparse.Namespace) -> int:
 def read_settings(tool: str, texts: Sequence[str]) -> SimpleNamespace:
     """All settings of a tool, as its operator has them, and as they are given; raises CoreError for what it has not."""
     operator, fixed = TOOLS[tool]
-    found: Any = getattr(bpy.ops.poise, operator).get_rna_type().properties
+    operators: Any = bpy.ops
+    found = getattr(operators.poise, operator).get_rna_type().properties
     known = {one.identifier: one for one in found if not one.is_readonly}
     values = {name: one.default for name, one in known.items()} | fixed
     for text in texts:

@@ -49,7 +49,7 @@ def hinge_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
     if not bones:
         return ()
     orders, lower, upper = zip(*(HINGES[parts[bone][0]] for bone in bones), strict=True)
-    box = EulerBox(bones, orders, *_sided(lower, upper, [parts[bone][1] for bone in bones]))
+    box = EulerBox(bones, orders, *_sided(np.array(lower), np.array(upper), [parts[bone][1] for bone in bones]))
     return (_framed(box, axes[bones], canonical[bones]),)
 
 
