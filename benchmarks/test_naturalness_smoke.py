@@ -24,3 +24,16 @@ def test_a_few_frames_are_measured() -> None:
     for row in rows:
         assert float(row[4]) < 30.0  # millimetres
         assert row[8:10] == ["100.0%", "0.0%"]  # effectors met, wrong bends
+
+
+def test_limits_admit_what_people_do() -> None:
+    command = [sys.executable, "-m", "benchmarks.naturalness.limits", "--stride", "20"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if not DATA.is_dir():
+        assert "Nothing was measured" in done.stdout
+        pytest.skip("the motion packs are not here")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]]
+    assert {row[0] for row in rows} >= {"upper arm", "thigh", "head", "forearm", "shin"}
+    for row in rows:
+        assert min(float(share.rstrip("%")) for share in row[5:7]) > 98.0, row

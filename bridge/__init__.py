@@ -14,14 +14,15 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, read_body, write_body
+from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
-from .controls import Puppet, controls_by_role, find_puppet, lead_puppet, read_puppet_pose
+from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
 from .errors import BridgeError
 from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
 from .learned import learned_cone, write_learned
 from .motion import acting, assign, read_motion
 from .pick import Grab, pick
+from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .view import View, read_view
 
@@ -29,9 +30,10 @@ __all__ = [
     "Body",
     "BridgeError",
     "Changes",
+    "ControlledBody",
     "Grab",
+    "NewRest",
     "PoseWriter",
-    "Puppet",
     "Rig",
     "View",
     "acting",
@@ -39,20 +41,22 @@ __all__ = [
     "assign",
     "changed_bones",
     "check",
+    "check_free",
     "controls_by_role",
-    "find_puppet",
-    "lead_puppet",
+    "find_controlled",
+    "lead_controls",
     "learned_cone",
+    "make_rest",
     "mapping_to_corrections",
     "mirrored",
     "pick",
     "read_body",
     "read_channels",
+    "read_controlled",
     "read_corrections",
     "read_matrices",
     "read_motion",
     "read_pose",
-    "read_puppet_pose",
     "read_rig",
     "read_roles",
     "read_view",

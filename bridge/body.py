@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import CoreError, Pose, Skeleton, forward, rotation
 from ..core.humanoid import Roles
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
-from .controls import Puppet, find_puppet, lead_puppet, read_puppet_pose
+from .controls import ControlledBody, find_controlled, lead_controls, read_controlled
 from .keys import changed_bones
 from .roles import read_roles
 
@@ -17,14 +18,14 @@ from .roles import read_roles
 class Body:
     """What is posed by its parts: `pose` of `skeleton` with these roles, at the present frame.
 
-    Of a rig whose body is driven it is the puppet's, and controls lead it.
+    Of a rig whose body is driven `pose` is that of `controlled`, which controls lead.
     """
 
     rig: Rig
     skeleton: Skeleton
     roles: Roles
     pose: Pose
-    puppet: Puppet | None = None
+    controlled: ControlledBody | None = None
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,12 @@ def read_body(object: ArmatureObject) -> Body:
     check(object)
     rig = read_rig(object)
     roles = read_roles(object, rig.skeleton)
-    puppet = find_puppet(object, rig, roles)
-    if puppet is None:
+    controlled = find_controlled(object, rig, roles)
+    if controlled is None:
         return Body(rig, rig.skeleton, roles, _as_seen(rig.skeleton, read_pose(object, rig)))
-    return Body(rig, puppet.skeleton, puppet.roles, read_puppet_pose(puppet, read_matrices(object)), puppet)
+    return Body(
+        rig, controlled.skeleton, controlled.roles, read_controlled(controlled, read_matrices(object)), controlled
+    )
 
 
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
@@ -65,17 +68,24 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
 
     Raises CoreError, with nothing written, where something else decides a bone that would change.
     """
-    if body.puppet is not None:
-        led = lead_puppet(object, body.rig, body.puppet, pose)
+    if body.controlled is not None:
+        led = lead_controls(object, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
         return Changes(turned, moved, (), [*led.switched])
-    changes = changed_bones(body.pose, pose)
-    names = body.skeleton.names
-    changed = {int(bone) for bones in changes for bone in bones}
-    for bone in sorted(changed):
-        if names[bone] in body.rig.driven:
-            raise CoreError(f'"{names[bone]}" is decided by {body.rig.driven[names[bone]]}; mute that first.')
-    write_pose(object, body.rig, pose, changed)
+    changes, names = check_free(body, pose), body.skeleton.names
+    write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones})
     rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
     return Changes(rotated, moved, grown)
+
+
+def check_free(body: Body, pose: Pose) -> tuple[NDArray[np.int64], ...]:
+    """The bones that another pose, or poses, of a body without controls turn, move and make longer.
+
+    Raises CoreError where something else decides one of them.
+    """
+    changes, names = changed_bones(body.pose, pose), body.skeleton.names
+    for name in (names[bone] for bones in changes for bone in bones):
+        if name in body.rig.driven:
+            raise CoreError(f'"{name}" is decided by {body.rig.driven[name]}; mute that first.')
+    return changes

@@ -27,6 +27,9 @@ _ALIGNED: Final = float(np.cos(np.radians(15.0)))
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or parts of the size: less is what single precision makes of a bone that stands still
 _THERE: Final = float(np.radians(0.02))
+# In a tick that others follow: errors that nobody sees, radians and parts of the size.
+_GLANCE: Final = float(np.radians(1.0))
+_SEEN: Final = 5e-4
 _EASED: Final = 0.7  # of the twist that was left is left again: turning the control has nothing to do with it
 _ASTRAY: Final = float(np.radians(3.0))  # a part that is further off after all rounds is not led by its control
 _BY_PLACE: Final = {
@@ -49,7 +52,7 @@ class Control:
 
 
 @dataclass(frozen=True, eq=False)
-class Puppet:
+class ControlledBody:
     """A body that is led by controls.
 
     skeleton, roles   of the body's own bones, by their names
@@ -74,7 +77,7 @@ class Puppet:
         return turners | {int(bone): part for part, bone in enumerate(self.bones)}
 
 
-def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None:
+def find_controlled(object: ArmatureObject, rig: Rig, roles: Roles) -> ControlledBody | None:
     """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none."""
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -104,7 +107,7 @@ def find_puppet(object: ArmatureObject, rig: Rig, roles: Roles) -> Puppet | None
     if first not in controls:
         return None
     bones = [bone for bone in order if bone in controls]
-    return _puppet(rig.skeleton, roles, bones, order, controls, graph)
+    return _hung(rig.skeleton, roles, bones, order, controls, graph)
 
 
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
@@ -248,10 +251,10 @@ def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
     return found
 
 
-def _puppet(
+def _hung(
     skeleton: Skeleton, roles: Roles, bones: list[int], order: Mapping[int, int], controls: Mapping[int, Control],
     graph: _Graph,
-) -> Puppet:  # fmt: skip
+) -> ControlledBody:  # fmt: skip
     place = {bone: number for number, bone in enumerate(bones)}
     parents = np.array([place.get(order[bone], -1) for bone in bones])
     rest = skeleton.rest_matrices[bones]
@@ -280,26 +283,26 @@ def _puppet(
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
     hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
-    return Puppet(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches)
+    return ControlledBody(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches)
 
 
-def read_puppet_pose(puppet: Puppet, matrices: Array) -> Pose:
+def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4)."""
-    skeleton, parents = puppet.skeleton, puppet.skeleton.parents
-    own = matrices[..., puppet.bones, :, :]
+    skeleton, parents = controlled.skeleton, controlled.skeleton.parents
+    own = matrices[..., controlled.bones, :, :]
     heads, turns = own[..., 3], frame_rotations(own[..., :3])
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
     origin = np.where(hangs, heads[..., parents, :], 0.0)
     base = rotation.mul(above, skeleton.rest_rotations)
     away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
-    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~puppet.rigid[:, None]
+    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~controlled.rigid[:, None]
     return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
 
 
 @dataclass(frozen=True, eq=False)
 class Led:
-    """What a puppet was led by: the rig's pose after, the bones turned and moved, and properties that were set."""
+    """What a body was led by: the rig's pose after, the bones turned and moved, and properties that were set."""
 
     pose: Pose
     turned: list[int]
@@ -307,20 +310,22 @@ class Led:
     switched: dict[tuple[str, str], Any]  # with what they were
 
 
-def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) -> Led:
-    """Bring the controls to where the body stands as in `pose`.
+def lead_controls(
+    object: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False
+) -> Led:
+    """Bring the controls to where the body stands as in `pose`; `passing`: near enough for the eye, others follow.
 
     Raises CoreError, with the controls as they were, where a part does not follow its control.
     """
     context: Any = bpy.context
-    wanted_heads, wanted = forward(puppet.skeleton, pose)
+    wanted_heads, wanted = forward(controlled.skeleton, pose)
     context.view_layer.update()
     start = now = read_pose(object, rig)
     channels = read_channels(object, rig.channels)
-    turned = np.array([control.turns for control in puppet.controls])
-    moved = np.array([control.moves for control in puppet.controls])
+    turned = np.array([control.turns for control in controlled.controls])
+    moved = np.array([control.moves for control in controlled.controls])
     led = np.flatnonzero(turned >= 0)
-    before = _set_switches(object, puppet, pose, read_puppet_pose(puppet, read_matrices(object)))
+    before = _set_switches(object, controlled, pose, read_controlled(controlled, read_matrices(object)))
     bones = sorted({*turned[led].tolist(), *moved[moved >= 0].tolist()})
     errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
     stubborn = np.zeros(
@@ -331,20 +336,22 @@ def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) ->
             context.view_layer.update()
             matrices = read_matrices(object)
             heads, turns = matrices[:, :, 3], frame_rotations(matrices[:, :, :3])
-            own = turns[puppet.bones]
+            own = turns[controlled.bones]
             change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) what each part is off
             swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
             twist, before_twist = 2.0 * np.arccos(np.clip(twisted[:, 0], -1.0, 1.0)), twist
             stubborn |= (twist > _THERE) & (twist > _EASED * before_twist)
             change = np.where(stubborn[:, None], swing, change)
             errors = rotation.angle_between(change, rotation.IDENTITY) * (turned >= 0)
-            far = np.linalg.norm(wanted_heads - heads[puppet.bones], axis=-1)[moved >= 0]
-            if errors.max() < _THERE and far.max(initial=0.0) < _THERE * rig.skeleton.size:
+            far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
+            if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
                 break
-            now = _turned(now, puppet, change, heads, turns, wanted_heads)
+            if passing and errors.max() < _GLANCE and far.max() < _SEEN:
+                break
+            now = _turned(now, controlled, change, heads, turns, wanted_heads)
             write_pose(object, rig, now, bones)
         if errors.max() > _ASTRAY:
-            worst = puppet.skeleton.names[int(np.argmax(errors))]
+            worst = controlled.skeleton.names[int(np.argmax(errors))]
             raise CoreError(f'"{worst}" does not follow its control; something else decides it.')
     except CoreError:
         write_channels(object, channels)
@@ -360,36 +367,39 @@ def lead_puppet(object: ArmatureObject, rig: Rig, puppet: Puppet, pose: Pose) ->
     return Led(now, new_turned, new_moved, before)
 
 
-def _turned(now: Pose, puppet: Puppet, change: Array, heads: Array, turns: Array, wanted_heads: Array) -> Pose:
+def _turned(
+    now: Pose, controlled: ControlledBody, change: Array, heads: Array, turns: Array, wanted_heads: Array
+) -> Pose:
     """The controls' next channels."""
-    parents = puppet.skeleton.parents
     rotations, translations = np.array(now.rotations), np.array(now.translations)
-    for part, control in enumerate(puppet.controls):
-        bone, rides = control.turns, int(parents[part])
-        here = heads[puppet.bones[part]]
-        if bone >= 0:
-            base = rotation.mul(turns[bone], rotation.inv(now.rotations[bone]))
-            carried = change[rides] if puppet.hangs[part] else rotation.IDENTITY
-            after = rotation.mul(change[part], turns[bone])
-            rotations[bone] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
-        if control.moves >= 0:
-            mover = control.moves
-            base = rotation.mul(turns[mover], rotation.inv(now.rotations[mover]))
-            lever = here - heads[mover]
-            swung = rotation.rotate(change[part], lever) if mover == bone else lever
-            step = wanted_heads[part] - swung - heads[mover]
-            translations[mover] = translations[mover] + rotation.rotate(rotation.inv(base), step)
+    turners, movers = (np.array([getattr(one, name) for one in controlled.controls]) for name in ("turns", "moves"))
+    parts = np.flatnonzero(turners >= 0)
+    bones = turners[parts]
+    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    hangs = controlled.hangs[parts][:, None]
+    carried = np.where(hangs, change[controlled.skeleton.parents[parts]], rotation.IDENTITY)
+    after = rotation.mul(change[parts], turns[bones])
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+    parts = np.flatnonzero(movers >= 0)
+    bones = movers[parts]
+    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    lever = heads[controlled.bones[parts]] - heads[bones]
+    swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
+    step = wanted_heads[parts] - swung - heads[bones]
+    translations[bones] += rotation.rotate(rotation.inv(base), step)
     return replace(now, rotations=rotations, translations=translations)
 
 
-def _set_switches(object: ArmatureObject, puppet: Puppet, pose: Pose, now: Pose) -> dict[tuple[str, str], float]:
+def _set_switches(
+    object: ArmatureObject, controlled: ControlledBody, pose: Pose, now: Pose
+) -> dict[tuple[str, str], float]:
     """Let the controls lead what will change; returns what the properties were."""
     changed = rotation.angle_between(pose.rotations, now.rotations) > _THERE
-    changed |= np.any(np.abs(pose.translations - now.translations) > _THERE * puppet.skeleton.size, axis=-1)
-    for part, parent in enumerate(puppet.skeleton.parents.tolist()):  # and all that goes along
+    changed |= np.any(np.abs(pose.translations - now.translations) > _THERE * controlled.skeleton.size, axis=-1)
+    for part, parent in enumerate(controlled.skeleton.parents.tolist()):  # and all that goes along
         changed[part] |= parent >= 0 and changed[parent]
     before: dict[tuple[str, str], float] = {}
-    for part, (bone, name, value) in puppet.switches.items():
+    for part, (bone, name, value) in controlled.switches.items():
         owner = object.pose.bones[bone]
         if changed[part] and owner.get(name) != value and (bone, name) not in before:
             before[bone, name] = owner[name]
@@ -404,13 +414,13 @@ def _give_back(object: ArmatureObject, before: Mapping[tuple[str, str], float]) 
         object.pose.bones[bone][name] = value
 
 
-def controls_by_role(puppet: Puppet, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:
+def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:
     """Role -> the bone, or bones, that a user keys for it."""
     found: dict[str, str | list[str]] = {}
-    place = {int(bone): number for number, bone in enumerate(puppet.bones)}
+    place = {int(bone): number for number, bone in enumerate(controlled.bones)}
     for role, chain in {**roles.bones, **roles.limbs}.items():
         bones = (chain,) if isinstance(chain, int) else chain
-        led = [puppet.controls[place[bone]] for bone in bones if bone in place]
+        led = [controlled.controls[place[bone]] for bone in bones if bone in place]
         keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in led if c != Control()]
         if keyed:
             found[role] = keyed[0] if isinstance(chain, int) else keyed

@@ -1,8 +1,8 @@
 """Motions as keys: dense keys into a range of frames of an action, everything outside the range as it was."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import bpy
@@ -110,6 +110,25 @@ def write_keys(
     _check_target(object, action, new)
     channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
     return _write_all(object, channels, action, new)
+
+
+def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
+    """What keys in the present action each bone as its own motion has it: what is keyed of it, and nothing else.
+
+    All that `write_keys` refuses is refused now, and nothing later.
+    """
+    _check_target(object, None, new=False)
+    curves = _curves(object)
+    keyed = {path for path, _ in curves}
+    channels = [
+        channel
+        for bone, motion in motions.items()
+        for channel in _channels(object, rig, motion, [bone], [bone], [])
+        if channel.data_path in keyed
+    ]
+    for channel in channels:
+        _check_curve(channel, curves.get((channel.data_path, channel.index)))
+    return partial(_write_all, object, channels, None, new=False)
 
 
 def write_reduced(

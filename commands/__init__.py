@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 
 from ..core import CoreError
 from .batch import add_batch
+from .body import add_body
 from .contribute import add_contribute
 from .feet import add_lock_feet
 from .generate import add_generate
@@ -27,6 +28,7 @@ _FAULT: Final = 3
 _VERBS: Final = (
     add_info,
     add_solve,
+    add_body,
     add_contribute,
     add_keypoints,
     add_lock_feet,

@@ -75,13 +75,13 @@ class Edit:
             seconds=self.seconds,
             goals=goals,
             explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
-            action=written.name,
+            action=None if written is None else written.name,
             rotated=tuple(names[bone] for bone in turned),
             moved=tuple(names[bone] for bone in moved),
         )
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
-        """Write the keys of the bones that turned, moved and grew; returns the action."""
+        """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
         return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:

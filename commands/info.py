@@ -100,8 +100,8 @@ def _controls(object: Any) -> dict[str, Any]:
     except CoreError:  # hidden: Blender evaluates nothing there
         return {}
     roles = bridge.read_roles(object, rig.skeleton)
-    puppet = bridge.find_puppet(object, rig, roles)
-    return {} if puppet is None else {"controls": bridge.controls_by_role(puppet, roles, rig.skeleton.names)}
+    controlled = bridge.find_controlled(object, rig, roles)
+    return {} if controlled is None else {"controls": bridge.controls_by_role(controlled, roles, rig.skeleton.names)}
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:

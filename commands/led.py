@@ -25,8 +25,8 @@ class Led:
     switched: list[tuple[str, str]]
 
 
-def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.Puppet | None:
-    """The puppet for a job that names bones which only controls bring anywhere; None for any other.
+def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
+    """The body for a job that names bones which only controls bring anywhere; None for any other.
 
     Raises CoreError for a goal of such a job that names a bone which is no part of the body.
     """
@@ -34,25 +34,31 @@ def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.Pup
     named = {skeleton.index(goal.bone) for goal in job.goals}
     if not any(rig.driven_above(bone) or not skeleton.movable[bone] for bone in named):
         return None
-    puppet = bridge.find_puppet(object, rig, roles)
-    if puppet is None or not named.intersection(puppet.bones.tolist()):
+    controlled = bridge.find_controlled(object, rig, roles)
+    if controlled is None or not named.intersection(controlled.bones.tolist()):
         return None
     for number, goal in enumerate(job.goals):
         for bone in (goal.bone, *goal.others.values()):
-            if bone not in puppet.skeleton.names:
+            if bone not in controlled.skeleton.names:
                 raise CoreError(
                     f'goals[{number}]: "{bone}" is no part of the body, which controls lead; name one of its bones.'
                 )
-    return puppet
+    return controlled
 
 
-def seen_by(puppet: bridge.Puppet | None, take: Take) -> Take:
+def seen_by(controlled: bridge.ControlledBody | None, take: Take) -> Take:
     """What a take has of the body's own bones."""
-    return take if puppet is None else replace(take, matrices=take.matrices[:, puppet.bones])
+    return take if controlled is None else replace(take, matrices=take.matrices[:, controlled.bones])
 
 
 def lead(
-    context: Any, object: Any, rig: bridge.Rig, puppet: bridge.Puppet, motion: Motion, pose: Pose, framed: bool
+    context: Any,
+    object: Any,
+    rig: bridge.Rig,
+    controlled: bridge.ControlledBody,
+    motion: Motion,
+    pose: Pose,
+    framed: bool,
 ) -> tuple[Led, Pose]:
     """Bring the controls to the body's `pose` (F) at every frame, or, not `framed`, now; and where the body then is.
 
@@ -64,12 +70,12 @@ def lead(
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
     before = read_channels(object, CHANNELS)
-    owners = {found[:2] for found in puppet.switches.values()}
+    owners = {found[:2] for found in controlled.switches.values()}
     values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
 
     def note() -> None:
         place = len(stands)
-        led = bridge.lead_puppet(object, rig, puppet, pose[place])
+        led = bridge.lead_controls(object, rig, controlled, pose[place])
         context.view_layer.update()
         stands.append(bridge.read_matrices(object))
         bones = [*led.turned, *led.moved]
@@ -90,7 +96,7 @@ def lead(
         context.view_layer.update()
     led_pose = replace(motion.pose, rotations=rotations, translations=translations)
     led = Led(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched])
-    return led, bridge.read_puppet_pose(puppet, np.stack(stands))
+    return led, bridge.read_controlled(controlled, np.stack(stands))
 
 
 def settled(wanted: Pose, pose: Pose) -> bool:

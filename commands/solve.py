@@ -39,13 +39,17 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     rig = bridge.read_rig(object)
     _check_bones(rig, job)
     roles = bridge.read_roles(object, rig.skeleton, bridge.mapping_to_corrections(object, job.roles))
-    puppet = find_led(object, rig, roles, job)
+    controlled = find_led(object, rig, roles, job)
     motion, before, at = _read(context, object, rig, job)
     check_scale(job.goals, job.balance, before)
     skeleton, pose = rig.skeleton, motion.pose
-    if puppet is not None:
-        skeleton, roles, pose = puppet.skeleton, puppet.roles, bridge.read_puppet_pose(puppet, before.matrices)
-        before, at = seen_by(puppet, before), {frame: seen_by(puppet, take) for frame, take in at.items()}
+    if controlled is not None:
+        skeleton, roles, pose = (
+            controlled.skeleton,
+            controlled.roles,
+            bridge.read_controlled(controlled, before.matrices),
+        )
+        before, at = seen_by(controlled, before), {frame: seen_by(controlled, take) for frame, take in at.items()}
     wanted = [want(goal, skeleton, before, at) for goal in job.goals]
     if job.balance is not None:
         wanted.append(want_balance(job.balance, job.goals, skeleton, roles, before))
@@ -59,11 +63,11 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
 
     clock.append(perf_counter())
     led = None
-    if puppet is None:
+    if controlled is None:
         motion, changes = replace(motion, pose=solution.pose), bridge.changed_bones(motion.pose, solution.pose)
     else:
         for _ in range(_LEADS):
-            led, stands = lead(context, object, rig, puppet, motion, solution.pose, job.frames is not None)
+            led, stands = lead(context, object, rig, controlled, motion, solution.pose, job.frames is not None)
             again = _solution(object, job, skeleton, roles, stands, asked, scale)
             if settled(again.pose, stands):
                 break
@@ -85,7 +89,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
             after = record(context, object, before.frames, follow)
     else:
         after = record(context, object, None, follow)
-    reports = tuple(_report(wish, skeleton, seen_by(puppet, after), job) for wish in wanted)
+    reports = tuple(_report(wish, skeleton, seen_by(controlled, after), job) for wish in wanted)
     return Report(
         armature=object.name,
         frames=before.frames,

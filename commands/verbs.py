@@ -68,7 +68,7 @@ def solve(arguments: argparse.Namespace) -> int:
 def carry_out(arguments: argparse.Namespace, job: Job, texts: list[Path]) -> int:
     """Do a job and write what was asked for; the report goes to `texts`."""
     armature = armature_of(job.armature)
-    _check_lasting(armature, job)
+    check_lasting(armature, job.write.key, 'Ask for "frames", or for a key with "write": {"key": true}.')
     return tell_report(arguments, perform(bpy.context, armature, job), texts)
 
 
@@ -134,16 +134,16 @@ def armature_of(name: str | None) -> bpy.types.Object:
     return found[0]
 
 
-def _check_lasting(armature: bpy.types.Object, job: Job) -> None:
+def check_lasting(armature: bpy.types.Object, keyed: bool, way_out: str) -> None:
     """Raises CoreError if the armature's animation would put another pose in place of an unkeyed one."""
     data = armature.animation_data
-    if job.write.key or data is None:
+    if keyed or data is None:
         return
     if data.action is not None or any(not track.mute and len(track.strips) for track in data.nla_tracks):
         source = f'the action "{data.action.name}"' if data.action else "its NLA tracks"
         raise CoreError(
             f'"{armature.name}" is animated by {source}: a pose without keys would be lost when the file is opened '
-            'again. Ask for "frames", or for a key with "write": {"key": true}.'
+            f"again. {way_out}"
         )
 
 

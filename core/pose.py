@@ -4,7 +4,7 @@ The arithmetic of inheritance is Blender's BKE_bone_parent_transform_calc_from_m
 (source/blender/blenkernel/intern/armature.cc, source/blender/blenlib/intern/math_matrix_c.cc).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -169,6 +169,25 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
         if len(given) and pose.driven_matrices is not None:
             result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
     return result
+
+
+def with_new_rest(skeleton: Skeleton, rest: Pose, pose: Pose) -> Pose:
+    """Poses (...) that stand as `pose` does after a pose `rest` (J), without scale, has become the rest pose."""
+    back = rotation.inv(rest.rotations)
+    way = pose.translations - rest.translations
+    way = np.where(skeleton.local_location[:, None], rotation.rotate(back, way), way)
+    return replace(pose, rotations=rotation.mul(back, pose.rotations), translations=way)
+
+
+def shifted(skeleton: Skeleton, pose: Pose, bone: int, way: Array) -> Pose:
+    """The poses with a bone's head moved by `way` (..., 3), in armature space, by its location."""
+    parent = int(skeleton.parents[bone])
+    base = np.eye(3) if parent < 0 else forward_matrices(skeleton, pose)[..., parent, :, :3]
+    if skeleton.local_location[bone]:
+        base = base @ skeleton.rest_bases[bone]
+    translations = np.array(pose.translations)
+    translations[..., bone, :] += np.linalg.solve(base, way[..., None])[..., 0]
+    return replace(pose, translations=translations)
 
 
 def _inherit(skeleton: Skeleton, bone: int, parent: Array, rest: Array, own: Array) -> Array:

@@ -176,6 +176,19 @@ def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:
     return exp(np.asarray(angles, float)[..., None] * axis / np.where(length > 0.0, length, 1.0))
 
 
+def shortest(before: ArrayLike, after: ArrayLike, slack: float = 0.0) -> Array:
+    """The shortest rotations (..., 4) from directions (..., 3) to within `slack` radians of others.
+
+    Between opposite ones about anything across; where either has no length none.
+    """
+    a, b = np.asarray(before, float), np.asarray(after, float)
+    axis = cross(a, b)
+    sine, cosine = np.linalg.norm(axis, axis=-1), np.sum(a * b, axis=-1)
+    across = cross(a, np.eye(3)[np.argmin(np.abs(a), axis=-1)])
+    axis = np.where((sine > 0.0)[..., None], axis, across * b.any(axis=-1, keepdims=True))
+    return from_axis_angle(axis, np.maximum(np.arctan2(sine, cosine) - slack, 0.0))
+
+
 def to_axis_angle(q: ArrayLike) -> tuple[Array, Array]:
     """Unit axes (..., 3) and angles (...) in [0, pi]; the identity has the axis Y, as in Blender."""
     vector = log(q)

@@ -22,7 +22,10 @@ _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 
 
 class BodyTool(Tool):
-    """A tool that poses a body by its parts: `pose` returns the new pose of what was read, or raises CoreError."""
+    """A tool that poses a body by its parts: `pose` returns the new pose of what was read, or raises CoreError.
+
+    `pose` asks of `self` nothing but the tool's settings, so that headless a namespace with these will do.
+    """
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         refusal = autokey.check(context, object)
@@ -70,39 +73,41 @@ class OnSurface:
         if self.surface == "OBJECT":
             layout.prop_search(operator, "object", context.scene, "objects")
 
-    def planes(self, context: Any, object: Any, places: dict[str, Array]) -> dict[str, Plane]:
-        """For each place (3,) of armature space the plane that belongs to it, in armature space."""
-        world = bridge.world_matrix(object)
-        found: dict[str, Plane] = {}
-        for name, place in places.items():
-            there, _ = bridge.armature_to_world(world, place)
-            assert there is not None
-            point, normal = self._plane(context, object, there)
-            at, _ = bridge.world_to_armature(world, point + self.height * normal)
-            assert at is not None
-            square = world[:3, :3].T @ normal  # planes go by the inverse transpose
-            found[name] = Plane(at, square / np.linalg.norm(square))
-        return found
 
-    def _plane(self, context: Any, object: Any, place: Array) -> tuple[Array, Array]:
-        """Point and unit normal (3,) in the world, of the surface near a place of the world."""
-        if self.surface == "CURSOR":
-            frame = np.array(context.scene.cursor.matrix, float)
-            return frame[:3, 3], frame[:3, 2]
-        if self.surface == "GROUND":
-            return np.zeros(3), _UP
-        surface = find_object(context, self.object, object)
-        matrix = np.array(surface.matrix_world, float)
-        if surface.type != "MESH":
-            normal = np.cross(matrix[:3, 0], matrix[:3, 1])
-            return matrix[:3, 3], normal / np.linalg.norm(normal)
-        near = surface.evaluated_get(context.evaluated_depsgraph_get())
-        local = np.linalg.solve(matrix, np.append(place, 1.0))[:3]
-        hit, point, normal, _ = near.closest_point_on_mesh(local.tolist())
-        if not hit:
-            raise CoreError(f'"{surface.name}" has no faces.')
-        square = np.linalg.inv(matrix[:3, :3]).T @ np.array(normal)
-        return matrix[:3, :3] @ np.array(point) + matrix[:3, 3], square / np.linalg.norm(square)
+def surface_planes(settings: Any, context: Any, object: Any, places: dict[str, Array]) -> dict[str, Plane]:
+    """For each place (3,) of armature space the plane that belongs to it, in armature space, as `OnSurface` has it."""
+    world = bridge.world_matrix(object)
+    found: dict[str, Plane] = {}
+    for name, place in places.items():
+        there, _ = bridge.armature_to_world(world, place)
+        assert there is not None
+        point, normal = _surface_near(settings, context, object, there)
+        at, _ = bridge.world_to_armature(world, point + settings.height * normal)
+        assert at is not None
+        square = world[:3, :3].T @ normal  # planes go by the inverse transpose
+        found[name] = Plane(at, square / np.linalg.norm(square))
+    return found
+
+
+def _surface_near(settings: Any, context: Any, object: Any, place: Array) -> tuple[Array, Array]:
+    """Point and unit normal (3,) in the world, of the surface near a place of the world."""
+    if settings.surface == "CURSOR":
+        frame = np.array(context.scene.cursor.matrix, float)
+        return frame[:3, 3], frame[:3, 2]
+    if settings.surface == "GROUND":
+        return np.zeros(3), _UP
+    surface = find_object(context, settings.object, object)
+    matrix = np.array(surface.matrix_world, float)
+    if surface.type != "MESH":
+        normal = np.cross(matrix[:3, 0], matrix[:3, 1])
+        return matrix[:3, 3], normal / np.linalg.norm(normal)
+    near = surface.evaluated_get(context.evaluated_depsgraph_get())
+    local = np.linalg.solve(matrix, np.append(place, 1.0))[:3]
+    hit, point, normal, _ = near.closest_point_on_mesh(local.tolist())
+    if not hit:
+        raise CoreError(f'"{surface.name}" has no faces.')
+    square = np.linalg.inv(matrix[:3, :3]).T @ np.array(normal)
+    return matrix[:3, :3] @ np.array(point) + matrix[:3, 3], square / np.linalg.norm(square)
 
 
 def find_object(context: Any, name: str, other: Any) -> Any:

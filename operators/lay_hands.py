@@ -11,7 +11,7 @@ from ..core.humanoid import SIDES
 from ..core.humanoid.corrections import require
 from ..core.humanoid.grip import has_fingers, pose_fingers
 from ..core.humanoid.ground import lay_hands
-from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides
+from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides, surface_planes
 
 
 class POISE_OT_lay_hands(OnSurface, BodyTool, bpy.types.Operator):
@@ -28,7 +28,7 @@ class POISE_OT_lay_hands(OnSurface, BodyTool, bpy.types.Operator):
         heads, turns = forward(skeleton, pose)
         sides = chosen_sides(self.side, body, "hand")
         hands = dict(zip(sides, require(skeleton, roles, *(f"hand.{side}" for side in sides)), strict=True))
-        planes = self.planes(context, object, {side: heads[hand] for side, hand in hands.items()})
+        planes = surface_planes(self, context, object, {side: heads[hand] for side, hand in hands.items()})
         for side in sides:
             if self.use_fingers and has_fingers(roles, side):
                 pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)

@@ -11,7 +11,7 @@ from ..core import Goal, Humanoid, Pose, forward, solve
 from ..core.humanoid import SIDES
 from ..core.humanoid.corrections import require
 from ..core.humanoid.ground import plant_feet
-from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides
+from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides, surface_planes
 
 
 class POISE_OT_plant_feet(OnSurface, BodyTool, bpy.types.Operator):
@@ -38,7 +38,7 @@ class POISE_OT_plant_feet(OnSurface, BodyTool, bpy.types.Operator):
         heads, turns = forward(skeleton, body.pose)
         sides = chosen_sides(self.side, body, "foot")
         feet = dict(zip(sides, require(skeleton, roles, *(f"foot.{side}" for side in sides)), strict=True))
-        planes = self.planes(context, object, {side: heads[foot] for side, foot in feet.items()})
+        planes = surface_planes(self, context, object, {side: heads[foot] for side, foot in feet.items()})
         pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
         still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
         still += [] if self.use_hips else ["hips"]

@@ -46,7 +46,7 @@ class ReachSession(Session):
     def manner(self) -> str:
         return f'by the list of "{self._name}"'
 
-    def _find_puppet(self, object: Any, grabs: Sequence[Grab]) -> None:
+    def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> None:
         """A chain is one of the bones themselves."""
 
     def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:

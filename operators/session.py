@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..bridge import Grab, Puppet
+from ..bridge import ControlledBody, Grab
 from ..commands.pins import LIMITS, Hold, balance_priority, holds, supports
 from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
@@ -61,14 +61,14 @@ class Session:
         self.rig = bridge.read_rig(object)
         self._channels = bridge.read_channels(object, self.rig.channels)
         self._roles = bridge.read_roles(object, self.rig.skeleton)
-        self.puppet = self._find_puppet(object, grabs)
+        self.controlled = self._find_controlled(object, grabs)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
         self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
         self._matrices = bridge.read_matrices(object)
         self._start_of_rig = self.start
-        if self.puppet is not None:
-            self.skeleton, self._roles = self.puppet.skeleton, self.puppet.roles
-            self.start = bridge.read_puppet_pose(self.puppet, self._matrices)
+        if self.controlled is not None:
+            self.skeleton, self._roles = self.controlled.skeleton, self.controlled.roles
+            self.start = bridge.read_controlled(self.controlled, self._matrices)
         self.pose = self.start
         self.world = bridge.world_matrix(object)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
@@ -92,25 +92,25 @@ class Session:
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _find_puppet(self, object: Any, grabs: Sequence[Grab]) -> Puppet | None:
+    def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """The controls' body, where what is grabbed is one of its bones, or a control of one, that hangs on others."""
-        puppet = bridge.find_puppet(object, self.rig, self._roles)
-        if puppet is None:
+        controlled = bridge.find_controlled(object, self.rig, self._roles)
+        if controlled is None:
             return None
-        parts, own = puppet.parts(), [self.rig.skeleton.index(grab.bone) for grab in grabs]
+        parts, own = controlled.parts(), [self.rig.skeleton.index(grab.bone) for grab in grabs]
         led = [bone for bone in own if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]]
-        return puppet if led and all(bone in parts for bone in own) else None
+        return controlled if led and all(bone in parts for bone in own) else None
 
     def _place_of(self, name: str) -> tuple[int, Array, Array]:
         """The bone of the skeleton that a bone is or rides on, and its place (3,) and frame (4,) in that one's."""
         bone = self.rig.skeleton.index(name)
-        if self.puppet is None:
+        if self.controlled is None:
             return bone, np.zeros(3), rotation.IDENTITY
-        part = self.puppet.parts().get(bone)
+        part = self.controlled.parts().get(bone)
         if part is None:
             raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
-        frames = frame_rotations(self._matrices[[self.puppet.bones[part], bone], :, :3])
-        away = self._matrices[bone, :, 3] - self._matrices[self.puppet.bones[part], :, 3]
+        frames = frame_rotations(self._matrices[[self.controlled.bones[part], bone], :, :3])
+        away = self._matrices[bone, :, 3] - self._matrices[self.controlled.bones[part], :, 3]
         back = rotation.inv(frames[0])
         return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
 
@@ -118,14 +118,14 @@ class Session:
         found: dict[int, Effector] = {}
         skeleton = self.skeleton
         for grab in grabs:
-            if self.puppet is None and grab.bone in self.rig.driven:
+            if self.controlled is None and grab.bone in self.rig.driven:
                 raise CoreError(f'"{grab.bone}" is decided by {self.rig.driven[grab.bone]}; it cannot be dragged.')
             bone, place, turn = self._place_of(grab.bone)
             found.setdefault(bone, self._effector(bone, place + rotation.rotate(turn, np.array(grab.point))))
         if object.pose.use_mirror_x:
             for bone, effector in tuple(found.items()):
                 other = bpy.utils.flip_name(skeleton.names[bone])
-                free = self.puppet is not None or other not in self.rig.driven
+                free = self.controlled is not None or other not in self.rig.driven
                 if other != skeleton.names[bone] and other in skeleton.names and free:
                     twin = self._effector(skeleton.index(other), effector.point)
                     if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
@@ -150,7 +150,7 @@ class Session:
             reference=self.start,
             settle=self._settle,
         )
-        return with_anatomy(self.skeleton, method, self._roles)
+        return with_anatomy(self.skeleton, method, self._roles, ranges=object.poise_use_anatomy_limits)
 
     @property
     def manner(self) -> str:
@@ -244,10 +244,13 @@ class Session:
         return solution
 
     def _write(self, object: Any) -> None:
-        if self.puppet is None:
+        if self.controlled is None:
             self._writer.write(object, self.pose)
             return
-        led = bridge.lead_puppet(object, self.rig, self.puppet, self.pose)
+        self._lead_controls(object, self.controlled, passing=True)
+
+    def _lead_controls(self, object: Any, controlled: ControlledBody, passing: bool) -> None:
+        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing)
         self.switched = {**led.switched, **self.switched}
 
     # -- ending -----------------------------------------------------------------------------------------------------
@@ -262,7 +265,9 @@ class Session:
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose, with bones that did not change exactly as they were; names of the rotated, moved and grown."""
         object, names = self.object(), self.rig.skeleton.names
-        pose = self.pose if self.puppet is None else bridge.read_pose(object, self.rig)
+        if self.controlled is not None:
+            self._lead_controls(object, self.controlled, passing=False)
+        pose = self.pose if self.controlled is None else bridge.read_pose(object, self.rig)
         changes = turned, moved, grown = bridge.changed_bones(self._start_of_rig, pose)
         bridge.write_channels(object, self._channels)
         bridge.write_pose(object, self.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
@@ -272,7 +277,7 @@ class Session:
         """Sentences: driven bones above what does not get where it is led, and what the solver found."""
         if self.solution is None:
             return []
-        if self.puppet is not None:
+        if self.controlled is not None:
             return self.solution.explain()
         met = self.solution.met()
         driven = (

@@ -96,7 +96,7 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
     yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
     if rig.driven:
         verb = "is" if len(rig.driven) == 1 else "are"
-        led = bridge.find_puppet(object, rig, bridge.read_roles(object, rig.skeleton)) is not None
+        led = bridge.find_controlled(object, rig, bridge.read_roles(object, rig.skeleton)) is not None
         if led:
             yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."
         else:

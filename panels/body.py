@@ -27,6 +27,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
         grid = layout.grid_flow(columns=2, align=True, row_major=True)
         for posture, text in _POSTURES:
             grid.operator("poise.take_posture", text=text).posture = posture
+        layout.operator("poise.make_rest")
         column = layout.column(align=True)
         column.label(text="Mirror")
         row = column.row(align=True)
@@ -49,7 +50,7 @@ def draw_body_menu(layout: Any) -> None:
     """The same for the Pose menu and the search."""
     layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
     layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
-    for tool in ("plant_feet", "lay_hands", "pose_fingers", "look_at"):
+    for tool in ("plant_feet", "lay_hands", "pose_fingers", "look_at", "make_rest"):
         layout.operator(f"poise.{tool}")
 
 

@@ -105,6 +105,7 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         pins.active = object.poise_method == "PINS"  # what the other method does not ask for
         pins.row().prop(object, "poise_wins", expand=True)
         pins.prop(object, "poise_root")
+        pins.prop(object, "poise_use_anatomy_limits")
         pins.prop(object, "poise_use_balance")
         pins.prop(object, "poise_use_stretch")
 

@@ -107,6 +107,13 @@ SETTINGS: Final[dict[str, Any]] = {
         ),
         override=OPEN,
     ),
+    "use_anatomy_limits": BoolProperty(
+        name="Anatomical Limits",
+        description="Joints of a human body go no further than those of people, where they have no limits of their own "
+        "and are not further already; elbows and knees always bend their way",
+        default=True,
+        override=OPEN,
+    ),
     "use_balance": BoolProperty(
         name="Balance",
         description="Keep the centre of mass over the bones whose position is pinned, as far as pins and drag let it",

@@ -1,12 +1,13 @@
 """How natural a pose is that is solved from six points, five, or five places, beside the real motion they are from.
 
-python -m benchmarks.naturalness            all sets and methods, some minutes
+python -m benchmarks.naturalness            all sets and methods, some minutes; Blender's IK in a Python with bpy
 python -m benchmarks.naturalness --stride N every N-th frame only
 python -m benchmarks.naturalness --worst FILE.png --methods pins --cases B    the worst frames of a run, as a picture
 """
 
 import argparse
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -42,14 +43,35 @@ def humanoid(frames: Frames, case: str) -> Pose:
     return solve(frames.skeleton, start_poses(frames, case), goals_of(frames, case), Humanoid(roles=frames.roles)).pose
 
 
-METHODS: Final[dict[str, Callable[[Frames, str], Pose]]] = {"plain": plain, "pins": pins, "humanoid": humanoid}
+def ranges(frames: Frames, case: str) -> Pose:
+    """Pins with the ranges of all joints, which the drag tool has if they are on."""
+    start = start_poses(frames, case)
+    skeleton, method = with_anatomy(frames.skeleton, PinAndDrag(), frames.roles, start, ranges=True)
+    return solve(skeleton, start, goals_of(frames, case), method).pose
+
+
+def blender(frames: Frames, case: str) -> Pose:
+    """Blender's IK constraints."""
+    from .with_blender import solve_in_blender  # there may be no bpy
+
+    return solve_in_blender(frames, case)
+
+
+METHODS: Final[dict[str, Callable[[Frames, str], Pose]]] = {
+    "blender": blender,
+    "plain": plain,
+    "pins": pins,
+    "ranges": ranges,
+    "humanoid": humanoid,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    methods = [name for name in METHODS if name != "blender" or find_spec("bpy") is not None]
     parser.add_argument("--stride", type=int)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=methods)
     parser.add_argument("--cases", nargs="+", choices=EFFECTORS, default=list(EFFECTORS))
     parser.add_argument("--worst", type=Path, metavar="FILE.png", help="draw the worst frames of the first method")
     options = parser.parse_args()

@@ -45,25 +45,30 @@ class Frames:
 
 def load(pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | None = None) -> list[Frames]:
     """Every `stride`-th frame of the clips of a pack, of some subjects only if they are named."""
-    arrays = np.load(DATA / f"{pack}.npz")
+    arrays = dict(np.load(DATA / f"{pack}.npz"))  # each unpacked once
     family = pack.rpartition("_")[0]
     table = json.loads((DATA / "canonical_joints.json").read_text())[family]
     names = [str(name) for name in arrays["names"]]
     found: list[Frames] = []
+    bodies: dict[int, tuple[Skeleton, Array, Roles]] = {}  # clips of one person share them
     for number, name in enumerate(arrays["clip"]):
         if subjects and str(arrays["subject"][number]) not in subjects:
             continue
         rows = np.arange(arrays["start"][number], arrays["start"][number + 1], stride)
-        skeleton, rest = _skeleton(names, arrays["parents"], arrays["offsets"][arrays["skeleton"][number]])
+        person = int(arrays["skeleton"][number])
+        if person not in bodies:
+            skeleton, rest = _skeleton(names, arrays["parents"], arrays["offsets"][person])
+            bodies[person] = skeleton, rest, find_roles(skeleton)
+        skeleton, rest, roles = bodies[person]
         turns = rotation.normalize(arrays["rot"][rows].astype(float) / _SCALE)
         # the pack's rotations are in frames that are the world's at rest
         pose = Pose(
             rotation.mul(rotation.inv(rest), rotation.mul(turns, rest)),
-            _root_shift(skeleton, arrays["pos"][rows].astype(float)),
+            place_root(skeleton, arrays["pos"][rows].astype(float)),
         )
         heads, frames = forward(skeleton, pose)
         joints = {joint: names.index(bone) for joint, bone in table.items()}
-        found.append(Frames(family, str(name), skeleton, find_roles(skeleton), joints, pose, heads, frames))
+        found.append(Frames(family, str(name), skeleton, roles, joints, pose, heads, frames))
         if clips is not None and len(found) == clips:
             break
     return found
@@ -91,7 +96,7 @@ def _skeleton(names: list[str], parents: NDArray[np.int64], offsets: Array) -> t
     return Skeleton(tuple(names), parents, local, rotation.mul(rotation.inv(above), rest), lengths), rest
 
 
-def _root_shift(skeleton: Skeleton, places: Array) -> Array:
+def place_root(skeleton: Skeleton, places: Array) -> Array:
     """Location channels that put the root's head at `places` (n, 3)."""
     result = np.zeros((len(places), len(skeleton), 3))
     back = rotation.inv(skeleton.rest_rotations[0])
@@ -121,4 +126,4 @@ def start_poses(frames: Frames, case: str) -> Pose:
     rotations[:, 0] = own
     away = rotation.rotate(turn, rest_heads[feet].mean(axis=0) - rest_heads[0])
     root = frames.heads[:, feet].mean(axis=1) - away
-    return Pose(rotations, _root_shift(skeleton, root))
+    return Pose(rotations, place_root(skeleton, root))

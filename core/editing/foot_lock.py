@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..humanoid import SIDES, Roles
 from ..humanoid.anatomy import anatomy
-from ..limits import Framed, LimitGroup
+from ..limits import LimitGroup
 from ..motion import Motion
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton
@@ -72,7 +72,7 @@ def for_feet(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton
     limits: list[LimitGroup] = []
     for group in found.limits:
         kept = np.flatnonzero(np.isin(group.bones, knees))
-        if isinstance(group, Framed) and len(kept):
+        if len(kept):
             hinges = group.take(kept)
             limits.append(hinges.widened(rotation.to_matrix(motion.pose.rotations[:, hinges.bones])))
     method = replace(WHOLE_BODY, deviations=deviations, axes=found.axes, limits=bool(limits))

@@ -18,7 +18,7 @@ from ..generate.poses import body_axes, leg_length
 from ..humanoid import Roles
 from ..humanoid.anatomy import canonical_frames
 from ..motion import Motion
-from ..pose import Pose, forward
+from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .contacts import Contacts, find_contacts, find_ground, foot_points, places_of
@@ -170,11 +170,4 @@ def _carried(skeleton: Skeleton, roles: Roles, pose: Pose, shifts: Array) -> Pos
     assert isinstance(hips, int)
     chain = skeleton.ancestors(hips)
     bone = next((above for above in chain if skeleton.translatable[above].all()), chain[-1])
-    translations = pose.translations.copy()
-    parent = skeleton.parents[bone]
-    _, frames = forward(skeleton, pose)
-    base = np.broadcast_to(rotation.IDENTITY, (len(shifts), 4)) if parent < 0 else frames[:, parent]
-    if skeleton.local_location[bone]:
-        base = rotation.mul(base, skeleton.rest_rotations[bone])
-    translations[:, bone] += rotation.rotate(rotation.inv(base), shifts)
-    return replace(pose, translations=translations)
+    return shifted(skeleton, pose, bone, shifts)

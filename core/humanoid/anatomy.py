@@ -21,14 +21,16 @@ import numpy as np
 
 from .. import rotation
 from ..errors import CoreError
-from ..limits import EulerBox, Framed, LimitGroup
+from ..limits import Framed
 from ..pose import Pose, frame_rotations
 from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solvers import PinAndDrag, numbers
 from .body import SIDES
+from .joint_limits import hinge_limits, range_limits
 from .masses import masses_of
 from .roles import Roles, find_roles
+from .sides import mirrored, mirrored_turn
 from .stance import heading_frame
 
 LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
@@ -60,20 +62,11 @@ _DEVIATIONS: Final = {
 _SPINE_JOINTS: Final = 3
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, like halves of a pelvis: no joints of a body
 
-# Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
-# other ranges only keep a joint from going round sideways.
-_ASIDE: Final = 45.0
-_HINGES: Final = {
-    "forearm": ("XZY", (-np.inf, -150.0, -_ASIDE), (np.inf, 0.0, _ASIDE)),
-    "shin": ("YZX", (0.0, -_ASIDE, -_ASIDE), (155.0, _ASIDE, _ASIDE)),
-}
 _BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # the axes that they bend about
 _BEND: Final = 0.1  # radians
 _BENT: Final = float(np.radians(2.0))  # a joint of a creature that is bent by more at rest bends that way
 # A rest pose that is bent by the second or more says in which plane the joint bends, one by the first or less nothing.
 _TOLD: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
-_MIRROR: Final = np.array([1.0, -1.0, -1.0])  # rotation vectors of the right side
-_ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # directions of the right side
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +77,7 @@ class Anatomy:
     deviations  (J, 3) standard deviations from it about `axes`, radians
     axes        (J, 4) the anatomical axes in the bone's own frame
     limits      elbows and knees bend one way; only of bones that the skeleton has no limits for
+    ranges      how far the other joints go; of such bones, too
     bends       (J, 3) a small rotation vector about the bone's own axes, zero for most: how a straight joint bends
     masses      (J,) shares of the body's mass, 1 in all
     canonical   (J, 4) own rotations in the canonical T-pose, the root at rest
@@ -92,7 +86,8 @@ class Anatomy:
     reference: Pose
     deviations: Array
     axes: Array
-    limits: tuple[LimitGroup, ...]
+    limits: tuple[Framed, ...]
+    ranges: tuple[Framed, ...]
     bends: Array
     masses: Array
     canonical: Array
@@ -134,20 +129,31 @@ def canonical_frames(skeleton: Skeleton, roles: Roles) -> tuple[Array, Array]:
 
 
 def with_anatomy(
-    skeleton: Skeleton, method: PinAndDrag, roles: Roles | None = None, pose: Pose | None = None
+    skeleton: Skeleton,
+    method: PinAndDrag,
+    roles: Roles | None = None,
+    pose: Pose | None = None,
+    *,
+    ranges: bool = False,
 ) -> tuple[Skeleton, PinAndDrag]:
     """The skeleton with the limits of its anatomy added, and the method with the rest of it.
 
     A reference, or deviations (with their axes), that the method names are kept. The relaxed pose stands where `pose`
-    has its roots: a body that has walked away is not drawn back to where it was made.
+    has its roots: a body that has walked away is not drawn back to where it was made. With `ranges` all joints have
+    limits, else elbows and knees. What the named reference, or `pose`, is outside of is made wide enough for it: nobody
+    moves because limits are heeded now.
     """
     found = anatomy(skeleton, roles)
     changes: dict[str, Any] = {"bends": found.bends}
+    here = pose if method.reference is None else method.reference
     if method.reference is None:
         changes["reference"] = found.reference if pose is None else standing(found.reference, skeleton, pose)
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes}
-    return replace(skeleton, limits=(*skeleton.limits, *found.limits)), replace(method, **changes)
+    limits = (*found.limits, *found.ranges) if ranges else found.limits
+    if here is not None:
+        limits = tuple(group.widened(rotation.to_matrix(here.rotations[..., group.bones, :])) for group in limits)
+    return replace(skeleton, limits=(*skeleton.limits, *limits)), replace(method, **changes)
 
 
 def standing(relaxed: Pose, skeleton: Skeleton, pose: Pose) -> Pose:
@@ -191,11 +197,13 @@ class _Body:
         self.canonical[limbs] = rotation.mul(back[limbs], rotation.mul(undone, self.rest[limbs]))
 
     def anatomy(self) -> Anatomy:
+        limited = self._limited(), self.axes, self.canonical
         return Anatomy(
             self.pose({}),
             self._deviations(),
             self.axes,
-            self._limits(),
+            hinge_limits(*limited),
+            range_limits(*limited),
             self._bends(),
             masses_of(self.skeleton, self.roles),
             self.canonical,
@@ -244,20 +252,22 @@ class _Body:
                     continue
                 straight = rotation.rotate(self.heading, mirrored(DIRECTIONS[kind], side))
                 ways = self.heads[lower] - self.heads[upper], self._reach(lower, end, side) - self.heads[lower]
-                found[upper] = _shortest(straight, ways[0])
+                found[upper] = rotation.shortest(straight, ways[0])
                 hinge = rotation.rotate(rotation.mul(found[upper], self.heading), mirrored_turn(_BENDS[second], side))
                 found[upper] = rotation.mul(_plane(hinge, *ways), found[upper])
-                found[lower] = rotation.mul(_shortest(rotation.rotate(found[upper], straight), ways[1]), found[upper])
+                found[lower] = rotation.mul(
+                    rotation.shortest(rotation.rotate(found[upper], straight), ways[1]), found[upper]
+                )
                 if end not in self.parts:
                     continue
                 next_joint = self._reach(end, self._bone("toe", side) if kind == "leg" else -1, side)
                 way = next_joint - self.heads[end]
                 if kind == "leg":  # it stands, whatever the shin does
                     flat = rotation.rotate(self.heading, _FOOT)
-                    found[end] = _shortest(flat, way, _SHAPE) if way.any() else rotation.IDENTITY
+                    found[end] = rotation.shortest(flat, way, _SHAPE) if way.any() else rotation.IDENTITY
                 else:
                     on = rotation.rotate(found[lower], straight)
-                    found[end] = rotation.mul(_shortest(on, way, _SHAPE), found[lower])
+                    found[end] = rotation.mul(rotation.shortest(on, way, _SHAPE), found[lower])
         return found
 
     def _reach(self, bone: int, after: int, side: str) -> Array:
@@ -301,26 +311,18 @@ class _Body:
             found += chain[:above]
         return found
 
-    def _limits(self) -> tuple[LimitGroup, ...]:
+    def _limited(self) -> dict[int, tuple[str, str]]:
+        """The parts whose limits are those of a body: bones that have none of their own, and turn with their parent."""
         limited = {bone for group in self.skeleton.limits for bone in group.bones.tolist()}
-        hinges = [(bone, *_HINGES[part], side) for bone, (part, side) in sorted(self.parts.items())
-                  if part in _HINGES and bone not in limited and self.skeleton.parents[bone] >= 0]  # fmt: skip
-        if not hinges:
-            return ()
-        bones, orders, lower, upper, sides = zip(*hinges, strict=True)
-        ends = np.radians([[mirrored_turn(end, side) for end, side in zip(bounds, sides, strict=True)]
-                           for bounds in (lower, upper)])  # fmt: skip
-        box = EulerBox(bones, list(orders), ends.min(axis=0), ends.max(axis=0))
-        axes = self.axes[list(bones)]
-        before = rotation.mul(rotation.inv(axes), rotation.inv(self.canonical[list(bones)]))
-        return (Framed(box, before, axes),)
+        hanging = (self.skeleton.parents >= 0) & self.skeleton.inherit_rotation
+        return {bone: self.parts[bone] for bone in sorted(self.parts) if hanging[bone] and bone not in limited}
 
     def _bends(self) -> Array:
         result = np.zeros((len(self.skeleton), 3))
         for chain in self.roles.limbs.values():
             for above, bone, below in zip(chain, chain[1:], chain[2:], strict=False):
                 ways = self.heads[bone] - self.heads[above], self.heads[below] - self.heads[bone]
-                hinge = rotation.log(_shortest(*ways))
+                hinge = rotation.log(rotation.shortest(*ways))
                 angle = float(np.linalg.norm(hinge))
                 if angle > _BENT:
                     result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), _BEND / angle * hinge)
@@ -328,29 +330,6 @@ class _Body:
             if part in _BENDS:
                 result[bone] = rotation.rotate(self.axes[bone], _BEND * mirrored_turn(_BENDS[part], side))
         return result
-
-
-def mirrored_turn(vector: Sequence[float] | Array, side: str) -> Array:
-    """A rotation vector (3,) of the left, for one side; what has no side is as the left is."""
-    return np.asarray(vector) * _MIRROR if side == "R" else np.asarray(vector)
-
-
-def mirrored(direction: Sequence[float], side: str) -> Array:
-    """A direction (3,) of the left, for one side."""
-    return np.asarray(direction) * _ACROSS if side == "R" else np.asarray(direction)
-
-
-def _shortest(before: Array, after: Array, slack: float = 0.0) -> Array:
-    """The shortest rotation (4,) that takes one direction (3,) to within `slack` of the other; no direction, none."""
-    lengths = np.linalg.norm(before) * np.linalg.norm(after)
-    if not lengths > 0.0:
-        return rotation.IDENTITY
-    axis = np.cross(before, after)
-    sine = np.linalg.norm(axis)
-    if not sine > 0.0:  # the same way, or the opposite: about anything across
-        axis = np.cross(before, np.eye(3)[np.argmin(np.abs(before))])
-    angle = np.arctan2(sine, before @ after)
-    return rotation.from_axis_angle(axis, max(float(angle) - slack, 0.0))
 
 
 def _plane(hinge: Array, upper: Array, lower: Array) -> Array:
@@ -364,4 +343,4 @@ def _plane(hinge: Array, upper: Array, lower: Array) -> Array:
     if not share or bent @ hinge <= 0.0:
         return rotation.IDENTITY
     # both are at right angles to `upper`, so this rotation is about it
-    return rotation.exp(share * rotation.log(_shortest(hinge, bent)))
+    return rotation.exp(share * rotation.log(rotation.shortest(hinge, bent)))

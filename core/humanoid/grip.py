@@ -9,13 +9,13 @@ from .. import rotation
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .anatomy import mirrored
 from .body import unit
 from .corrections import require
 from .ground import find_palm
 from .names import FINGERS
 from .posture import part_bones, rest_turn
 from .roles import Roles
+from .sides import mirrored
 
 # Degrees of a fist, joint by joint from the knuckle; between the flexion of a relaxed grip and the joints' ranges.
 _FIST: Final = (80.0, 100.0, 65.0)

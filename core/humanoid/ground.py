@@ -15,11 +15,12 @@ from ..goals import Goal
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .anatomy import anatomy, mirrored
+from .anatomy import anatomy
 from .body import SIDES, unit
 from .corrections import require
 from .posture import part_bones
 from .roles import Roles
+from .sides import mirrored
 from .stance import axis_vector
 
 # Shares of the size, which a human of 1.7 m has as metres.

@@ -1,7 +1,6 @@
 """Poses that every body knows: T, A, relaxed, as it was made; standing where it stands and looking where it looks."""
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -9,13 +8,12 @@ from .. import rotation
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .anatomy import anatomy, mirrored_turn
+from .anatomy import anatomy
 from .body import SIDES
 from .corrections import require
 from .roles import Roles
+from .sides import mirrored_turn
 from .stance import axis_vector
-
-POSTURES: Final = ("T", "A", "RELAXED", "REST")
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:

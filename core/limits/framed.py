@@ -9,6 +9,7 @@ from ..errors import CoreError
 from ..rotation import Array, inv, normalize, to_matrix
 from .euler_box import EulerBox
 from .group import LimitGroup
+from .order_free_box import OrderFreeBox
 
 
 class Framed:
@@ -76,9 +77,9 @@ class Framed:
         return type(self)(self.group.take(kept), self._before[kept], self._after[kept])
 
     def widened(self, matrices: Array) -> Self:
-        """The same limits, wide enough for all of the rotations (..., k, 3, 3); only of groups that can be widened."""
-        if not isinstance(self.group, EulerBox):
-            raise CoreError("Only ranges of Euler angles can be widened.")
+        """The same limits, wide enough for all of the rotations (..., k, 3, 3); only of ranges of angles."""
+        if not isinstance(self.group, EulerBox | OrderFreeBox):
+            raise CoreError("Only ranges of angles can be widened.")
         return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after)
 
     def at_frames(self, frames: NDArray[np.int64]) -> Self:

@@ -87,6 +87,12 @@ class OrderFreeBox:
     def take(self, kept: NDArray[np.int64]) -> Self:
         return type(self)(self.bones[kept], self.lower[..., kept, :], self.upper[..., kept, :])
 
+    def widened(self, matrices: Array) -> Self:
+        """The same limits, wide enough for all of the rotations (..., k, 3, 3)."""
+        angles = self.coordinates(matrices).reshape(-1, len(self), 3)
+        low, high = np.minimum(self.lower, angles.min(axis=0)), np.maximum(self.upper, angles.max(axis=0))
+        return type(self)(self.bones, low, high)
+
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         if self.lower.ndim == 2:
             return self

@@ -27,7 +27,7 @@ from ..actuations import AXES, Actuation
 from ..errors import CoreError
 from ..goals import Bone, Goal
 from ..limits import LimitGroup
-from ..pose import Pose, forward, forward_matrices
+from ..pose import Pose, forward, forward_matrices, shifted
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .chain_limits import limit_groups
@@ -194,9 +194,6 @@ def posed(skeleton: Skeleton, pose: Pose, path: Path, own: Array) -> Pose:
     rest = skeleton.rest_rotations[root]
     carried = rotation.mul(rotation.inv(rest), rotation.mul(rotation.from_matrix(way), rest))
     stands = rotation.normalize(rotation.mul(carried, rotations[:, root]))
-    shift = head - skeleton.offsets[root]
-    if skeleton.local_location[root]:
-        shift = (np.linalg.inv(skeleton.rest_bases[root]) @ shift[..., None])[..., 0]
-    translations = pose.translations.copy()
-    rotations[moved, root], translations[moved, root] = stands[moved], shift[moved]
-    return replace(pose, rotations=rotations, translations=translations)
+    rotations[moved, root] = stands[moved]
+    step = np.where(moved[:, None], head - after[:, root, :, 3], 0.0)
+    return shifted(skeleton, replace(pose, rotations=rotations), root, step)

@@ -1,6 +1,6 @@
 """A humanoid reduced to the bones that have a part in it: what `humanoid` moves, and how that comes back to a pose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, mirrored
+from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy
 from ..humanoid.body import SIDES
 from ..humanoid.roles import Roles, find_roles
-from ..pose import Pose, forward, forward_matrices
+from ..humanoid.sides import mirrored
+from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Skeleton
 
@@ -204,21 +205,11 @@ class Stance(Nodes):
     def to_pose(self) -> Pose:
         """The pose in which the nodes stand like that."""
         figure, pose = self.figure, self.pose
-        rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+        rotations = np.array(pose.rotations)
         for place, bone in enumerate(figure.nodes.tolist()):
             rotations[:, bone] = rotation.mul(rotation.inv(self.base_turn(bone)), self.turns[:, place])
         if figure.shifts:
-            translations[:, figure.root] = self._location(figure.root)
-        return Pose(rotation.normalize(rotations), translations, pose.scales, pose.driven_matrices)
-
-    def _location(self, root: int) -> Array:
-        """The location channel (B, 3) that puts the root's head where it is."""
-        skeleton, parent = self.figure.skeleton, int(self.figure.skeleton.parents[root])
-        place = self.head(root)
-        if parent >= 0:
-            matrix = forward_matrices(skeleton, self.pose)[:, parent]
-            place = np.linalg.solve(matrix[..., :3], (place - matrix[..., 3])[..., None])[..., 0]
-        place = place - skeleton.offsets[root]
-        if skeleton.local_location[root]:
-            place = rotation.rotate(rotation.inv(skeleton.rest_rotations[root]), place)
-        return place
+            pose = shifted(
+                figure.skeleton, pose, figure.root, self.head(figure.root) - self.start_heads[:, figure.root]
+            )
+        return replace(pose, rotations=rotation.normalize(rotations))

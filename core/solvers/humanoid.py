@@ -444,7 +444,7 @@ class _Body:
         now = self._stands(limb)
         if wanted is None:
             if middle is not None and middle.position is not None:
-                stance.turn_about(limb.upper, _shortest(now.middle - now.root, middle.position - now.root))
+                stance.turn_about(limb.upper, rotation.shortest(now.middle - now.root, middle.position - now.root))
             return
         self.bent.add(limb.name)
         field, swivel = self._field(limb), self.swivels[limb.name]
@@ -568,9 +568,3 @@ def _turned(pulls: list[_Pull], turn: Array, pivot: Array) -> None:
 def _between(way: Array, normal: Array, way_after: Array, normal_after: Array) -> Array:
     """(..., 4) the rotation of a segment with its plane."""
     return rotation.from_matrix(plane_frame(way_after, normal_after) @ np.swapaxes(plane_frame(way, normal), -1, -2))
-
-
-def _shortest(way: Array, after: Array) -> Array:
-    """(..., 4) the shortest rotation from one direction (..., 3) to another."""
-    axis = rotation.cross(way, after)
-    return rotation.from_axis_angle(axis, np.arctan2(lengths(axis), np.sum(way * after, axis=-1)))

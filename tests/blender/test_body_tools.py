@@ -46,7 +46,8 @@ def way(rig: Any, first: str, last: str) -> np.ndarray:
 
 def test_the_panel_has_a_button_for_every_tool() -> None:
     make_armature()
-    assert {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"} == {f"poise.{name}" for name in TOOLS}
+    drawn = {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"}
+    assert drawn == {f"poise.{name}" for name in (*TOOLS, "make_rest")}
 
 
 def test_a_t_pose_in_the_world(mixamo: Any) -> None:
@@ -132,20 +133,63 @@ def test_the_head_looks_at_the_cursor_and_at_an_object(mixamo: Any) -> None:
         assert rotation.rotate(change, ahead) @ wanted / np.linalg.norm(wanted) > np.cos(np.radians(1.5))
 
 
-def test_a_tool_is_one_undo_step_and_keys_what_it_changed(mixamo: Any, monkeypatch: Any) -> None:
+USES = {
+    "take_posture": {"posture": "T"},
+    "mirror_pose": {},
+    "plant_feet": {"roll": 0.3},
+    "lay_hands": {},
+    "pose_fingers": {"side": "L", "close": 0.5},
+    "look_at": {},
+}  # each tool, with settings that change something
+
+
+def channels_of(rig: Any) -> dict[str, Any]:
+    return {bone.name: (tuple(bone.rotation_quaternion), tuple(bone.location)) for bone in rig.pose.bones}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_is_one_undo_step_keys_what_it_changed_and_asks_for_no_selection(
+    mixamo: Any, monkeypatch: Any, tool: str
+) -> None:
     monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
-    context.scene.tool_settings.use_keyframe_insert_auto = True
+    other = mixamo.copy()  # of the same armature
+    context.scene.collection.objects.link(other)
+    other.name, other.location = "Other", (5.0, 0.0, 0.0)
+    context.scene.cursor.location = (0.0, -3.0, 1.0)
     name = mixamo.name
+    select(mixamo, [])
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    start = channels_of(mixamo)
     bpy.ops.ed.undo_push(message="before")
     before = contents()
-    bpy.ops.poise.pose_fingers("EXEC_DEFAULT", True, side="L", close=0.5)
+    assert getattr(bpy.ops.poise, tool)("EXEC_DEFAULT", True, **USES[tool]) == {"FINISHED"}
     rig = bpy.data.objects[name]
+    end = channels_of(rig)
+    changed = {bone for bone in end if end[bone] != start[bone]}
     (bag,) = rig.animation_data.action.layers[0].strips[0].channelbags
     keyed = {curve.data_path.split('"')[1] for curve in bag.fcurves}
     assert keyed
-    assert all("LeftHand" in bone for bone in keyed)
+    assert keyed <= changed
+    assert contents()["objects"]["Other"] == before["objects"]["Other"]
     bpy.ops.ed.undo()
     assert contents()["objects"] == before["objects"]
+    select(bpy.data.objects[name], ["mixamorig:LeftToeBase"])
+    getattr(bpy.ops.poise, tool)("EXEC_DEFAULT", True, **USES[tool])
+    assert channels_of(bpy.data.objects[name]) == end
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_active_keying_set_is_heeded(mixamo: Any, tool: str) -> None:
+    settings = context.scene.tool_settings
+    named = context.scene.keying_sets.new(idname="mine", name="mine")
+    path = 'pose.bones["mixamorig:Hips"].location'
+    named.paths.add(mixamo, path)
+    settings.use_keyframe_insert_auto = settings.use_keyframe_insert_keyingset = True
+    context.scene.keying_sets_all.active = named
+    context.scene.cursor.location = (0.0, -3.0, 1.0)
+    getattr(bpy.ops.poise, tool)(**USES[tool])
+    (bag,) = mixamo.animation_data.action.layers[0].strips[0].channelbags
+    assert {curve.data_path for curve in bag.fcurves} == {path}
 
 
 @pytest.mark.parametrize(

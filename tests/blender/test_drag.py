@@ -181,12 +181,40 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
     knee = rig.pose.bones["shin.L"]
     knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
+    rig.poise_use_anatomy_limits = False
     session = session_of(rig, "hand.L")
     lead(session, [0.1, -0.2, -0.9])
     shown = sorted(np.ravel(ends).tolist() for ends in session.held_back())
     # the stretched arm turns its forearm as far as that goes, too
     there = sorted([*world(rig, bone), *world(rig, bone, tail=True)] for bone in ("shin.L", "forearm.L"))
     np.testing.assert_allclose(shown, there, atol=1e-5)
+
+
+def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_is_there_already(rig: Any) -> None:
+    head = rig.pose.bones["head"]
+
+    def turned(degrees: float) -> float:
+        session = session_of(rig, "head")
+        session.switch(turning=True)
+        around = rotation.from_axis_angle([0.0, 0.0, 1.0], np.radians(degrees))
+        lead(session, [0.0, 0.0, 0.0], around, steps=20)
+        angle = np.degrees(rotation.angle_between(np.array(head.matrix_basis.to_quaternion()), STILL))
+        session.give_back()
+        return float(angle)
+
+    rig.poise_root = "FIXED"
+    select(rig, ["chest"])
+    bpy.ops.poise.pin(kind="ROTATION")
+    assert turned(150.0) < 76.0
+    rig.poise_use_anatomy_limits = False
+    assert turned(150.0) > 100.0
+    rig.poise_use_anatomy_limits = True
+    head.rotation_mode = "QUATERNION"
+    head.rotation_quaternion = rotation.from_axis_angle([0.0, 1.0, 0.0], np.radians(140.0)).tolist()
+    bpy.context.view_layer.update()
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.1, -0.1, 0.0])
+    assert np.degrees(2.0 * np.arccos(head.rotation_quaternion[0])) > 139.0
 
 
 def test_who_wins_can_change_during_the_drag(rig: Any) -> None:

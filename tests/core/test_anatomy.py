@@ -7,10 +7,10 @@ import pytest
 
 from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.humanoid import find_roles
-from core.humanoid.anatomy import Anatomy, anatomy, with_anatomy
+from core.humanoid.anatomy import Anatomy, anatomy, posed, with_anatomy
 from core.humanoid.masses import masses_of
 from core.humanoid.roles import Roles
-from core.limits import excess
+from core.limits import clamp_rotations, excess
 from core.solvers import numbers
 from tests.core.figures import FIGURE, skeleton_of
 
@@ -179,13 +179,72 @@ def test_elbows_and_knees_are_outside_past_straight_and_too_far_bent_only(varian
     assert sorted(b for group in fig.anatomy.limits for b in group.bones) == sorted(
         fig.skeleton.index(f"{part}.{side}") for part in ("forearm", "shin") for side in "LR"
     )
-    for part, most in (("forearm", 150.0), ("shin", 155.0)):
+    for part, most in (("forearm", 160.0), ("shin", 155.0)):
         for side in "LR":
             sign = -1.0 if part == "forearm" and side == "L" else 1.0
             for degrees, wanted in ((-7.0, -7.0), (0.5, 0.0), (90.0, 0.0), (most - 1.0, 0.0), (most + 5.0, 5.0)):
                 out = outside(fig.skeleton, fig.anatomy.limits, hinge_pose(fig, part, side, degrees), f"{part}.{side}")
                 assert np.allclose(np.sort(np.abs(out)), [0.0, 0.0, abs(wanted)], atol=1e-4)
                 assert np.isclose(out.sum(), sign * wanted, atol=1e-4)
+
+
+# Turns about the axes of the T-pose that everybody can do, and that nobody can.
+PEOPLE = {
+    "sitting": {"thigh": (-90, 0, 0), "shin": (90, 0, 0)},
+    "crouching": {"thigh": (-120, 0, 0), "shin": (140, 0, 0), "foot": (-30, 0, 0)},
+    "arms up": {"upper_arm": (0, 0, 85)},
+    "arms down, palms back": {"upper_arm": (30, 0, -85)},
+    "arms crossed": {"upper_arm": (0, -110, -30), "forearm": (0, -110, 0)},
+    "a split": {"thigh.L": (-80, 0, 0), "thigh.R": (30, 0, 0)},
+    "looking over the shoulder": {"neck": (0, 30, 0), "head": (0, 50, 0)},
+    "touching the toes": {"spine": (90, 0, 0), "neck": (30, 0, 0), "thigh": (-70, 0, 0)},
+    "on tiptoe": {"foot": (40, 0, 0), "toe": (-40, 0, 0)},
+    "leaning on a hand": {"hand": (0, 0, 80)},
+}
+NOBODY = {
+    "a head looking back": ("head", (0, 120, 0)),
+    "a trunk bent back": ("spine", (-150, 0, 0)),
+    "an arm through the back": ("upper_arm", (0, 100, 0)),
+    "a leg lifted back": ("thigh", (70, 0, 0)),
+    "a leg aside over the head": ("thigh", (0, 0, 110)),
+    "a foot on the shin": ("foot", (-100, 0, 0)),
+    "a hand on its forearm": ("hand", (0, 0, -120)),
+}
+
+
+def beyond(fig: Figure, pose: Pose) -> set[str]:
+    """Bones that are outside of anatomical limits."""
+    groups = (*fig.anatomy.limits, *fig.anatomy.ranges)
+    return {fig.skeleton.names[bone] for bone in np.flatnonzero(clamp_rotations(groups, pose.rotations)[1])}
+
+
+@pytest.mark.parametrize("variant", [{"rest": "T"}, *VARIANTS.values()], ids=["T", *VARIANTS])
+def test_what_people_can_do_is_inside_and_what_nobody_can_is_outside_on_both_sides(variant: dict) -> None:
+    fig = figure(**variant)
+    roles = find_roles(fig.skeleton)
+    for name, angles in PEOPLE.items():
+        assert beyond(fig, posed(fig.skeleton, roles, angles)) == set(), name
+    for name, (part, angles) in NOBODY.items():
+        bones = beyond(fig, posed(fig.skeleton, roles, {part: angles}))
+        assert {bone.partition(".")[0] for bone in bones} == ({"spine", "chest"} if part == "spine" else {part}), name
+        assert len(bones) == (1 if part == "head" else 2), name
+
+
+def test_a_pose_beyond_the_ranges_of_people_stays_until_a_goal_moves_it() -> None:
+    skeleton = skeleton_of(STRAIGHT)
+    roles = find_roles(skeleton)
+    pose = posed(skeleton, roles, {"head": (0, 150, 0), "thigh": (80, 0, 0), "shin": (-20, 0, 0)})
+    free = with_anatomy(skeleton, PinAndDrag(reference=pose))[0]
+    ranged, method = with_anatomy(skeleton, PinAndDrag(reference=pose), ranges=True)
+    assert len(ranged.limits) > len(free.limits)
+    heads = forward(skeleton, pose)[0]
+    still = solve(ranged, pose, [Goal("hand.L", heads[skeleton.index("hand.L")])], method)
+    assert np.allclose(still.pose.rotations, pose.rotations, atol=1e-9)
+    moved = solve(ranged, pose, [Goal("hand.L", heads[skeleton.index("hand.L")] + [-0.1, -0.2, -0.1])], method)
+    assert moved.converged
+    assert (
+        np.degrees(np.max(rotation.angle_between(moved.pose.rotations, pose.rotations)[skeleton.index("head")])) < 1.0
+    )
 
 
 @pytest.mark.parametrize("variant", [{"rest": "T"}, *VARIANTS.values()], ids=["T", *VARIANTS])
@@ -334,6 +393,9 @@ def test_only_bones_without_limits_of_their_own_get_some() -> None:
     assert skeleton.limits[0] is own
     limited = [bone for group in skeleton.limits for bone in group.bones.tolist()]
     assert len(limited) == len(set(limited)) == 4
+    skeleton, _ = with_anatomy(skeleton_of(STRAIGHT, limits=(own,)), PinAndDrag(), ranges=True)
+    limited = [bone for group in skeleton.limits for bone in group.bones.tolist()]
+    assert sorted(limited) == [bone for bone in range(len(skeleton)) if skeleton.names[bone] != "hips"]
     assert method.reference is not None
     assert method.deviations is not None
     assert method.axes is not None

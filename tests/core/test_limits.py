@@ -685,9 +685,11 @@ def test_shares_are_of_the_bounds_of_each_frame(kind: type) -> None:
     np.testing.assert_allclose(group.at_frames(np.array([3, 0])).within(shares), own[[3, 0]], atol=1e-12)
 
 
-def test_widened_euler_limits_let_the_given_rotations_pass_and_are_else_as_they_were() -> None:
+@pytest.mark.parametrize("kind", [OrderFreeBox, EulerBox])
+def test_widened_ranges_let_the_given_rotations_pass_and_are_else_as_they_were(kind: type) -> None:
     rng = np.random.default_rng(11)
-    box = EulerBox([0, 1], ["YZX", "XYZ"], -0.2 * np.ones((2, 3)), 0.3 * np.ones((2, 3)))
+    orders = (["YZX", "XYZ"],) if kind is EulerBox else ()
+    box = kind([0, 1], *orders, -0.2 * np.ones((2, 3)), 0.3 * np.ones((2, 3)))
     turns = rotation.exp(0.4 * rng.normal(size=(20, 2, 3)))
     frames = rotation.exp(rng.normal(size=(2, 2, 4))[..., :3])
     for group in (box, Framed(box, *frames)):

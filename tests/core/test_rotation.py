@@ -166,3 +166,23 @@ def test_a_half_turn_has_order_free_angles_of_half_a_turn_about_its_own_axes_onl
 def test_slerp_takes_the_shorter_arc() -> None:
     a, b = rotation.exp([0.0, 0.0, 0.1]), -rotation.exp([0.0, 0.0, 0.5])
     assert angle(rotation.slerp(a, b, 0.5), rotation.exp([0.0, 0.0, 0.3])) < 1e-9
+
+
+def test_the_shortest_rotation_brings_directions_together_whatever_they_are() -> None:
+    rng = np.random.default_rng(5)
+    before, after = rng.normal(size=(2, 50, 3))
+    before[:3] = [(1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 0.0)]
+    after[:3] = [(-3.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)]  # opposite, the same, and none
+    turn = rotation.shortest(before, after)
+    np.testing.assert_allclose(turn[1:3], np.tile(rotation.IDENTITY, (2, 1)), atol=1e-15)
+    there = rotation.rotate(turn, before) * np.linalg.norm(after, axis=1, keepdims=True)
+    wanted = after * np.linalg.norm(before, axis=1, keepdims=True)
+    np.testing.assert_allclose(there[[0, 1, *range(3, 50)]], wanted[[0, 1, *range(3, 50)]], atol=1e-12)
+    angle = np.arccos(
+        np.sum(before * after, axis=1)[3:] / np.linalg.norm(before, axis=1)[3:] / np.linalg.norm(after, axis=1)[3:]
+    )
+    np.testing.assert_allclose(rotation.angle_between(turn[3:], rotation.IDENTITY), angle, atol=1e-12)
+    short = rotation.shortest(before[3:], after[3:], slack=0.5)
+    np.testing.assert_allclose(
+        rotation.angle_between(short, rotation.IDENTITY), np.maximum(angle - 0.5, 0.0), atol=1e-12
+    )

@@ -1,0 +1,159 @@
+"""The present pose becomes the rest pose, while meshes keep the shape that they show and the action its motion."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Motion
+from ..core.pose import with_new_rest
+from ..core.rotation import Array
+from .armature import Rig, check, read_pose, read_rig
+from .channels import ArmatureObject
+from .driven import split_path
+from .errors import BridgeError
+from .keys import prepare_keys
+from .learned import write_learned
+from .motion import active_curves, read_motion
+
+
+@dataclass
+class NewRest:
+    """What a new rest pose brought along: names of meshes and of the action, and what was made for the old one."""
+
+    meshes: list[str] = field(default_factory=list[str])
+    action: str | None = None
+    forgotten: list[str] = field(default_factory=list[str])  # bones whose learnt limits are gone
+    limited: list[str] = field(default_factory=list[str])  # bones whose own limits are about the new rest pose now
+
+
+def make_rest(context: Any, object: ArmatureObject) -> NewRest:
+    """Make the present pose of the active armature, in Pose Mode, its rest pose.
+
+    Vertices, with all shape keys, go to where the armature has brought them. Keys of the action are made anew at their
+    frames, so that bones are there where they were; what is between is Blender's. Raises BridgeError, with nothing
+    changed, for what cannot be brought along.
+    """
+    check(object)
+    context.view_layer.update()
+    rig = read_rig(object)
+    pose = read_pose(object, rig)
+    _check_armature(context, object, rig)
+    if pose.scales is not None:
+        raise BridgeError("Bones are scaled, and a rest pose has no scale; clear that first.")
+    shapes = [(mesh, _shapes_of(context, mesh, object)) for mesh in _deformed(object)]
+    done = NewRest([mesh.name for mesh, _ in shapes])
+    times, write = _key_times(object), None
+    if times:
+        frames = np.unique(np.concatenate([*times.values()]))
+        motion, _ = read_motion(object, rig, frames)
+        moved = with_new_rest(rig.skeleton, pose, motion.pose)
+        motions = {bone: Motion(moved[np.searchsorted(frames, own)], own, motion.fps) for bone, own in times.items()}
+        write = prepare_keys(object, rig, motions)
+    bpy.ops.pose.armature_apply(selected=False)
+    done.action = write().name if write is not None else None
+    for mesh, shape in shapes:
+        _reshape(mesh, shape)
+    for bone in object.pose.bones:
+        if bone.poise_learned:
+            write_learned(bone, None)
+            done.forgotten.append(bone.name)
+        if bone.use_ik_limit_x or bone.use_ik_limit_y or bone.use_ik_limit_z:
+            done.limited.append(bone.name)
+    context.view_layer.update()
+    return done
+
+
+def _check_armature(context: Any, object: ArmatureObject, rig: Rig) -> None:
+    """Raises BridgeError for an armature whose rest pose is not to be changed like that."""
+    data, animation = object.data, object.animation_data
+    if context.mode != "POSE" or context.active_object != object:
+        raise BridgeError("A rest pose is made in Pose Mode; go there first.")
+    if data.library is not None or data.override_library is not None:
+        raise BridgeError(f'The armature "{data.name}" is linked from another file; its rest pose is made there.')
+    others = [f'"{other.name}"' for other in bpy.data.objects if other.data == data and other != object]
+    if others:
+        raise BridgeError(f"{', '.join(others)} would get another rest pose, too; make the armature single-user first.")
+    if rig.driven:
+        name, reason = next(iter(rig.driven.items()))
+        raise BridgeError(f'"{name}" is decided by {reason}, which is made for the rest pose that is; mute that first.')
+    if animation is None:
+        return
+    if any(len(track.strips) for track in animation.nla_tracks):
+        raise BridgeError("The NLA strips are made for the rest pose that is; remove them first.")
+    action = animation.action
+    if action is not None and action.users - int(action.use_fake_user) > 1:
+        raise BridgeError(f'The action "{action.name}" is used by others, too; make it single-user first.')
+
+
+def _deformed(object: ArmatureObject) -> list[Any]:
+    """The meshes that the armature deforms; raises BridgeError for what cannot be reshaped."""
+    found: list[Any] = []
+    for other in bpy.data.objects:
+        by_parent = other.parent == object and other.parent_type == "ARMATURE"
+        if not by_parent and not any(_is_of(modifier, object) for modifier in other.modifiers):
+            continue
+        if other.type != "MESH":
+            raise BridgeError(f'"{other.name}" is deformed by the armature and is no mesh; it would change its shape.')
+        data: Any = other.data
+        if data.library is not None or data.users > 1:
+            raise BridgeError(
+                f'The mesh of "{other.name}" is linked or used by others, too; make it single-user first.'
+            )
+        found.append(other)
+    return found
+
+
+def _is_of(modifier: Any, object: ArmatureObject) -> bool:
+    return modifier.type == "ARMATURE" and modifier.object == object
+
+
+def _shapes_of(context: Any, mesh: Any, object: ArmatureObject) -> list[NDArray[np.float32]]:
+    """Vertices (V, 3) as the armature alone brings them: of the mesh, or of each of its shape keys."""
+    keys = mesh.data.shape_keys
+    shown = {modifier: modifier.show_viewport for modifier in mesh.modifiers}
+    only, active = mesh.show_only_shape_key, mesh.active_shape_key_index
+    try:
+        for modifier in mesh.modifiers:
+            modifier.show_viewport = shown[modifier] and _is_of(modifier, object)
+        mesh.show_only_shape_key = True
+        found: list[NDArray[np.float32]] = []
+        for number in range(len(keys.key_blocks) if keys is not None else 1):
+            mesh.active_shape_key_index = number
+            evaluated = mesh.evaluated_get(context.evaluated_depsgraph_get())
+            if not evaluated.is_evaluated:
+                raise BridgeError(f'"{mesh.name}" is disabled in the viewport or not in the view layer; show it first.')
+            places = np.empty((len(evaluated.data.vertices), 3), np.float32)
+            evaluated.data.vertices.foreach_get("co", places.ravel())
+            found.append(places)
+        return found
+    finally:
+        for modifier, was in shown.items():
+            modifier.show_viewport = was
+        mesh.show_only_shape_key, mesh.active_shape_key_index = only, active
+
+
+def _reshape(mesh: Any, shapes: list[NDArray[np.float32]]) -> None:
+    keys = mesh.data.shape_keys
+    for number, shape in enumerate(shapes):
+        if keys is not None:
+            keys.key_blocks[number].data.foreach_set("co", shape.ravel())
+    mesh.data.vertices.foreach_set("co", shapes[0].ravel())
+    mesh.data.update()
+
+
+def _key_times(object: ArmatureObject) -> dict[int, Array]:
+    """Bone -> the frames of its keys."""
+    places = {bone.name: number for number, bone in enumerate(object.pose.bones)}
+    found: dict[int, Array] = {}
+    for curve in active_curves(object):
+        place = split_path(curve.data_path)
+        if place is None or place[0] not in places:
+            continue
+        keys = np.empty(2 * len(curve.keyframe_points), np.float32)
+        curve.keyframe_points.foreach_get("co", keys)
+        bone = places[place[0]]
+        found[bone] = np.union1d(found.get(bone, np.zeros(0)), keys[::2].astype(float))
+    return found

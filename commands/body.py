@@ -1,0 +1,160 @@
+"""`body`: the tools of the panel Body, on one pose or on every frame of a motion."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from types import SimpleNamespace
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Pose
+from ..core.pose import stack
+from .edit import Bones, Edit, Progress
+from .fields import check_range
+from .led import lead, set_switches
+from .takes import step, unkeyed_kept
+from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
+
+# What a tool is called here, its operator, and settings that come with the name.
+TOOLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "t-pose": ("take_posture", {"posture": "T"}),
+    "a-pose": ("take_posture", {"posture": "A"}),
+    "relaxed": ("take_posture", {"posture": "RELAXED"}),
+    "rest": ("take_posture", {"posture": "REST"}),
+    "mirror": ("mirror_pose", {}),
+    "feet": ("plant_feet", {}),
+    "hands": ("lay_hands", {}),
+    "fingers": ("pose_fingers", {}),
+    "look-at": ("look_at", {}),
+}
+_FLAGS: Final = {"true": True, "false": False}
+
+
+def add_body(verbs: Any) -> None:
+    parser = verbs.add_parser("body", help="pose a body by its parts", allow_abbrev=False)
+    parser.add_argument("--tool", required=True, choices=TOOLS, help="what is done to it")
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings",
+        help="settings of the tool, as they are called in Python; angles are in degrees",
+    )  # fmt: skip
+    parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="every frame of these; keyed")
+    parser.add_argument("--key", action="store_true", help="key the present frame")
+    parser.add_argument("--action", metavar="NAME", help="of the new action")
+    add_results(parser)
+    add_common(parser)
+    parser.set_defaults(verb=body)
+
+
+def body(arguments: argparse.Namespace) -> int:
+    """Use a tool."""
+    texts = outputs(arguments)
+    object = armature_of(arguments.armature)
+    settings = read_settings(arguments.tool, arguments.settings)
+    frames = None if arguments.frames is None else check_range(tuple(arguments.frames), "--frames")
+    keyed = arguments.key or frames is not None
+    check_lasting(object, keyed, "Ask for --frames, or for a key with --key.")
+    if arguments.action is not None and not keyed:
+        raise CoreError("--action: nothing is keyed; ask for --frames, or for a key with --key.")
+    edit = BodyEdit(bpy.context, object, frames, arguments.tool, settings, keyed)
+    edit.solve()
+    return tell_report(arguments, edit.write(object, arguments.action), texts)
+
+
+def read_settings(tool: str, texts: Sequence[str]) -> SimpleNamespace:
+    """All settings of a tool, as its operator has them, and as they are given; raises CoreError for what it has not."""
+    operator, fixed = TOOLS[tool]
+    operators: Any = bpy.ops
+    found = getattr(operators.poise, operator).get_rna_type().properties
+    known = {one.identifier: one for one in found if not one.is_readonly}
+    values = {name: one.default for name, one in known.items()} | fixed
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in known or name in fixed:
+            near = get_close_matches(name, [other for other in known if other not in fixed], 1)
+            raise CoreError(f'--set: "{tool}" has no "{name}"' + (f'; did you mean "{near[0]}"?' if near else "."))
+        values[name] = _read(known[name], value)
+    return SimpleNamespace(**values)
+
+
+def _read(setting: Any, text: str) -> Any:
+    """The value of a setting from what was written; raises CoreError if it is none."""
+    where = f"--set {setting.identifier}"
+    if setting.type == "STRING":
+        return text
+    if setting.type in ("ENUM", "BOOLEAN"):
+        choices = (
+            {item.identifier: item.identifier for item in setting.enum_items} if setting.type == "ENUM" else _FLAGS
+        )
+        if text not in choices:
+            raise CoreError(f'{where}: has to be {", ".join(choices)}, not "{text}".')
+        return choices[text]
+    try:
+        number = float(text)
+    except ValueError:
+        raise CoreError(f'{where}: has to be a number, not "{text}".') from None
+    value = np.radians(number) if setting.subtype == "ANGLE" else number
+    if not setting.hard_min <= value <= setting.hard_max:
+        least, most = (
+            np.degrees(end) if setting.subtype == "ANGLE" else end for end in (setting.hard_min, setting.hard_max)
+        )
+        raise CoreError(f"{where}: has to be from {least:g} to {most:g}, not {text}.")
+    return float(value)
+
+
+class BodyEdit(Edit):
+    """The pose at each frame, or without `frames` the present one, as a tool makes it of what is there."""
+
+    method = "body"
+
+    def __init__(
+        self,
+        context: Any,
+        object: Any,
+        frames: tuple[int, int] | None,
+        tool: str,
+        settings: SimpleNamespace,
+        keyed: bool = True,
+    ) -> None:
+        here = context.scene.frame_current
+        super().__init__(context, object, frames or (here, here))
+        self.keyed, self.led = keyed, None
+        kind: Any = getattr(bpy.types, f"POISE_OT_{TOOLS[tool][0]}")
+        bodies: list[bridge.Body] = []
+        poses: list[Pose] = []
+
+        def note() -> None:
+            context.view_layer.update()
+            bodies.append(bridge.read_body(object))
+            poses.append(kind.pose(settings, context, object, bodies[-1]))
+
+        if frames is None:
+            note()
+        else:
+            with unkeyed_kept(context, object):
+                step(context, self.before.frames, note)
+        controlled, wanted = bodies[0].controlled, stack(poses)
+        if controlled is not None:
+            self.led, _ = lead(context, object, self.rig, controlled, self.before, wanted, frames is not None)
+            self.found = self.led.motion
+            return
+        stood = replace(bodies[0], pose=stack([one.pose for one in bodies]))
+        bridge.check_free(stood, wanted)
+        self.before, self.found = (replace(self.before, pose=pose) for pose in (stood.pose, wanted))
+
+    def change(self, progress: Progress) -> None:
+        self.after = self.found
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        written = None
+        if self.keyed:
+            written = super().key(object, turned, moved, grown, action, new)
+        else:
+            bridge.write_pose(object, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown)
+        if self.led is not None:
+            set_switches(object, self.led, self.keyed)
+        return written

@@ -1,0 +1,27 @@
+"""Make the present pose the rest pose."""
+
+from typing import Any
+
+import bpy
+
+from .. import bridge
+from .tool import Tool, counted
+
+
+class POISE_OT_make_rest(Tool, bpy.types.Operator):
+    """Make the present pose the rest pose; meshes keep the shape that they show, the action keeps its motion"""
+
+    bl_idname = "poise.make_rest"
+    bl_label = "Make Rest Pose"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        done = bridge.make_rest(context, object)
+        said = ["The pose is the rest pose now"]
+        said += [f"{counted(len(done.meshes), 'object')} reshaped"] if done.meshes else []
+        said += [f'keys of "{done.action}" made anew'] if done.action else []
+        lost = [f"learnt limits of {counted(len(done.forgotten), 'bone')} forgotten"] if done.forgotten else []
+        lost += [f"limits of {counted(len(done.limited), 'bone')} are about the new pose"] if done.limited else []
+        return "WARNING" if lost else "INFO", ", ".join([*said, *lost])
+
+
+CLASSES = (POISE_OT_make_rest,)
