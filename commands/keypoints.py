@@ -1,6 +1,7 @@
 """`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
 
 import argparse
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -19,12 +20,14 @@ from ..core.keypoints import (
     METHODS,
     SUFFIXES,
     UNITS,
+    Layout,
     Method,
     Puppet,
     Reading,
     Recording,
     bones_of,
     find_taking,
+    layout_from,
     read_clip,
     read_recording,
 )
@@ -69,6 +72,7 @@ def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(SUFFIXES))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, where the file does not say it")
+    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON that says which markers are which marks")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
@@ -113,7 +117,8 @@ def keypoints(arguments: argparse.Namespace) -> int:
         exact=arguments.exact,
         action=arguments.action,
     )
-    report = perform_keypoints(bpy.context, armature_of(arguments.armature), load(arguments.input, job.layout), job)
+    recording = load(arguments.input, job.layout, arguments.mapping)
+    report = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
     write_whole(arguments.output, {path: one_line(report) for path in texts})
     for note in report["notes"]:
         tell(note)
@@ -126,18 +131,28 @@ def keypoints(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def load(path: Path, layout: str | None) -> Recording:
-    """The recording in a file; raises CoreError."""
+def load(path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
+    """The recording in a file, of markers if there is a mapping of theirs; raises CoreError."""
+    said: str | Layout | None = layout
+    data = _read(path)
+    if mapping is not None:
+        try:
+            said = layout_from(mapping.name, json.loads(_read(mapping)))
+        except (ValueError, RecursionError):
+            raise CoreError(f'The file "{mapping}" is not JSON.') from None
+    try:
+        return read_recording(path.suffix, data, said)
+    except CoreError as error:
+        raise CoreError(f'"{path.name}": {error}') from error
+
+
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise CoreError(f'The file "{path}" is larger than {LARGEST_FILE // 1_000_000} MB.')
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
-    try:
-        return read_recording(path.suffix, data, layout)
-    except CoreError as error:
-        raise CoreError(f'"{path.name}": {error}') from error
 
 
 def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> dict[str, Any]:

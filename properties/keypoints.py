@@ -17,6 +17,7 @@ LAYOUTS: Final = (
     ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres"),
     ("marks", "Poise", "Poise's own marks"),
 )
+MARKERS: Final = ("plugin_gait", "Plug-in Gait", "Vicon's markers of the whole body")
 UNITS: Final = (
     ("auto", "Automatic", "As the layout has them, or told from the points"),
     ("m", "Metres", "A body is nearly 2 tall"),
