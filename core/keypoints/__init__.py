@@ -2,8 +2,12 @@
 
 from .formats import SUFFIXES, Recording, read_frame, read_recording
 from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_from, layout_named
+from .packets import PointPackets
 from .reader import METHODS, Figure, LiveReader, Method, Reading, read_clip, read_frames
 from .retarget import Puppet, Walk, bones_of
+from .stream import Stream
+from .tracker import BoneTracker, PointTracker, Tracker
+from .vmc import BonePackets
 
 __all__ = [
     "AXES",
@@ -11,15 +15,21 @@ __all__ = [
     "METHODS",
     "SUFFIXES",
     "UNITS",
+    "BonePackets",
+    "BoneTracker",
     "Figure",
     "Layout",
     "LiveReader",
     "Marks",
     "Method",
+    "PointPackets",
+    "PointTracker",
     "Puppet",
     "Reading",
     "Recording",
+    "Stream",
     "Taking",
+    "Tracker",
     "Walk",
     "bones_of",
     "find_taking",

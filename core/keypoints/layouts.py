@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK, MARK_SWAP, MARKS
+from .geometry import unit as directions
 
 Unit = Literal["auto", "m", "cm", "mm"]
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
@@ -281,7 +282,7 @@ def find_taking(
         scale = UNITS[said]
     axis = layout.up if up == "auto" else up
     if axis == "auto":
-        way = np.mean((shoulders - hips) / np.linalg.norm(shoulders - hips, axis=-1, keepdims=True), axis=0)
+        way = np.mean(directions(shoulders - hips), axis=0)
         strongest = int(np.argmax(np.abs(way)))
         if abs(way[strongest]) < _CLEAR:
             raise CoreError("No axis is clearly up in these points; say which one is.")
