@@ -57,7 +57,7 @@ class Live:
         self._writer = PoseWriter(self.rig, {*bones.tolist(), *self._moved.tolist()})
         self._bones = bones
         self.stream: Stream[Any]
-        self.tracker: Tracker[Any]
+        self.tracker: Tracker
         self.stream, self.tracker = follower(object)
         self.walk = Walk(self.puppet)
         self._scale: float | None = None
@@ -213,7 +213,7 @@ class Live:
             bpy.ops.ed.undo_push(message="Live Keypoints")
 
 
-def follower(object: Any) -> tuple[Stream[Any], Tracker[Any]]:
+def follower(object: Any) -> tuple[Stream[Any], Tracker]:
     """What reads packets, and what follows their frames, as the armature's settings say."""
     layout, record = object.poise_live_layout, object.poise_live_record
     if layout == VMC[0]:

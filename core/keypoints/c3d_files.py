@@ -2,7 +2,7 @@
 
 import io
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,13 +16,13 @@ def read_c3d(data: bytes) -> tuple[list[str], Array, float | None, str]:
     Raises CoreError for what is no such file.
     """
     try:
-        from c3d import Reader
+        from c3d import Reader  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportUnknownVariableType]
     except ImportError:
         raise CoreError('C3D files need the Python package "c3d", which is in the zip of Poise.') from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about forces and other signals, which nobody asks for
         try:
-            reader: Any = Reader(io.BytesIO(data))
+            reader = cast(Any, Reader)(io.BytesIO(data))
             labels = [label.strip() for label in reader.point_labels]
             # else a spoilt header asks for as many empty frames as it likes
             if not 0 < reader.point_used <= len(data) or not 0 < reader.frame_count <= len(data):

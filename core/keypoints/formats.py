@@ -15,9 +15,10 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
+from .body import MARK, MARKS
 from .bvh import read_bvh
 from .c3d_files import read_c3d
-from .layouts import UNITS, Layout, columns_named, layout_named
+from .layouts import AXES, UNITS, Layout, columns_named, layout_named
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d", ".bvh")
 LARGEST_TIME: Final = 1e12  # seconds
@@ -98,6 +99,29 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(result)}.'
         )
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
+
+
+def layout_from(name: str, mapping: Any) -> Layout:
+    """The layout that a mapping says: {"marks": {"hip.L": ["LASI", "LPSI"], ...}, "unit": "mm", "up": "+Z"}.
+
+    Marks of Poise to the markers whose middle they are; unit and up may be missing. Raises CoreError.
+    """
+    said: Any = mapping.get("marks") if is_object(mapping) else None
+    if not is_object(said) or not said:
+        raise CoreError('A mapping is an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
+    marks: dict[str, tuple[str, ...]] = {}
+    for mark, points in said.items():
+        if mark not in MARK:
+            raise CoreError(f'There is no mark "{mark}"; there are {", ".join(MARKS)}.')
+        if not _is_list(points) or not points or not all(isinstance(point, str) for point in points):
+            raise CoreError(f'The mark "{mark}" has no list of names of markers.')
+        marks[mark] = tuple(points)
+    unit, up = mapping.get("unit", "auto"), mapping.get("up", "auto")
+    for key, value, known in (("unit", unit, UNITS), ("up", up, AXES)):
+        if value not in ("auto", *known):
+            raise CoreError(f'"{key}" of the mapping must be one of {", ".join(known)}.')
+    every = tuple(dict.fromkeys(point for points in marks.values() for point in points))
+    return Layout(name, every, marks, unit, up, markers=True)
 
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:

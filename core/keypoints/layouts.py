@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,27 +145,6 @@ def layout_named(name: str | Layout) -> Layout:
     if name not in LAYOUTS:
         raise CoreError(f'There is no layout "{name}"; there are {", ".join(LAYOUTS)}.')
     return LAYOUTS[name]
-
-
-def layout_from(name: str, mapping: Any) -> Layout:
-    """The layout that a mapping says: {"marks": {"hip.L": ["LASI", "LPSI"], ...}, "unit": "mm", "up": "+Z"}.
-
-    Marks of Poise to the markers whose middle they are; unit and up may be missing. Raises CoreError.
-    """
-    marks = mapping.get("marks") if isinstance(mapping, dict) else None
-    if not isinstance(marks, dict) or not marks:
-        raise CoreError('A mapping is an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
-    for mark, points in marks.items():
-        if mark not in MARK:
-            raise CoreError(f'There is no mark "{mark}"; there are {", ".join(MARKS)}.')
-        if not isinstance(points, list) or not points or not all(isinstance(point, str) for point in points):
-            raise CoreError(f'The mark "{mark}" has no list of names of markers.')
-    said = {key: mapping.get(key, "auto") for key in ("unit", "up")}
-    for key, known in (("unit", UNITS), ("up", AXES)):
-        if said[key] != "auto" and said[key] not in known:
-            raise CoreError(f'"{key}" of the mapping must be one of {", ".join(known)}.')
-    points = tuple(dict.fromkeys(point for points in marks.values() for point in points))
-    return Layout(name, points, {mark: tuple(points) for mark, points in marks.items()}, **said, markers=True)
 
 
 @dataclass(frozen=True, eq=False)

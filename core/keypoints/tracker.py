@@ -1,6 +1,6 @@
 """Frames of a live sender to readings, one after the other, and to a clip of those that were recorded."""
 
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -16,15 +16,13 @@ from .stream import Frame
 _TRIAL: Final = 5  # frames that unit and axes are told from
 _LONGEST: Final = 60 * 60 * 60  # frames that are recorded: an hour at 60 a second
 
-Body = TypeVar("Body", contravariant=True)
 
-
-class Tracker(Protocol[Body]):
+class Tracker(Protocol):
     """What follows a sender."""
 
     trouble: str  # why frames are not followed, if so
 
-    def follow(self, frame: Frame[Body]) -> bool:
+    def follow(self, frame: Frame[Any]) -> bool:
         """Take a frame; False where nothing can be read yet."""
         ...
 
