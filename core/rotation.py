@@ -42,6 +42,10 @@ for _row, _column, _terms in (
 ):  # fmt: skip
     for _p, _q, _factor in _terms:
         _OUTER_TO_MATRIX[4 * _p + _q, 3 * _row + _column] += _factor
+# and back: 4 q q^T = 1 + (matrix @ _MATRIX_TO_OUTER)
+_OUTERS: Final[Array] = _OUTER_TO_MATRIX.reshape(4, 4, 9)
+_MATRIX_TO_OUTER: Final[Array] = 0.5 * (_OUTERS + _OUTERS.swapaxes(0, 1)).reshape(16, 9).T
+_ONE: Final[Array] = np.eye(4).reshape(16)
 
 # cross-product matrix as a linear map: skew(v) = (v @ SKEW).reshape(3, 3), skew(v) w = v x w
 _SKEW: Final[Array] = np.zeros((3, 9))
@@ -157,16 +161,9 @@ def to_matrix(q: ArrayLike) -> Array:
 def from_matrix(matrices: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) to unit quaternions with w >= 0 (Shepperd: the largest of four pivots)."""
     m = np.asarray(matrices, float)
-    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    four_squares = np.stack([1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z], axis=-1)
-    a, b, c = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
-    d, e, f = m[..., 1, 0] + m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2]
-    w2, x2, y2, z2 = (four_squares[..., i] for i in range(4))
-    rows = np.stack(
-        [np.stack(r, axis=-1) for r in ((w2, a, b, c), (a, x2, d, e), (b, d, y2, f), (c, e, f, z2))], axis=-2
-    )
-    pivot = np.argmax(four_squares, axis=-1)
-    return positive(normalize(np.take_along_axis(rows, pivot[..., None, None], axis=-2)[..., 0, :]))
+    outer = (m.reshape(-1, 9) @ _MATRIX_TO_OUTER + _ONE).reshape(-1, 4, 4)
+    pivot = np.argmax(np.diagonal(outer, axis1=1, axis2=2), axis=-1)
+    return positive(normalize(outer[np.arange(len(outer)), pivot].reshape(*m.shape[:-2], 4)))
 
 
 def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rotation import Array
+from ..rotation import Array, cross
 from .body import MARK, PART, PARTS
 
 # What fits the tilts of hips and chest against the line from hips to shoulders, in motion capture: radians about X
@@ -103,17 +103,6 @@ def unit(vectors: Array) -> Array:
     """Vectors (..., 3) of length 1; of no length, zero."""
     length = np.sqrt(np.einsum("...i,...i->...", vectors, vectors))[..., None]
     return vectors / np.maximum(length, _TINY)
-
-
-def cross(a: Array, b: Array) -> Array:
-    """np.cross at a third of its price for few vectors."""
-    result = np.empty(a.shape)
-    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
-    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
-    result[..., 0] = a1 * b2 - a2 * b1
-    result[..., 1] = a2 * b0 - a0 * b2
-    result[..., 2] = a0 * b1 - a1 * b0
-    return result
 
 
 def _dot(a: Array, b: Array) -> Array:
