@@ -28,15 +28,20 @@ from ..core.keypoints import (
     bones_of,
     find_taking,
     layout_from,
+    layout_named,
+    marks_of,
     read_clip,
     read_recording,
 )
 from ..core.keypoints.body import MARK
+from .edit import keyed_range
 from .files import write_whole
+from .retarget import KINDS, imported
 from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
 
 DEFAULT_FPS: Final = 30.0
 _SAME_FRAME: Final = 1e-6  # frames
+READ: Final = (*SUFFIXES, *KINDS)
 LARGEST_FILE: Final = 500_000_000  # bytes
 
 
@@ -70,7 +75,7 @@ class KeypointsJob:
 
 def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
-    parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(SUFFIXES))
+    parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READ))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, where the file does not say it")
     parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON that says which markers are which marks")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
@@ -117,7 +122,7 @@ def keypoints(arguments: argparse.Namespace) -> int:
         exact=arguments.exact,
         action=arguments.action,
     )
-    recording = load(arguments.input, job.layout, arguments.mapping)
+    recording = load(bpy.context, arguments.input, job.layout, arguments.mapping)
     report = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
     write_whole(arguments.output, {path: one_line(report) for path in texts})
     for note in report["notes"]:
@@ -131,8 +136,10 @@ def keypoints(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def load(path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
+def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
     """The recording in a file, of markers if there is a mapping of theirs; raises CoreError."""
+    if path.suffix.lower() in KINDS:
+        return _of_figure(context, path)
     said: str | Layout | None = layout
     data = _read(path)
     if mapping is not None:
@@ -144,6 +151,17 @@ def load(path: Path, layout: str | None, mapping: Path | None = None) -> Recordi
         return read_recording(path.suffix, data, said)
     except CoreError as error:
         raise CoreError(f'"{path.name}": {error}') from error
+
+
+def _of_figure(context: Any, path: Path) -> Recording:
+    """The joints of the armature with a motion in a file that Blender imports."""
+    with imported(context, path) as source:
+        rig = bridge.read_rig(source)
+        first, last = keyed_range(source)
+        motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
+        points = marks_of(rig.skeleton, bridge.read_roles(source, rig.skeleton), motion.pose)
+    points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
+    return Recording(layout_named("marks"), points, None, motion.fps)
 
 
 def _read(path: Path) -> bytes:

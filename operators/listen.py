@@ -36,7 +36,7 @@ from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
 _AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
-_PATIENCE: Final = 0.05  # seconds of one go after which the rest is skipped
+_PATIENCE: Final = 0.25  # seconds of one go after which the rest is skipped
 _FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate

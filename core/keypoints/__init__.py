@@ -1,6 +1,7 @@
 """3-D keypoints of a body, of files and of live trackers, as rotations (S4)."""
 
 from .formats import SUFFIXES, Recording, layout_from, read_frame, read_recording
+from .joints import marks_of
 from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_named
 from .packets import PointPackets
 from .reader import METHODS, Figure, LiveReader, Method, Reading, read_clip, read_frames
@@ -35,6 +36,7 @@ __all__ = [
     "find_taking",
     "layout_from",
     "layout_named",
+    "marks_of",
     "read_clip",
     "read_frame",
     "read_frames",

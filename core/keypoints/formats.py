@@ -16,11 +16,10 @@ import numpy as np
 from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK, MARKS
-from .bvh import read_bvh
 from .c3d_files import read_c3d
 from .layouts import AXES, UNITS, Layout, columns_named, layout_named
 
-SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d", ".bvh")
+SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
 LARGEST_RATE: Final = 1e5
 MOST_POINTS: Final = 1000  # of a frame; more is no body
@@ -47,9 +46,6 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
     Raises CoreError with a sentence where it is none.
     """
     kind = suffix.lower()
-    if kind == ".bvh":
-        points, fps = read_bvh(_text(data))
-        return Recording(layout_named("marks"), points, None, fps)
     if kind in (".json", ".jsonl"):
         return _read_json(_text(data), layout)
     if kind not in SUFFIXES:

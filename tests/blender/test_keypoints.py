@@ -12,8 +12,10 @@ import pytest
 
 import commands
 import standalone
+from benchmarks.motion import clips
 from bridge import read_matrices
-from core.keypoints import find_taking, layout_named, read_clip, read_recording
+from core.humanoid import find_roles
+from core.keypoints import find_taking, layout_named, marks_of, read_clip
 from core.keypoints.body import MARK
 
 RIGS = Path(__file__).resolve().parents[1] / "data" / "rigs"
@@ -59,9 +61,10 @@ def last_frame() -> int:
 
 
 def truth() -> Any:
-    recording = read_recording(".bvh", WALK.read_bytes())
-    marks = find_taking(recording.layout, recording.points)[0](recording.points)
-    return read_clip(marks, np.arange(len(marks.places)) / 30.0)
+    clip = clips.read_clip(WALK)
+    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    marks = find_taking(layout_named("marks"), points)[0](points)
+    return read_clip(marks, np.arange(len(points)) / clip.motion.fps)
 
 
 def armature() -> Any:

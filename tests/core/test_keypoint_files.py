@@ -10,7 +10,9 @@ import c3d
 import numpy as np
 import pytest
 
+from benchmarks.motion import clips
 from core.errors import CoreError
+from core.humanoid import find_roles
 from core.keypoints import (
     SUFFIXES,
     Recording,
@@ -18,6 +20,7 @@ from core.keypoints import (
     find_taking,
     layout_from,
     layout_named,
+    marks_of,
     read_clip,
     read_recording,
 )
@@ -138,7 +141,6 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
         (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none is called "points"'),
         (".npy", as_numpy(points=POINTS[0]), "coco17", "Points are numbers by frame"),
         (".trc", b"x", "coco17", "no TRC file"),
-        (".bvh", b"HIERARCHY", None, "no BVH file"),
         (".json", b"\xff\xfe", "coco17", "no text"),
     ],
 )  # fmt: skip
@@ -190,12 +192,12 @@ def test_an_array_that_would_run_code_is_refused() -> None:
 
 
 @pytest.mark.parametrize("file", ["docs/examples/cmu_35_01.bvh", "tests/data/motion/cmu_07_12.bvh"])
-def test_joints_of_a_bvh_file_are_a_body_that_walks_upright(file: str) -> None:
-    recording = read_recording(".bvh", (ROOT / file).read_bytes())
-    taking, _ = find_taking(recording.layout, recording.points)
-    assert taking.up == "+Y"
-    times = np.arange(len(recording.points)) / (recording.fps or 0.0)
-    reading = read_clip(taking(recording.points), times)
+def test_joints_of_a_figure_are_a_body_that_walks_upright(file: str) -> None:
+    clip = clips.read_clip(ROOT / file)
+    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    taking, _ = find_taking(layout_named("marks"), points)
+    assert taking.up == "+Z"
+    reading = read_clip(taking(points), np.arange(len(points)) / clip.motion.fps)
     assert reading.figure is not None
     assert reading.figure.noise < 0.002  # bones of a rig keep their lengths
     lowest = reading.marks[:, [MARK["ankle.L"], MARK["ankle.R"]], 1].min(axis=1)
@@ -203,4 +205,4 @@ def test_joints_of_a_bvh_file_are_a_body_that_walks_upright(file: str) -> None:
 
 
 def test_all_formats_are_tried_here() -> None:
-    assert {suffix for suffix, _ in FILES.values()} | {".bvh"} == set(SUFFIXES)
+    assert {suffix for suffix, _ in FILES.values()} == set(SUFFIXES)
