@@ -20,9 +20,9 @@ from ..core.keypoints import (
     METHODS,
     SUFFIXES,
     UNITS,
+    Actor,
     Layout,
     Method,
-    Puppet,
     Reading,
     Recording,
     bones_of,
@@ -179,7 +179,7 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     bridge.check(object)
     context.view_layer.update()
     rig = bridge.read_rig(object)
-    puppet = puppet_of(object, rig, job.limits)
+    actor = actor_of(object, rig, job.limits)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
@@ -199,13 +199,13 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     clock.append(perf_counter())
 
     present = bridge.read_pose(object, rig)
-    pose = puppet.motion(reading, present, job.travel)
-    motion = Motion(puppet.exact(reading, pose) if job.exact else pose, frames, scene_fps)
-    if job.lock_feet and puppet.points and len(frames) > 1:
-        motion = lock_feet(rig.skeleton, motion, puppet.roles, up=axis_vector(puppet.roles.up)).pinned.motion
+    pose = actor.motion(reading, present, job.travel)
+    motion = Motion(actor.exact(reading, pose) if job.exact else pose, frames, scene_fps)
+    if job.lock_feet and actor.points and len(frames) > 1:
+        motion = lock_feet(rig.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
     clock.append(perf_counter())
 
-    bones, moved = bones_of(puppet)
+    bones, moved = bones_of(actor)
     turned, shifted, _ = bridge.changed_bones(pose, motion.pose)
     action = bridge.write_keys(
         object,
@@ -233,13 +233,13 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     }
 
 
-def puppet_of(object: Any, rig: bridge.Rig, limits: bool) -> Puppet:
+def actor_of(object: Any, rig: bridge.Rig, limits: bool) -> Actor:
     """The armature as what takes readings; raises CoreError where it is no humanoid, or driven."""
-    puppet = Puppet(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
-    if not puppet.bones:
-        why = rig.driven_above(puppet.hips) or "it is locked"
+    actor = Actor(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
+    if not actor.bones:
+        why = rig.driven_above(actor.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')
-    return puppet
+    return actor
 
 
 def seen_notes(reading: Reading) -> tuple[str, ...]:

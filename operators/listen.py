@@ -14,14 +14,14 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.armature import PoseWriter, Rig
-from ..commands.keypoints import at_frames, puppet_of
+from ..commands.keypoints import actor_of, at_frames
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
+    Actor,
     BonePackets,
     BoneTracker,
     PointPackets,
     PointTracker,
-    Puppet,
     Reading,
     Stream,
     Tracker,
@@ -49,9 +49,9 @@ class Live:
     def __init__(self, context: Any, object: Any) -> None:
         self.name, self.uid = object.name, object.session_uid
         self.rig: Rig = bridge.read_rig(object)
-        self.puppet: Puppet = puppet_of(object, self.rig, object.poise_live_limits)
+        self.actor: Actor = actor_of(object, self.rig, object.poise_live_limits)
         self.present: Pose = bridge.read_pose(object, self.rig)
-        bones, moved = bones_of(self.puppet)
+        bones, moved = bones_of(self.actor)
         self.travel: str = object.poise_live_travel
         self._moved = moved if self.travel != "NONE" else moved[:0]
         self._writer = PoseWriter(self.rig, {*bones.tolist(), *self._moved.tolist()})
@@ -59,7 +59,7 @@ class Live:
         self.stream: Stream[Any]
         self.tracker: Tracker
         self.stream, self.tracker = follower(object)
-        self.walk = Walk(self.puppet)
+        self.walk = Walk(self.actor)
         self._scale: float | None = None
         self.applied = self.used = 0
         self._latencies: deque[float] = deque(maxlen=_WINDOW)
@@ -138,12 +138,12 @@ class Live:
 
     def _pose_of(self, reading: Reading) -> Pose:
         """The pose of a reading of one frame."""
-        pose = self.puppet.turn(reading.rotations, self.present)[0]
+        pose = self.actor.turn(reading.rotations, self.present)[0]
         if self.travel == "FEET":
-            return self.puppet.walked(pose, self.walk)
+            return self.actor.walked(pose, self.walk)
         if self.travel == "HIPS":
-            self._scale = self._scale or self.puppet.scale_of(reading)
-            return self.puppet.place(pose, reading.hips[0], self._scale)
+            self._scale = self._scale or self.actor.scale_of(reading)
+            return self.actor.place(pose, reading.hips[0], self._scale)
         return pose
 
     # -- how it goes, and how it ends -------------------------------------------------------------------------------
@@ -189,9 +189,9 @@ class Live:
         """The recording at whole frames, by the times of its packets."""
         reading, frames = at_frames(*self.tracker.clip(), fps, start)
         if self.travel == "NONE":
-            pose = self.puppet.turn(reading.rotations, self.present)
+            pose = self.actor.turn(reading.rotations, self.present)
         else:
-            pose = self.puppet.motion(reading, self.present, self.travel == "HIPS")
+            pose = self.actor.motion(reading, self.present, self.travel == "HIPS")
         self._motion = Motion(pose, frames, fps)
 
     def _finish(self, context: Any, object: Any, live: Any, work: Work) -> float | None:

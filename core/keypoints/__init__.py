@@ -5,7 +5,7 @@ from .joints import marks_of
 from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_named
 from .packets import PointPackets
 from .reader import METHODS, Figure, LiveReader, Method, Reading, read_clip, read_frames
-from .retarget import Puppet, Walk, bones_of
+from .retarget import Actor, Walk, bones_of
 from .stream import Stream
 from .tracker import BoneTracker, PointTracker, Tracker
 from .vmc import BonePackets
@@ -16,6 +16,7 @@ __all__ = [
     "METHODS",
     "SUFFIXES",
     "UNITS",
+    "Actor",
     "BonePackets",
     "BoneTracker",
     "Figure",
@@ -25,7 +26,6 @@ __all__ = [
     "Method",
     "PointPackets",
     "PointTracker",
-    "Puppet",
     "Reading",
     "Recording",
     "Stream",

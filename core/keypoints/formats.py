@@ -7,7 +7,7 @@ object {"points": [...], "time": seconds}. A file of JSON is a list of frames, a
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
@@ -112,12 +112,18 @@ def layout_from(name: str, mapping: Any) -> Layout:
         if not _is_list(points) or not points or not all(isinstance(point, str) for point in points):
             raise CoreError(f'The mark "{mark}" has no list of names of markers.')
         marks[mark] = tuple(points)
-    unit, up = mapping.get("unit", "auto"), mapping.get("up", "auto")
-    for key, value, known in (("unit", unit, UNITS), ("up", up, AXES)):
-        if value not in ("auto", *known):
-            raise CoreError(f'"{key}" of the mapping must be one of {", ".join(known)}.')
     every = tuple(dict.fromkeys(point for points in marks.values() for point in points))
-    return Layout(name, every, marks, unit, up, markers=True)
+    unit, up = (said or "auto" for said in _said_of(mapping))
+    return Layout(name, every, marks, unit, up, markers=True)  # pyright: ignore[reportArgumentType]
+
+
+def _said_of(head: dict[str, Any]) -> Iterator[str | None]:
+    """Unit and up as an object of JSON has them; raises CoreError for what is none."""
+    for key, known in (("unit", UNITS), ("up", AXES)):
+        value = head.get(key)
+        if value is not None and value not in ("auto", *known):
+            raise CoreError(f'"{key}" must be one of {", ".join(known)}.')
+        yield value
 
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -177,7 +183,7 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
     if fps is None:
         known = [time for time in times if time is not None]
         fps = rate_of(known) if len(known) == len(times) else None
-    return Recording(layout, np.stack(points), np.stack(confidence), fps, head.get("unit"), head.get("up"))
+    return Recording(layout, np.stack(points), np.stack(confidence), fps, *_said_of(head))
 
 
 def _lines(text: str) -> list[Any]:

@@ -260,13 +260,16 @@ def find_taking(
     else:
         scale = UNITS[said]
     axis = layout.up if up == "auto" else up
+    way = np.mean(directions(shoulders - hips), axis=0)
+    strongest = int(np.argmax(np.abs(way)))
     if axis == "auto":
-        way = np.mean(directions(shoulders - hips), axis=0)
-        strongest = int(np.argmax(np.abs(way)))
         if abs(way[strongest]) < _CLEAR:
             raise CoreError("No axis is clearly up in these points; say which one is.")
         axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
         notes.append(f"{axis} is up.")
+    elif up == "auto" and (turn_up(axis) @ way)[1] < -_CLEAR:  # the layout's, but somebody has turned the points
+        axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
+        notes.append(f"{axis} is up, though {layout.name} has it down: else the body would stand on its head.")
     taking = Taking(layout, scale, axis, bool(exchanged))
     if exchanged is None and _ahead(taking(array, trust)) < _BACKWARDS:
         raise CoreError(

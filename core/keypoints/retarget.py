@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..editing.contacts import BodyPoint, foot_points
 from ..errors import CoreError
+from ..generate.poses import leg_length
 from ..goals import Goal
 from ..humanoid import SIDES, Roles
 from ..humanoid.anatomy import Anatomy, anatomy
@@ -49,7 +50,7 @@ class _Share:
     share: float
 
 
-class Puppet:
+class Actor:
     """A humanoid skeleton that takes readings. Raises CoreError where there is no human body."""
 
     def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True) -> None:
@@ -79,7 +80,7 @@ class Puppet:
         self._soles = [point.bone for point in self.points]
         self._in_soles = np.array([point.place for point in self.points])
         self._thighs = [self._bone(f"thigh.{side}") for side in SIDES]
-        self.leg = self._leg_length()
+        self.leg = leg_length(skeleton, roles)
         self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
 
     # -- what is turned ---------------------------------------------------------------------------------------------
@@ -117,14 +118,6 @@ class Puppet:
         free = self.skeleton.translatable.all(axis=1) & ~self.skeleton.connected
         return next((bone for bone in self.skeleton.ancestors(self.hips) if free[bone]), -1)
 
-    def _leg_length(self) -> float:
-        lengths: list[float] = []
-        for side in SIDES:
-            chain = [self._bone(f"{part}.{side}") for part in ("thigh", "shin", "foot")]
-            if min(chain) >= 0:
-                lengths.append(float(np.linalg.norm(np.diff(self._heads[chain], axis=0), axis=1).sum()))
-        return float(np.mean(lengths)) if lengths else self.skeleton.size
-
     def _point_at_rest(self, point: BodyPoint) -> Array:
         return self._heads[point.bone] + rotation.rotate(self._rest[point.bone], np.array(point.place))
 
@@ -154,8 +147,11 @@ class Puppet:
         own[..., places, :] = rotation.mul(rotation.inv(self._base(stand, places)), frames)
         if self.limits:
             own = clamp_rotations(self.limits, own)[0]
-        translations = np.broadcast_to(present.translations, (*shape, len(self.skeleton), 3)).copy()
-        return Pose.trusted(rotation.normalize(own), translations, present.scales, driven)
+        others = (
+            None if part is None else np.broadcast_to(part, (*shape, *part.shape[len(present.batch_shape) :])).copy()
+            for part in (present.translations, present.scales, driven)
+        )
+        return Pose.trusted(rotation.normalize(own), *others)  # pyright: ignore[reportArgumentType]
 
     def _base(self, stand: Array, bones: int | list[int]) -> Array:
         """Frames (..., n, 4) of bones without their own rotations, from those that all bones stand in."""
@@ -244,9 +240,9 @@ class Puppet:
 class Walk:
     """Where the root goes that the points do not place: the lowest point of the feet stays on the ground."""
 
-    def __init__(self, puppet: Puppet) -> None:
-        self._up, self._ground = puppet.up, puppet.ground
-        self._slack = _LOSES * puppet.skeleton.size
+    def __init__(self, actor: Actor) -> None:
+        self._up, self._ground = actor.up, actor.ground
+        self._slack = _LOSES * actor.skeleton.size
         self._before: Array | None = None
         self._bears = 0
         self._way = np.zeros(3)
@@ -268,6 +264,6 @@ class Walk:
         return self._way + (self._ground - heights[lowest]) * self._up
 
 
-def bones_of(puppet: Puppet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def bones_of(actor: Actor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The bones that a reading turns, and those that it moves."""
-    return np.array(puppet.bones), np.array([puppet.root] if puppet.root >= 0 else [], int)
+    return np.array(actor.bones), np.array([actor.root] if actor.root >= 0 else [], int)

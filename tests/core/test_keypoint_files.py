@@ -136,6 +136,7 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
         (".json", as_json(), None, "Say in which layout"),
         (".json", as_json(), "mediapipe", "has 33 points, but there is a frame of 17"),
         (".json", b"[]", "coco17", "no list of frames"),
+        (".json", as_json()[:-1] + b', "up": ["Z"]}', "coco17", '"up" must be one of'),
         (".csv", b"1,2,3\n4,5,6", "coco17", "17 points, so 51 columns"),
         (".csv", b"nose_x,nose_y,nose_z\n1,2,3", "coco17", 'no point "left_ear"'),
         (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none is called "points"'),
@@ -175,7 +176,7 @@ def test_two_bodies_in_one_file_are_refused() -> None:
         ([], "A mapping is an object"),
         ({"marks": {"belly": ["A"]}}, 'no mark "belly"'),
         ({"marks": {"hip.L": "LASI"}}, 'mark "hip.L" has no list'),
-        ({"marks": {"hip.L": ["LASI"]}, "up": "up"}, '"up" of the mapping'),
+        ({"marks": {"hip.L": ["LASI"]}, "up": "up"}, '"up" must be one of'),
     ],
 )
 def test_what_is_wrong_with_a_mapping_is_said(mapping: object, sentence: str) -> None:
