@@ -86,9 +86,9 @@ class Live:
         try:
             object: Any = bridge.find_again(self.name, self.uid, self.rig.skeleton.names)
             self.name = object.name
-            bridge.check(object)
             if self._work is not None:
                 return self._finish(context, object, live, self._work)
+            bridge.check(object)
             if live.stop:
                 raise CoreError("Stopped.")
             self.look(context, object)
@@ -181,7 +181,7 @@ class Live:
         render, start = context.scene.render, context.scene.frame_current
         fps = render.fps / render.fps_base
         self._work = Work(lambda _: self._clip(fps, start))
-        self._why = why
+        self._why, live.stop = why, False
         self.show(context, live)
         return _SHOWN
 
@@ -195,11 +195,19 @@ class Live:
         self._motion = Motion(pose, frames, fps)
 
     def _finish(self, context: Any, object: Any, live: Any, work: Work) -> float | None:
-        """Key the recording once it is filtered."""
+        """Key the recording once it is filtered and the armature can be keyed; another stop gives it up."""
         if not work.over:
             return _SHOWN
         if work.error is not None:
             raise work.error
+        try:
+            bridge.check(object)
+        except CoreError as reason:
+            if live.stop:
+                raise
+            self.status = f"The recording waits: {reason}"
+            self.show(context, live)
+            return _SHOWN
         keyed = bridge.write_keys(object, self.rig, self._motion, self._bones.tolist(), self._moved.tolist())
         live.action = keyed.name
         return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')

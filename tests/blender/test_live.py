@@ -28,9 +28,13 @@ class Listening:
     ticks: ClassVar[list[Any]] = []  # that were registered
 
     def __init__(self) -> None:
-        self.live = bpy.context.window_manager.poise_live
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.begin()
+
+    @property
+    def live(self) -> Any:
+        """Looked up each time: a file that is opened takes the old one away."""
+        return bpy.context.window_manager.poise_live
 
     def begin(self) -> None:
         """Listen, with what the settings are now."""
@@ -190,11 +194,54 @@ def test_points_that_are_no_body_are_told_and_do_not_pose(armature: Any, listeni
     assert np.array_equal(pose(armature), before)
 
 
-def test_an_armature_that_is_gone_ends_it(armature: Any, listening: Listening) -> None:
-    bpy.data.objects.remove(armature)
+def test_an_armature_goes_on_under_another_name(armature: Any, listening: Listening) -> None:
+    armature.name = "somebody else"
+    before = pose(armature)
+    listening.send_one_by_one(*map(packet, walk()[:8]))
+    assert np.abs(pose(armature) - before).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (lambda rig: bpy.data.objects.remove(rig), "is gone"),
+        (lambda rig: setattr(rig.data.bones[3], "name", "claw"), "has other bones"),
+        (lambda rig: bpy.ops.wm.open_mainfile(filepath=str(RIG)), ""),
+    ],
+    ids=["removed", "other bones", "another file"],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_happens_to_the_armature_ends_it_and_frees_the_port(
+    armature: Any, listening: Listening, harm: Any, sentence: str, recorded: bool
+) -> None:
+    """Also while the recording is filtered: nothing is written to what is not as it was."""
+    listening.send_one_by_one(*map(packet, walk()[:8]))
+    port, actions = listening.session.receiver.port, len(bpy.data.actions)
+    if recorded:
+        bpy.ops.poise.stop_listening()
+        listening.tick()
+    harm(armature)
+    while listening.tick() is not None:
+        time.sleep(0.01)
+    assert listening.live.owner == 0
+    assert sentence in listening.live.status
+    assert len(bpy.data.actions) <= actions
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", port))
+
+
+def test_who_goes_to_edit_mode_while_recording_has_the_recording_afterwards(
+    armature: Any, listening: Listening
+) -> None:
+    listening.send_one_by_one(*map(packet, walk()[:8]))
+    bpy.ops.object.mode_set(mode="EDIT")
+    while "waits" not in listening.live.status:
+        assert listening.tick() is not None
+        time.sleep(0.01)
+    assert "edit mode" in listening.live.status
+    bpy.ops.object.mode_set(mode="OBJECT")
     assert listening.tick() is None
-    assert listening.session.receiver._open is False
-    bpy.context.window_manager.poise_live.owner = 0
+    assert bpy.data.actions[listening.live.action].frame_range[1] > 1.0
 
 
 def test_a_second_armature_cannot_listen_at_once(listening: Listening) -> None:
