@@ -36,7 +36,6 @@ from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
 _AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
-_PATIENCE: Final = 0.25  # seconds of one go after which the rest is skipped
 _FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate
@@ -108,11 +107,7 @@ class Live:
         self.stream.skip(gone + max(len(packets) - _AT_ONCE, 0))
         begin = perf_counter()
         newest: float | None = None
-        recent = packets[-_AT_ONCE:]
-        for number, (arrival, data) in enumerate(recent):
-            if perf_counter() - begin > _PATIENCE:
-                self.stream.skip(len(recent) - number)
-                break
+        for arrival, data in packets[-_AT_ONCE:]:
             frame = self.stream.take(data, arrival)
             if frame is None:
                 continue
