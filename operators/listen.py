@@ -35,7 +35,7 @@ from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
-_AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_AT_ONCE: Final = 128  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
 _FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate

@@ -167,5 +167,5 @@ def test_hostile_packets_are_counted_and_what_is_let_through_can_be_read() -> No
         counts = stream.counts
         assert counts.received == PACKETS
         assert counts.received == counts.refused + counts.late + counts.skipped + counts.parts + counts.frames
-        assert counts.frames > 0.1 * PACKETS
+        assert counts.frames > 0.05 * PACKETS
         assert counts.refused > 0.1 * PACKETS
