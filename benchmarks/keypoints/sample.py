@@ -24,8 +24,8 @@ HEAD: Final = {"nose": (0.0, 0.06, 0.11), "ear.L": (0.075, 0.06, 0.01), "ear.R":
 
 def main() -> None:
     clip = read_clip(EXAMPLES / "cmu_35_01.bvh")
-    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
-    marks = find_taking(layout_named("marks"), points)[0](points)
+    joints = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    marks = find_taking(layout_named("marks"), joints)[0](joints)
     places = np.where(marks.weights[..., None] > 0.0, marks.places, np.nan)
     turns = solve_frames(marks.places, marks.weights, np.zeros(len(places)))
     for name, place in HEAD.items():
