@@ -42,10 +42,6 @@ for _row, _column, _terms in (
 ):  # fmt: skip
     for _p, _q, _factor in _terms:
         _OUTER_TO_MATRIX[4 * _p + _q, 3 * _row + _column] += _factor
-# and back: 4 q q^T = 1 + (matrix @ _MATRIX_TO_OUTER)
-_OUTERS: Final[Array] = _OUTER_TO_MATRIX.reshape(4, 4, 9)
-_MATRIX_TO_OUTER: Final[Array] = 0.5 * (_OUTERS + _OUTERS.swapaxes(0, 1)).reshape(16, 9).T
-_ONE: Final[Array] = np.eye(4).reshape(16)
 
 # cross-product matrix as a linear map: skew(v) = (v @ SKEW).reshape(3, 3), skew(v) w = v x w
 _SKEW: Final[Array] = np.zeros((3, 9))
@@ -161,9 +157,16 @@ def to_matrix(q: ArrayLike) -> Array:
 def from_matrix(matrices: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) to unit quaternions with w >= 0 (Shepperd: the largest of four pivots)."""
     m = np.asarray(matrices, float)
-    outer = (m.reshape(-1, 9) @ _MATRIX_TO_OUTER + _ONE).reshape(-1, 4, 4)
-    pivot = np.argmax(np.diagonal(outer, axis1=1, axis2=2), axis=-1)
-    return positive(normalize(outer[np.arange(len(outer)), pivot].reshape(*m.shape[:-2], 4)))
+    flat = m.reshape(-1, 3, 3)
+    x, y, z = flat[:, 0, 0], flat[:, 1, 1], flat[:, 2, 2]
+    rows = np.empty((len(flat), 4, 4))
+    rows[:, 0, 0], rows[:, 1, 1] = 1 + x + y + z, 1 + x - y - z
+    rows[:, 2, 2], rows[:, 3, 3] = 1 - x + y - z, 1 - x - y + z
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        rows[:, 0, i + 1] = rows[:, i + 1, 0] = flat[:, k, j] - flat[:, j, k]
+        rows[:, j + 1, k + 1] = rows[:, k + 1, j + 1] = flat[:, k, j] + flat[:, j, k]
+    pivot = np.argmax(np.diagonal(rows, axis1=1, axis2=2), axis=-1)
+    return positive(normalize(rows[np.arange(len(rows)), pivot].reshape(*m.shape[:-2], 4)))
 
 
 def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:
