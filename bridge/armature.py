@@ -111,6 +111,21 @@ def check(object: ArmatureObject) -> None:
         raise BridgeError(f'The armature "{object.name}" is shown in rest position; switch it to pose position first.')
 
 
+def find_again(name: str, uid: int, bones: tuple[str, ...]) -> ArmatureObject:
+    """The armature object that had this name and this `session_uid`, whatever its name is now, with the same bones.
+
+    For what goes on while the user works: no Blender object outlives an undo. Raises BridgeError where it is gone.
+    """
+    found: Any = bpy.data.objects.get(name)
+    if found is None or found.session_uid != uid:
+        found = next((other for other in bpy.data.objects if other.session_uid == uid), None)
+    if found is None or found.type != "ARMATURE":
+        raise BridgeError(f'The armature "{name}" is gone.')
+    if tuple(found.pose.bones.keys()) != bones:
+        raise BridgeError(f'The armature "{found.name}" is not as it was: it has other bones.')
+    return found
+
+
 def _check_readable(object: ArmatureObject) -> None:
     if object is None:
         raise BridgeError("There is no active object; select an armature.")

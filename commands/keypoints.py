@@ -1,6 +1,7 @@
 """`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
 
 import argparse
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -19,21 +20,28 @@ from ..core.keypoints import (
     METHODS,
     SUFFIXES,
     UNITS,
+    Actor,
+    Layout,
     Method,
-    Puppet,
     Reading,
     Recording,
     bones_of,
     find_taking,
+    layout_from,
+    layout_named,
+    marks_of,
     read_clip,
     read_recording,
 )
 from ..core.keypoints.body import MARK
+from .edit import keyed_range
 from .files import write_whole
+from .retarget import KINDS, imported
 from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
 
 DEFAULT_FPS: Final = 30.0
 _SAME_FRAME: Final = 1e-6  # frames
+READ: Final = (*SUFFIXES, *KINDS)
 LARGEST_FILE: Final = 500_000_000  # bytes
 
 
@@ -67,8 +75,9 @@ class KeypointsJob:
 
 def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
-    parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(SUFFIXES))
+    parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READ))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, where the file does not say it")
+    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON that says which markers are which marks")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
@@ -113,7 +122,8 @@ def keypoints(arguments: argparse.Namespace) -> int:
         exact=arguments.exact,
         action=arguments.action,
     )
-    report = perform_keypoints(bpy.context, armature_of(arguments.armature), load(arguments.input, job.layout), job)
+    recording = load(bpy.context, arguments.input, job.layout, arguments.mapping)
+    report = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
     write_whole(arguments.output, {path: one_line(report) for path in texts})
     for note in report["notes"]:
         tell(note)
@@ -126,18 +136,41 @@ def keypoints(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def load(path: Path, layout: str | None) -> Recording:
-    """The recording in a file; raises CoreError."""
+def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
+    """The recording in a file, of markers if there is a mapping of theirs; raises CoreError."""
+    if path.suffix.lower() in KINDS:
+        return _of_figure(context, path)
+    said: str | Layout | None = layout
+    data = _read(path)
+    if mapping is not None:
+        try:
+            said = layout_from(mapping.name, json.loads(_read(mapping)))
+        except (ValueError, RecursionError):
+            raise CoreError(f'The file "{mapping}" is not JSON.') from None
+    try:
+        return read_recording(path.suffix, data, said)
+    except CoreError as error:
+        raise CoreError(f'"{path.name}": {error}') from error
+
+
+def _of_figure(context: Any, path: Path) -> Recording:
+    """The joints of the armature with a motion in a file that Blender imports."""
+    with imported(context, path) as source:
+        rig = bridge.read_rig(source)
+        first, last = keyed_range(source)
+        motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
+        points = marks_of(rig.skeleton, bridge.read_roles(source, rig.skeleton), motion.pose)
+    points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
+    return Recording(layout_named("marks"), points, None, motion.fps)
+
+
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise CoreError(f'The file "{path}" is larger than {LARGEST_FILE // 1_000_000} MB.')
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
-    try:
-        return read_recording(path.suffix, data, layout)
-    except CoreError as error:
-        raise CoreError(f'"{path.name}": {error}') from error
 
 
 def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> dict[str, Any]:
@@ -146,7 +179,7 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     bridge.check(object)
     context.view_layer.update()
     rig = bridge.read_rig(object)
-    puppet = puppet_of(object, rig, job.limits)
+    actor = actor_of(object, rig, job.limits)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
@@ -166,13 +199,13 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     clock.append(perf_counter())
 
     present = bridge.read_pose(object, rig)
-    pose = puppet.motion(reading, present, job.travel)
-    motion = Motion(puppet.exact(reading, pose) if job.exact else pose, frames, scene_fps)
-    if job.lock_feet and puppet.points and len(frames) > 1:
-        motion = lock_feet(rig.skeleton, motion, puppet.roles, up=axis_vector(puppet.roles.up)).pinned.motion
+    pose = actor.motion(reading, present, job.travel)
+    motion = Motion(actor.exact(reading, pose) if job.exact else pose, frames, scene_fps)
+    if job.lock_feet and actor.points and len(frames) > 1:
+        motion = lock_feet(rig.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
     clock.append(perf_counter())
 
-    bones, moved = bones_of(puppet)
+    bones, moved = bones_of(actor)
     turned, shifted, _ = bridge.changed_bones(pose, motion.pose)
     action = bridge.write_keys(
         object,
@@ -200,13 +233,13 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     }
 
 
-def puppet_of(object: Any, rig: bridge.Rig, limits: bool) -> Puppet:
+def actor_of(object: Any, rig: bridge.Rig, limits: bool) -> Actor:
     """The armature as what takes readings; raises CoreError where it is no humanoid, or driven."""
-    puppet = Puppet(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
-    if not puppet.bones:
-        why = rig.driven_above(puppet.hips) or "it is locked"
+    actor = Actor(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
+    if not actor.bones:
+        why = rig.driven_above(actor.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')
-    return puppet
+    return actor
 
 
 def seen_notes(reading: Reading) -> tuple[str, ...]:

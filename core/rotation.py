@@ -157,16 +157,16 @@ def to_matrix(q: ArrayLike) -> Array:
 def from_matrix(matrices: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) to unit quaternions with w >= 0 (Shepperd: the largest of four pivots)."""
     m = np.asarray(matrices, float)
-    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    four_squares = np.stack([1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z], axis=-1)
-    a, b, c = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
-    d, e, f = m[..., 1, 0] + m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2]
-    w2, x2, y2, z2 = (four_squares[..., i] for i in range(4))
-    rows = np.stack(
-        [np.stack(r, axis=-1) for r in ((w2, a, b, c), (a, x2, d, e), (b, d, y2, f), (c, e, f, z2))], axis=-2
-    )
-    pivot = np.argmax(four_squares, axis=-1)
-    return positive(normalize(np.take_along_axis(rows, pivot[..., None, None], axis=-2)[..., 0, :]))
+    flat = m.reshape(-1, 3, 3)
+    x, y, z = flat[:, 0, 0], flat[:, 1, 1], flat[:, 2, 2]
+    rows = np.empty((len(flat), 4, 4))
+    rows[:, 0, 0], rows[:, 1, 1] = 1 + x + y + z, 1 + x - y - z
+    rows[:, 2, 2], rows[:, 3, 3] = 1 - x + y - z, 1 - x - y + z
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        rows[:, 0, i + 1] = rows[:, i + 1, 0] = flat[:, k, j] - flat[:, j, k]
+        rows[:, j + 1, k + 1] = rows[:, k + 1, j + 1] = flat[:, k, j] + flat[:, j, k]
+    pivot = np.argmax(np.diagonal(rows, axis1=1, axis2=2), axis=-1)
+    return positive(normalize(rows[np.arange(len(rows)), pivot].reshape(*m.shape[:-2], 4)))
 
 
 def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:

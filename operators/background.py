@@ -1,11 +1,13 @@
 """A tool whose work takes its time: read, solved beside Blender in a thread, written; Esc changes nothing."""
 
+from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, Final
 
 import bpy
 
-from ..commands.edit import Edit
+from .. import bridge
+from ..commands.edit import Edit, Progress
 from ..core import CoreError
 from .tool import Tool
 
@@ -17,19 +19,19 @@ class _Cancelled(Exception):
     """Somebody pressed Esc."""
 
 
-class _Work:
-    """An edit in its thread: how much is done, and what went wrong."""
+class Work:
+    """What takes its time in a thread of its own: how much is done, and what went wrong."""
 
-    def __init__(self, edit: Edit) -> None:
+    def __init__(self, work: Callable[[Progress], object]) -> None:
         self.share = 0.0
         self.error: BaseException | None = None
         self._stop = Event()
-        self._thread = Thread(target=self._run, args=(edit,), daemon=True)
+        self._thread = Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
 
-    def _run(self, edit: Edit) -> None:
+    def _run(self, work: Callable[[Progress], object]) -> None:
         try:
-            edit.solve(self._note)
+            work(self._note)
         except BaseException as error:  # it belongs to whoever asked for the work
             self.error = error
 
@@ -70,8 +72,8 @@ class Background(Tool):
         except CoreError as error:
             operator.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._name = context.active_object.name
-        self._work = _Work(self._edit)
+        self._who = (context.active_object.name, context.active_object.session_uid)
+        self._work = Work(self._edit.solve)
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
         manager.progress_begin(0, _STEPS)
@@ -92,7 +94,8 @@ class Background(Tool):
         try:
             if self._work.error is not None:
                 raise self._work.error
-            level, sentence = self.end(context, self._object(), self._edit)
+            object: Any = bridge.find_again(*self._who, self._edit.rig.skeleton.names)
+            level, sentence = self.end(context, object, self._edit)
         except CoreError as error:
             operator.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -105,11 +108,3 @@ class Background(Tool):
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
-
-    def _object(self) -> Any:
-        """The armature, as it was; raises CoreError."""
-        found = bpy.data.objects.get(self._name)
-        names = self._edit.rig.skeleton.names
-        if found is None or found.type != "ARMATURE" or tuple(found.pose.bones.keys()) != names:
-            raise CoreError(f'The armature "{self._name}" is not as it was; nothing is written.')
-        return found

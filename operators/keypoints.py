@@ -7,9 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..commands.keypoints import KeypointsJob, load, perform_keypoints
-from ..core.keypoints import SUFFIXES
-from ..properties.keypoints import LAYOUTS, TRAVELS, UNITS, UPS
+from ..commands.keypoints import READ, KeypointsJob, load, perform_keypoints
+from ..properties.keypoints import LAYOUTS, MARKERS, TRAVELS, UNITS, UPS
 from .tool import Tool, counted
 
 _SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
@@ -17,7 +16,7 @@ _TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}
 
 
 class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
-    """Key a motion of the armature from a file of 3-D keypoints: JSON, CSV, NPY, NPZ, TRC or BVH"""
+    """Key a motion of the armature from a file of 3-D keypoints: JSON, CSV, NPY, NPZ, TRC or C3D, or of a figure"""
 
     bl_idname = "poise.import_keypoints"
     bl_label = "Import Keypoints"
@@ -26,11 +25,16 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
     filter_glob: StringProperty(
         name="Filter",
         description="Files that are shown",
-        default=";".join(f"*{suffix}" for suffix in SUFFIXES),
+        default=";".join(f"*{suffix}" for suffix in READ),
         options={"HIDDEN"},
     )
     layout: EnumProperty(
-        name="Layout", description="What the points are, where the file does not say it", items=LAYOUTS
+        name="Layout", description="What the points are, where the file does not say it", items=(*LAYOUTS, MARKERS)
+    )
+    mapping: StringProperty(
+        name="Mapping",
+        description="A file of JSON that says which markers are which marks of a body, in place of a layout",
+        subtype="FILE_PATH",
     )
     unit: EnumProperty(name="Unit", description="Unit of the points", items=UNITS)
     up: EnumProperty(name="Up", description="The axis of the points that is up", items=UPS)
@@ -74,7 +78,8 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
             exact=self.exact,
         )
         file: Any = self
-        report = perform_keypoints(context, object, load(Path(file.filepath), self.layout), job)
+        mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
+        report = perform_keypoints(context, object, load(context, Path(file.filepath), self.layout, mapping), job)
         first, last = report["frames"]
         said = " ".join([f'Keyed {counted(last - first + 1, "frame")} in "{report["action"]}".', *report["notes"]])
         return "INFO", said.removesuffix(".")

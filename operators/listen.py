@@ -1,7 +1,8 @@
 """Live keypoints: listen, pose the armature by the newest packet, record; stop.
 
 A thread receives; a timer of Blender's reads, poses and counts. Both end when they are told to stop, when another file
-is opened, when the armature is gone or no longer to be posed, and when Poise is switched off.
+is opened, when the armature is gone or no longer to be posed, and when Poise is switched off. What was recorded is then
+filtered in a thread, and keyed when that is done.
 """
 
 from collections import deque
@@ -13,32 +14,32 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.armature import PoseWriter, Rig
-from ..commands.keypoints import at_frames, puppet_of
+from ..commands.keypoints import actor_of, at_frames
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
-    LiveReader,
-    Marks,
-    Puppet,
+    Actor,
+    BonePackets,
+    BoneTracker,
+    PointPackets,
+    PointTracker,
     Reading,
-    Taking,
+    Stream,
+    Tracker,
     Walk,
     bones_of,
-    find_taking,
     layout_named,
-    read_clip,
 )
-from ..core.keypoints.stream import Frame, Stream
+from ..properties.keypoints import VMC
+from .background import Work
 from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
-_AT_ONCE: Final = 64  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_AT_ONCE: Final = 128  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
 _FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
-_TRIAL: Final = 5  # frames that unit and axes are told from
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate
 _WINDOW: Final = 120  # packets that rate and latency are of
-_LONGEST: Final = 60 * 60 * 60  # poses that are recorded: an hour at 60 a second
 
 
 class Live:
@@ -47,20 +48,17 @@ class Live:
     def __init__(self, context: Any, object: Any) -> None:
         self.name, self.uid = object.name, object.session_uid
         self.rig: Rig = bridge.read_rig(object)
-        self.puppet: Puppet = puppet_of(object, self.rig, object.poise_live_limits)
+        self.actor: Actor = actor_of(object, self.rig, object.poise_live_limits)
         self.present: Pose = bridge.read_pose(object, self.rig)
-        bones, moved = bones_of(self.puppet)
+        bones, moved = bones_of(self.actor)
         self.travel: str = object.poise_live_travel
         self._moved = moved if self.travel != "NONE" else moved[:0]
         self._writer = PoseWriter(self.rig, {*bones.tolist(), *self._moved.tolist()})
         self._bones = bones
-        self.layout = layout_named(object.poise_live_layout)
-        self._unit, self._up, self._exchange = object.poise_live_unit, object.poise_live_up, object.poise_live_exchange
-        self.stream = Stream(self.layout)
-        self.reader = LiveReader(delay=object.poise_live_delay)
-        self.walk = Walk(self.puppet)
-        self.taking: Taking | None = None
-        self._trial: list[Frame] = []
+        self.stream: Stream[Any]
+        self.tracker: Tracker
+        self.stream, self.tracker = follower(object)
+        self.walk = Walk(self.actor)
         self._scale: float | None = None
         self.applied = self.used = 0
         self._latencies: deque[float] = deque(maxlen=_WINDOW)
@@ -69,7 +67,9 @@ class Live:
         self._shown = 0.0
         self._numbers: dict[str, Any] = {}
         self.status = "Waiting for packets"
-        self.recording: list[tuple[float, Marks]] | None = [] if object.poise_live_record else None
+        self._work: Work | None = None  # the recording is filtered
+        self._why = ""
+        self._motion: Any = None
         host = EVERYWHERE if object.poise_live_remote else LOCAL
         self.receiver = Receiver(object.poise_live_port, host)
 
@@ -79,20 +79,22 @@ class Live:
         """What the timer calls; None ends it."""
         context: Any = bpy.context
         live = getattr(context.window_manager, "poise_live", None)
-        object = self._object()
-        if live is None or live.owner != self.uid or object is None:  # Poise is off, another file is open
+        if live is None or live.owner != self.uid:  # Poise is off
             self.receiver.close()
             return None
         try:
+            object: Any = bridge.find_again(self.name, self.uid, self.rig.skeleton.names)
+            self.name = object.name
+            if self._work is not None:
+                return self._finish(context, object, live, self._work)
             bridge.check(object)
             if live.stop:
                 raise CoreError("Stopped.")
             self.look(context, object)
         except CoreError as reason:
-            self.end(context, object, live, str(reason))
-            return None
+            return self.end(context, live, str(reason))
         except Exception:
-            self.end(context, object, live, "Stopped by a fault of Poise.")
+            self.end(context, live, "Stopped by a fault of Poise.")
             raise
         if perf_counter() - self._shown > _SHOWN:
             self._shown = perf_counter()
@@ -111,13 +113,15 @@ class Live:
                 continue
             self._arrivals.append(arrival)
             self.used += 1
-            if self._follow(frame):
+            if self.tracker.follow(frame):
                 newest = arrival
+        if self.tracker.trouble:
+            self.status = self.tracker.trouble
         if newest is None:
             return
         if len(packets) > _FEW:
             self.walk.lose()
-        self._writer.write(object, self._pose_of(self.reader.read()))
+        self._writer.write(object, self._pose_of(self.tracker.read()))
         context.view_layer.update()
         redraw(context, "WINDOW")
         self.used -= 1
@@ -127,41 +131,15 @@ class Live:
         self._latencies.append(now - begin)
         self.status = "Listening"
 
-    def _follow(self, frame: Frame) -> bool:
-        """Have the filter take a frame; False while unit and axes are being told."""
-        taking = self.taking or self._try(frame)
-        if taking is None:
-            return False
-        marks = taking(frame.points[None], frame.confidence[None])
-        self.reader.follow(marks.places[0], marks.weights[0], frame.time)
-        if self.recording is not None and len(self.recording) < _LONGEST:
-            self.recording.append((frame.time, marks))
-        return True
-
     def _pose_of(self, reading: Reading) -> Pose:
         """The pose of a reading of one frame."""
-        pose = self.puppet.turn(reading.rotations, self.present)[0]
+        pose = self.actor.turn(reading.rotations, self.present)[0]
         if self.travel == "FEET":
-            return self.puppet.walked(pose, self.walk)
+            return self.actor.walked(pose, self.walk)
         if self.travel == "HIPS":
-            self._scale = self._scale or self.puppet.scale_of(reading)
-            return self.puppet.place(pose, reading.hips[0], self._scale)
+            self._scale = self._scale or self.actor.scale_of(reading)
+            return self.actor.place(pose, reading.hips[0], self._scale)
         return pose
-
-    def _try(self, frame: Frame) -> Taking | None:
-        """How the points are to be taken, once there are enough to tell."""
-        self._trial.append(frame)
-        if len(self._trial) < _TRIAL:
-            return None
-        points, confidence = (np.stack([getattr(f, name) for f in self._trial]) for name in ("points", "confidence"))
-        self._trial.clear()
-        try:
-            self.taking, _ = find_taking(
-                self.layout, points, confidence, self._unit, self._up, True if self._exchange else None
-            )
-        except CoreError as error:
-            self.status = str(error)
-        return self.taking
 
     # -- how it goes, and how it ends -------------------------------------------------------------------------------
 
@@ -178,8 +156,8 @@ class Live:
             "wait": wait,
             "applied": self.applied,
             "used": self.used,
-            "recorded": 0 if self.recording is None else len(self.recording),
-            **{name: getattr(counts, name) for name in ("received", "refused", "late", "skipped", "lost")},
+            "recorded": self.tracker.recorded,
+            **{name: getattr(counts, name) for name in ("received", "parts", "refused", "late", "skipped", "lost")},
         }
         if numbers != self._numbers:
             self._numbers = numbers
@@ -187,44 +165,72 @@ class Live:
                 setattr(live, name, number)
             redraw(context, "UI")
 
-    def end(self, context: Any, object: Any, live: Any, why: str) -> None:
-        """Let go of the port, key what was recorded, and say how it went."""
+    def end(self, context: Any, live: Any, why: str) -> float | None:
+        """Let go of the port, and have what was recorded filtered; returns when the timer is to come again, if so."""
         self.receiver.close()
-        live.owner, live.stop = 0, False
-        self.status = why
-        if self.recording:
-            try:
-                live.action = self.write(context, object)
-                self.status = f'{why} Recorded "{live.action}".'
-            except CoreError as error:
-                self.status = f"Nothing is recorded: {error}"
-        self.show(context, live)
-        live.status = self.status
-        bpy.ops.ed.undo_push(message="Live Keypoints")
-
-    def write(self, context: Any, object: Any) -> str:
-        """Key the recording at whole frames, by the times of its packets; returns the action's name."""
-        assert self.recording is not None
-        render = context.scene.render
+        if self._work is not None:
+            return self._close(context, live, f"Nothing is recorded: {why}")
+        if not self.tracker.recorded:
+            return self._close(context, live, why)
+        self.status = f"Filtering {counted(self.tracker.recorded, 'pose')}"
+        render, start = context.scene.render, context.scene.frame_current
         fps = render.fps / render.fps_base
-        times = np.array([time for time, _ in self.recording])
-        places, weights = (np.concatenate([getattr(m, n) for _, m in self.recording]) for n in ("places", "weights"))
-        marks = Marks(places, weights)
-        reading, frames = at_frames(read_clip(marks, times), times, fps, context.scene.frame_current)
-        if self.travel == "NONE":
-            pose = self.puppet.turn(reading.rotations, self.present)
-        else:
-            pose = self.puppet.motion(reading, self.present, self.travel == "HIPS")
-        motion = Motion(pose, frames, fps)
-        return bridge.write_keys(object, self.rig, motion, self._bones.tolist(), self._moved.tolist()).name
+        self._work = Work(lambda _: self._clip(fps, start))
+        self._why, live.stop = why, False
+        self.show(context, live)
+        return _SHOWN
 
-    def _object(self) -> Any:
-        object = bpy.data.objects.get(self.name)
-        if object is not None and object.session_uid == self.uid:
-            return object
-        found = next((other for other in bpy.data.objects if other.session_uid == self.uid), None)
-        self.name = found.name if found is not None else self.name
-        return found
+    def _clip(self, fps: float, start: int) -> None:
+        """The recording at whole frames, by the times of its packets."""
+        reading, frames = at_frames(*self.tracker.clip(), fps, start)
+        if self.travel == "NONE":
+            pose = self.actor.turn(reading.rotations, self.present)
+        else:
+            pose = self.actor.motion(reading, self.present, self.travel == "HIPS")
+        self._motion = Motion(pose, frames, fps)
+
+    def _finish(self, context: Any, object: Any, live: Any, work: Work) -> float | None:
+        """Key the recording once it is filtered and the armature can be keyed; another stop gives it up."""
+        if not work.over:
+            return _SHOWN
+        if work.error is not None:
+            raise work.error
+        try:
+            bridge.check(object)
+        except CoreError as reason:
+            if live.stop:
+                raise
+            self.status = f"The recording waits: {reason}"
+            self.show(context, live)
+            return _SHOWN
+        keyed = bridge.write_keys(object, self.rig, self._motion, self._bones.tolist(), self._moved.tolist())
+        live.action = keyed.name
+        return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
+
+    def _close(self, context: Any, live: Any, status: str) -> None:
+        live.owner, live.stop = 0, False
+        self.status = status
+        self.show(context, live)
+        live.status = status
+        if self.applied and bpy.data.objects.get(self.name) is not None:  # not in a file that was opened meanwhile
+            bpy.ops.ed.undo_push(message="Live Keypoints")
+
+
+def follower(object: Any) -> tuple[Stream[Any], Tracker]:
+    """What reads packets, and what follows their frames, as the armature's settings say."""
+    layout, record = object.poise_live_layout, object.poise_live_record
+    if layout == VMC[0]:
+        return Stream(BonePackets()), BoneTracker(record)
+    known = layout_named(layout)
+    tracker = PointTracker(
+        known,
+        object.poise_live_unit,
+        object.poise_live_up,
+        True if object.poise_live_exchange else None,
+        object.poise_live_delay,
+        record,
+    )
+    return Stream(PointPackets(known)), tracker
 
 
 def redraw(context: Any, kind: str) -> None:
@@ -256,7 +262,7 @@ class POISE_OT_listen(Tool, bpy.types.Operator):
         live = context.window_manager.poise_live
         live.owner, live.stop, live.action = object.session_uid, False, ""
         session.show(context, live)
-        bpy.app.timers.register(session.tick)
+        bpy.app.timers.register(session.tick, persistent=True)  # to see that another file is open
         where = "all machines" if object.poise_live_remote else "this machine"
         return "INFO", f"Listening to {where} on port {session.receiver.port}"
 

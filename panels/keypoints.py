@@ -6,7 +6,7 @@ import bpy
 
 from .side import Side, draw_sentence
 
-_COUNTS: Final = ("received", "applied", "used", "refused", "late", "skipped", "lost")
+_COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
 
 
 class POISE_PT_keypoints(Side, bpy.types.Panel):

@@ -17,6 +17,8 @@ LAYOUTS: Final = (
     ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres"),
     ("marks", "Poise", "Poise's own marks"),
 )
+VMC: Final = ("vmc", "VMC", "Bones of Unity's humanoid, over OSC, as they turn")
+MARKERS: Final = ("plugin_gait", "Plug-in Gait", "Vicon's markers of the whole body")
 UNITS: Final = (
     ("auto", "Automatic", "As the layout has them, or told from the points"),
     ("m", "Metres", "A body is nearly 2 tall"),
@@ -39,7 +41,7 @@ TRAVELS: Final = (
 
 SETTINGS: Final[dict[str, Any]] = {
     "live_layout": EnumProperty(
-        name="Layout", description="The points that the tracker sends", items=LAYOUTS, override=OPEN
+        name="Layout", description="What the tracker sends", items=(*LAYOUTS, VMC), override=OPEN
     ),
     "live_unit": EnumProperty(name="Unit", description="Unit of the points", items=UNITS, override=OPEN),
     "live_up": EnumProperty(name="Up", description="The axis of the points that is up", items=UPS, override=OPEN),
@@ -90,6 +92,7 @@ class PoiseLive(bpy.types.PropertyGroup):
     used: IntProperty(
         name="Followed", description="Packets that a newer one posed in place of, or that told unit and axes"
     )
+    parts: IntProperty(name="Parts", description="Packets with a part of a frame, whose last one counts as a whole one")
     refused: IntProperty(name="Refused", description="Packets that are no frame of the layout")
     late: IntProperty(name="Late", description="Packets that came after later ones")
     skipped: IntProperty(name="Skipped", description="Packets that were too many to look at")

@@ -2,12 +2,14 @@
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 
 # Part of the extension -> the parts it may import, itself apart.
 PARTS = {
@@ -23,6 +25,8 @@ PARTS = {
     "bridge": {"core"},
     "core": set[str](),
 }
+# What the zip has of PyPI, for core to read files with.
+WHEELS = {Path(wheel).name.partition("-")[0] for wheel in MANIFEST["wheels"]}
 # What comes with Blender; core and the root, which tools import without Blender, have to do without.
 BLENDER = {"bl_operators", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "rna_keymap_ui"}
 
@@ -47,7 +51,8 @@ def violations(source: str, module: tuple[str, ...]) -> list[str]:
     """What the source of one module imports against the rules, as `line N: NAME`."""
     part = module[0]
     own = {f"poise.{other}" for other in {part} | PARTS[part]}
-    foreign = set(sys.stdlib_module_names) | {"numpy"} | (set() if part in {"core", "__init__"} else BLENDER)
+    own_needs = {"core": WHEELS, "__init__": set[str]()}
+    foreign = set(sys.stdlib_module_names) | {"numpy"} | own_needs.get(part, BLENDER)
 
     def allowed(name: str) -> bool:
         head, _, rest = name.partition(".")

@@ -10,7 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from core.keypoints import find_taking, layout_named, read_recording
+from benchmarks.motion.clips import read_clip
+from core.humanoid import find_roles
+from core.keypoints import find_taking, layout_named, marks_of
 from core.keypoints.body import MARK, PART
 from core.keypoints.geometry import solve_frames
 
@@ -21,9 +23,9 @@ HEAD: Final = {"nose": (0.0, 0.06, 0.11), "ear.L": (0.075, 0.06, 0.01), "ear.R":
 
 
 def main() -> None:
-    recording = read_recording(".bvh", (EXAMPLES / "cmu_35_01.bvh").read_bytes())
-    taking, _ = find_taking(recording.layout, recording.points)
-    marks = taking(recording.points)
+    clip = read_clip(EXAMPLES / "cmu_35_01.bvh")
+    joints = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    marks = find_taking(layout_named("marks"), joints)[0](joints)
     places = np.where(marks.weights[..., None] > 0.0, marks.places, np.nan)
     turns = solve_frames(marks.places, marks.weights, np.zeros(len(places)))
     for name, place in HEAD.items():

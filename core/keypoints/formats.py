@@ -1,4 +1,4 @@
-"""Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC; what is in them, before it is read as a body.
+"""Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC, C3D; what is in them, before it is read as a body.
 
 A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an
 object {"points": [...], "time": seconds}. A file of JSON is a list of frames, an object {"frames": [...], "fps": 30,
@@ -7,7 +7,7 @@ object {"points": [...], "time": seconds}. A file of JSON is a list of frames, a
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
@@ -15,10 +15,11 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
-from .bvh import read_bvh
-from .layouts import Layout, columns_named, layout_named
+from .body import MARK, MARKS
+from .c3d_files import read_c3d
+from .layouts import AXES, UNITS, Layout, columns_named, layout_named
 
-SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".bvh")
+SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
 LARGEST_RATE: Final = 1e5
 MOST_POINTS: Final = 1000  # of a frame; more is no body
@@ -39,26 +40,26 @@ class Recording:
     up: str | None = None
 
 
-def read_recording(suffix: str, data: bytes, layout: str | None = None) -> Recording:
-    """The recording in the bytes of a file. `layout` by name; not needed where the file says it.
+def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None) -> Recording:
+    """The recording in the bytes of a file. `layout`, or its name, is not needed where the file says it.
 
     Raises CoreError with a sentence where it is none.
     """
     kind = suffix.lower()
-    if kind == ".bvh":
-        points, fps = read_bvh(_text(data))
-        return Recording(layout_named("marks"), points, None, fps)
     if kind in (".json", ".jsonl"):
         return _read_json(_text(data), layout)
     if kind not in SUFFIXES:
         raise CoreError(f'Keypoints come in files that end in {", ".join(SUFFIXES)}, not in "{suffix}".')
     if layout is None:
         raise CoreError("Say in which layout the keypoints are.")
+    layout = layout_named(layout)
     if kind == ".csv":
-        return _read_csv(_text(data), layout_named(layout))
+        return _read_csv(_text(data), layout)
     if kind == ".trc":
-        return _read_trc(_text(data), layout_named(layout))
-    return _read_numpy(data, layout_named(layout), kind)
+        return _read_trc(_text(data), layout)
+    if kind == ".c3d":
+        return _read_markers(layout, *read_c3d(data))
+    return _read_numpy(data, layout, kind)
 
 
 def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
@@ -96,6 +97,35 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
 
 
+def layout_from(name: str, mapping: Any) -> Layout:
+    """The layout that a mapping says: {"marks": {"hip.L": ["LASI", "LPSI"], ...}, "unit": "mm", "up": "+Z"}.
+
+    Marks of Poise to the markers whose middle they are; unit and up may be missing. Raises CoreError.
+    """
+    said: Any = mapping.get("marks") if is_object(mapping) else None
+    if not is_object(said) or not said:
+        raise CoreError('A mapping is an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
+    marks: dict[str, tuple[str, ...]] = {}
+    for mark, points in said.items():
+        if mark not in MARK:
+            raise CoreError(f'There is no mark "{mark}"; there are {", ".join(MARKS)}.')
+        if not _is_list(points) or not points or not all(isinstance(point, str) for point in points):
+            raise CoreError(f'The mark "{mark}" has no list of names of markers.')
+        marks[mark] = tuple(points)
+    every = tuple(dict.fromkeys(point for points in marks.values() for point in points))
+    unit, up = (said or "auto" for said in _said_of(mapping))
+    return Layout(name, every, marks, unit, up, markers=True)  # pyright: ignore[reportArgumentType]
+
+
+def _said_of(head: dict[str, Any]) -> Iterator[str | None]:
+    """Unit and up as an object of JSON has them; raises CoreError for what is none."""
+    for key, known in (("unit", UNITS), ("up", AXES)):
+        value = head.get(key)
+        if value is not None and value not in ("auto", *known):
+            raise CoreError(f'"{key}" must be one of {", ".join(known)}.')
+        yield value
+
+
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether a value of JSON is an object."""
     return isinstance(value, dict)
@@ -122,7 +152,7 @@ def _text(data: bytes) -> str:
         raise CoreError("The file is no text.") from None
 
 
-def _read_json(text: str, name: str | None) -> Recording:
+def _read_json(text: str, name: str | Layout | None) -> Recording:
     head: dict[str, Any] = {}
     try:
         data: Any = json.loads(text)
@@ -137,7 +167,7 @@ def _read_json(text: str, name: str | None) -> Recording:
         raise CoreError('The file holds no list of frames: [[[x, y, z], ...], ...] or {"frames": [...]}.')
     frames = data
     said: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
-    if not isinstance(said, str):
+    if not isinstance(said, (str, Layout)):
         raise CoreError("Say in which layout the keypoints are.")
     layout = layout_named(said)
     found: list[tuple[Array, Array, float | None]] = []
@@ -153,7 +183,7 @@ def _read_json(text: str, name: str | None) -> Recording:
     if fps is None:
         known = [time for time in times if time is not None]
         fps = rate_of(known) if len(known) == len(times) else None
-    return Recording(layout, np.stack(points), np.stack(confidence), fps, head.get("unit"), head.get("up"))
+    return Recording(layout, np.stack(points), np.stack(confidence), fps, *_said_of(head))
 
 
 def _lines(text: str) -> list[Any]:
@@ -202,7 +232,7 @@ def _read_csv(text: str, layout: Layout) -> Recording:
         raise CoreError(f"The first line names {len(names)} columns, the others have {table.shape[1]}.")
     column = {name.lower(): number for number, name in enumerate(names)}
     named = [name[:-2] for name in names if name.lower().endswith(("_x", ".x", " x"))]
-    order = columns_named(layout, named)
+    layout, order = columns_named(layout, named)
 
     def values(endings: Sequence[str]) -> Array:
         result = np.full((len(table), len(order)), np.nan)
@@ -234,14 +264,18 @@ def _read_trc(text: str, layout: Layout) -> Recording:
             f"The file names {len(names)} points, but has {table.shape[1] - 2} columns of numbers for them."
         )
     every = table[:, 2:].reshape(len(table), len(names), 3)
-    order = columns_named(layout, names)
-    points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)
     try:
         fps = float(head.get("DataRate", ""))
     except ValueError:
         fps = rate_of(table[:, 1].tolist())
-    unit = head.get("Units", "").strip().lower()
-    return Recording(layout, points, None, fps, unit if unit in ("m", "cm", "mm") else None)
+    return _read_markers(layout, names, every, fps, head.get("Units", "").strip().lower())
+
+
+def _read_markers(layout: Layout, names: Sequence[str], every: Array, fps: float | None, unit: str) -> Recording:
+    """The layout's points by their names among markers (F, K, 3)."""
+    layout, order = columns_named(layout, names)
+    points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)
+    return Recording(layout, points, None, fps, unit if unit in UNITS else None)
 
 
 def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:

@@ -1,7 +1,7 @@
 """What trackers give: the names and order of their points, their units and axes, and which marks the points are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK, MARK_SWAP, MARKS
+from .geometry import unit as directions
 
 Unit = Literal["auto", "m", "cm", "mm"]
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 Axes = Literal["auto", "+X", "-X", "+Y", "-Y", "+Z", "-Z"]
 AXES: Final = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 
+TRUNK: Final = ("hip.L", "hip.R", "shoulder.L", "shoulder.R")  # the marks without which there is no body
 _TRUNK: Final = (0.25, 0.85)  # metres from hips to shoulders of anybody, a child or a giant
 _STANDARD_TRUNK: Final = 0.48  # metres
 _BACKWARDS: Final = -0.3  # mean cosine of feet and nose to where the body's sides say is ahead
@@ -31,6 +33,7 @@ class Layout:
 
     marks  mark -> the points whose middle it is; marks that a tracker does not have are left out
     unit, up  what its numbers usually are; "auto": told from the data
+    markers  points are markers on the skin, of which a file may have some only
     """
 
     name: str
@@ -38,6 +41,20 @@ class Layout:
     marks: Mapping[str, tuple[str, ...]]
     unit: Unit = "auto"
     up: Axes = "auto"
+    markers: bool = False
+
+    def among(self, names: Sequence[str]) -> "Layout":
+        """With those markers alone that are among names. Raises CoreError where those of hips or shoulders are not."""
+        if not self.markers:
+            return self
+        there = {_plain(name) for name in names}
+        marks = {mark: tuple(p for p in points if _plain(p) in there) for mark, points in self.marks.items()}
+        for mark in TRUNK:
+            if not marks.get(mark):
+                asked = " or ".join(f'"{point}"' for point in self.marks.get(mark, ())) or "a marker"
+                raise CoreError(f'The file has no {asked} for the mark "{mark}" of "{self.name}".')
+        marks = {mark: points for mark, points in marks.items() if points}
+        return replace(self, points=tuple(dict.fromkeys(p for points in marks.values() for p in points)), marks=marks)
 
     @cached_property
     def rows(self) -> tuple[Array, NDArray[np.bool_]]:
@@ -80,6 +97,15 @@ _SMPL: Final = (
     "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head", "left_shoulder",
     "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist", "left_hand", "right_hand",
 )  # fmt: skip
+# Vicon's full body: what is on the skin stands for the joint below it
+_GAIT_MARKS: Final[dict[str, tuple[str, ...]]] = {"nose": ("LFHD", "RFHD")} | {
+    f"{mark}.{side}": tuple(side + name for name in names)
+    for side in "LR"
+    for mark, names in {
+        "ear": ("FHD", "BHD"), "shoulder": ("SHO",), "elbow": ("ELB",), "wrist": ("WRA", "WRB"), "knuckle": ("FIN",),
+        "hip": ("ASI", "PSI"), "knee": ("KNE",), "ankle": ("ANK",), "heel": ("HEE",), "ball": ("TOE",),
+    }.items()
+}  # fmt: skip
 _SMPL_MARKS: Final = {"crown": ("head",)} | _both(_LIMBS | {"ball": "{}foot"}, "left_", "right_")
 _LIMBS_CAPITAL: Final = {name: "{}" + name.capitalize() for name in _LIMBS}
 
@@ -105,13 +131,17 @@ LAYOUTS: Final[dict[str, Layout]] = {
         Layout("smpl22", _SMPL[:22], _SMPL_MARKS),
         Layout("smpl24", _SMPL, _SMPL_MARKS | _both({"knuckle": "{}hand"}, "left_", "right_")),
         Layout("freemocap", _MEDIAPIPE, _MEDIAPIPE_MARKS, "mm", "+Z"),
+        Layout("plugin_gait", tuple(dict.fromkeys(p for points in _GAIT_MARKS.values() for p in points)), _GAIT_MARKS,
+               markers=True),
         Layout("marks", MARKS, {mark: (mark,) for mark in MARKS}),
     )
 }  # fmt: skip
 
 
-def layout_named(name: str) -> Layout:
-    """Raises CoreError with the names that there are."""
+def layout_named(name: str | Layout) -> Layout:
+    """Raises CoreError with the names that there are. A layout is its own name."""
+    if isinstance(name, Layout):
+        return name
     if name not in LAYOUTS:
         raise CoreError(f'There is no layout "{name}"; there are {", ".join(LAYOUTS)}.')
     return LAYOUTS[name]
@@ -230,13 +260,16 @@ def find_taking(
     else:
         scale = UNITS[said]
     axis = layout.up if up == "auto" else up
+    way = np.mean(directions(shoulders - hips), axis=0)
+    strongest = int(np.argmax(np.abs(way)))
     if axis == "auto":
-        way = np.mean((shoulders - hips) / np.linalg.norm(shoulders - hips, axis=-1, keepdims=True), axis=0)
-        strongest = int(np.argmax(np.abs(way)))
         if abs(way[strongest]) < _CLEAR:
             raise CoreError("No axis is clearly up in these points; say which one is.")
         axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
         notes.append(f"{axis} is up.")
+    elif up == "auto" and (turn_up(axis) @ way)[1] < -_CLEAR:  # the layout's, but somebody has turned the points
+        axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
+        notes.append(f"{axis} is up, though {layout.name} has it down: else the body would stand on its head.")
     taking = Taking(layout, scale, axis, bool(exchanged))
     if exchanged is None and _ahead(taking(array, trust)) < _BACKWARDS:
         raise CoreError(
@@ -246,7 +279,7 @@ def find_taking(
     return taking, tuple(notes)
 
 
-_TRUNK_MARKS: Final = np.array([MARK[name] for name in ("hip.L", "hip.R", "shoulder.L", "shoulder.R")])
+_TRUNK_MARKS: Final = np.array([MARK[name] for name in TRUNK])
 
 
 def _ahead(marks: Marks) -> float:
@@ -273,19 +306,25 @@ def _ahead(marks: Marks) -> float:
     return float(np.mean([part.mean() for part in said])) if said else 0.0
 
 
-def columns_named(layout: Layout, names: Sequence[str]) -> list[int]:
-    """Where the layout's points are among named columns, whatever their order and further ones.
+def columns_named(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[int]]:
+    """What of the layout is among named columns, and where, whatever their order and further ones.
 
     Raises CoreError that names the first point that is not there.
     """
-    found = {_plain(name): number for number, name in enumerate(names)}
+    layout = layout.among(names)
+    plain = [_plain(name) for name in names]
+    twice = next((point for point in layout.points if plain.count(_plain(point)) > 1), None)
+    if twice is not None:
+        raise CoreError(f'The point "{twice}" is there twice; a file has to be of one body.')
+    found = {name: number for number, name in enumerate(plain)}
     missing = [point for point in layout.points if _plain(point) not in found]
     needed = {point for points in layout.marks.values() for point in points}
     wanted = [point for point in missing if point in needed]
     if wanted:
         raise CoreError(f'The file has no point "{wanted[0]}" of the layout "{layout.name}".')
-    return [found.get(_plain(point), -1) for point in layout.points]
+    return layout, [found.get(_plain(point), -1) for point in layout.points]
 
 
 def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    """Without the subject's name, which systems of markers put before a colon."""
+    return "".join(letter for letter in name.rpartition(":")[2].lower() if letter.isalnum())

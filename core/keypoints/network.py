@@ -110,7 +110,7 @@ def inputs(frames: Array, marks: Array, weights: Array, noise: Array, lengths: A
         off = np.where(known, np.clip(size / np.where(lengths > 0.0, lengths, 1.0) - 1.0, -_OFF, _OFF), 0.0)
     shape = believed.shape[:-1]
     two = np.swapaxes(hips, -1, -2)[..., None, :, :] @ frames[..., :, :, :2]
-    noises = np.broadcast_to(noise, shape)[..., None] / _NOISE
+    noises = np.asarray(noise)[..., None] / _NOISE
     told = np.full((*shape, 1), float(lengths is not None))
     parts = (local.reshape(*shape, -1), 4.0 * off, believed, two.reshape(*shape, -1), noises, told)
     return np.concatenate(parts, axis=-1, dtype=np.float32)

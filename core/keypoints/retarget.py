@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..editing.contacts import BodyPoint, foot_points
 from ..errors import CoreError
+from ..generate.poses import leg_length
 from ..goals import Goal
 from ..humanoid import SIDES, Roles
 from ..humanoid.anatomy import Anatomy, anatomy
 from ..humanoid.stance import axis_vector
 from ..limits import clamp_rotations
-from ..pose import Pose, forward, frame_rotations
+from ..pose import Pose, forward, forward_matrices, frame_rotations
 from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solvers import PinAndDrag, solve
@@ -49,7 +50,7 @@ class _Share:
     share: float
 
 
-class Puppet:
+class Actor:
     """A humanoid skeleton that takes readings. Raises CoreError where there is no human body."""
 
     def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True) -> None:
@@ -67,16 +68,19 @@ class Puppet:
         self.hips = self._bone("hips")
         self._shares = [share for share in self._find_shares() if skeleton.movable[share.bone]]
         self._after = rotation.inv(self.anatomy.axes)
+        self._places = [share.bone for share in self._shares]
         self._starts = np.array([share.start for share in self._shares])
         self._stops = np.array([share.end for share in self._shares])
         self._amounts = np.array([share.share for share in self._shares])
         self._between = np.flatnonzero((self._amounts > 0.0) & (self._amounts < 1.0))
-        self.bones: list[int] = sorted(share.bone for share in self._shares)
-        self._order = self._evaluated()
+        self.bones: list[int] = sorted(self._places)
+        self._still = self._carriers()
         self.root = self._find_root()
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
+        self._soles = [point.bone for point in self.points]
+        self._in_soles = np.array([point.place for point in self.points])
         self._thighs = [self._bone(f"thigh.{side}") for side in SIDES]
-        self.leg = self._leg_length()
+        self.leg = leg_length(skeleton, roles)
         self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
 
     # -- what is turned ---------------------------------------------------------------------------------------------
@@ -104,23 +108,15 @@ class Puppet:
                 if bone >= 0:
                     yield _Share(bone, PART[f"{part}.{side}"], PART[f"{part}.{side}"], 1.0)
 
-    def _evaluated(self) -> list[int]:
-        """Bones whose frames are needed to turn those of the body: they and what they hang on, parents first."""
-        needed = {above for bone in self.bones for above in self.skeleton.ancestors(bone)}
-        return sorted(needed)
+    def _carriers(self) -> list[int]:
+        """Bones that those of the body hang on and that are not turned themselves, parents first."""
+        above = {above for bone in self.bones for above in self.skeleton.ancestors(bone)}
+        return sorted(above - set(self.bones))
 
     def _find_root(self) -> int:
         """The bone that carries the body: the hips, or what they hang on, where that may be moved and they may not."""
         free = self.skeleton.translatable.all(axis=1) & ~self.skeleton.connected
         return next((bone for bone in self.skeleton.ancestors(self.hips) if free[bone]), -1)
-
-    def _leg_length(self) -> float:
-        lengths: list[float] = []
-        for side in SIDES:
-            chain = [self._bone(f"{part}.{side}") for part in ("thigh", "shin", "foot")]
-            if min(chain) >= 0:
-                lengths.append(float(np.linalg.norm(np.diff(self._heads[chain], axis=0), axis=1).sum()))
-        return float(np.mean(lengths)) if lengths else self.skeleton.size
 
     def _point_at_rest(self, point: BodyPoint) -> Array:
         return self._heads[point.bone] + rotation.rotate(self._rest[point.bone], np.array(point.place))
@@ -135,28 +131,34 @@ class Puppet:
             wanted[..., self._between, :] = rotation.slerp(
                 rotations[..., starts, :], rotations[..., stops, :], self._amounts[self._between]
             )
-        places = [share.bone for share in self._shares]
+        places = self._places
         frames = rotation.mul(rotation.mul(self._heading, wanted), self._after[places])
-        by_bone = {bone: frames[..., number, :] for number, bone in enumerate(places)}
         shape = np.broadcast_shapes(rotations.shape[:-2], present.batch_shape)
         own = np.broadcast_to(present.rotations, (*shape, len(self.skeleton), 4)).copy()
-        done: dict[int, Array] = {}
+        stand = np.empty((*shape, len(self.skeleton) + 1, 4))  # of the bones, and last of what a root hangs on
+        stand[..., -1, :] = rotation.IDENTITY
+        stand[..., places, :] = frames
         driven = present.driven_matrices
-        for bone in self._order:
-            parent = int(self.skeleton.parents[bone])
+        for bone in self._still:
             if self.skeleton.driven[bone] and driven is not None:
-                done[bone] = frame_rotations(driven[..., bone, :, :3])
-                continue
-            inherits = parent >= 0 and bool(self.skeleton.inherit_rotation[bone])
-            above = done[parent] if inherits else self._rest[parent] if parent >= 0 else rotation.IDENTITY
-            base = rotation.mul(above, self.skeleton.rest_rotations[bone])
-            if bone in by_bone:
-                own[..., bone, :] = rotation.mul(rotation.inv(base), by_bone[bone])
-            done[bone] = rotation.mul(base, own[..., bone, :])
+                stand[..., bone, :] = frame_rotations(driven[..., bone, :, :3])
+            else:
+                stand[..., bone, :] = rotation.mul(self._base(stand, bone), own[..., bone, :])
+        own[..., places, :] = rotation.mul(rotation.inv(self._base(stand, places)), frames)
         if self.limits:
             own = clamp_rotations(self.limits, own)[0]
-        translations = np.broadcast_to(present.translations, (*shape, len(self.skeleton), 3)).copy()
-        return replace(present, rotations=rotation.normalize(own), translations=translations)
+        others = (
+            None if part is None else np.broadcast_to(part, (*shape, *part.shape[len(present.batch_shape) :])).copy()
+            for part in (present.translations, present.scales, driven)
+        )
+        return Pose.trusted(rotation.normalize(own), *others)  # pyright: ignore[reportArgumentType]
+
+    def _base(self, stand: Array, bones: int | list[int]) -> Array:
+        """Frames (..., n, 4) of bones without their own rotations, from those that all bones stand in."""
+        parents = self.skeleton.parents[bones]
+        inherits = (self.skeleton.inherit_rotation[bones] | (parents < 0))[..., None]
+        above = np.where(inherits, stand[..., parents, :], self._rest[parents])
+        return rotation.mul(above, self.skeleton.rest_rotations[bones])
 
     def scale_of(self, reading: Reading) -> float:
         """Armature units for a metre of the figure: by the length of the legs."""
@@ -172,32 +174,35 @@ class Puppet:
         middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
         return self.shift(pose, scale * hips @ self._axes.T - middle)
 
-    def shift(self, pose: Pose, way: Array, turns: Array | None = None) -> Pose:
-        """The pose with its root moved by `way` (..., 3), in armature space; `turns` if its frames are known."""
+    def shift(self, pose: Pose, way: Array, matrices: Array | None = None) -> Pose:
+        """The pose with its root moved by `way` (..., 3), in armature space; `matrices` if those of bones are known."""
         if self.root < 0:
             return pose
         skeleton, root = self.skeleton, self.root
-        turns = forward(skeleton, pose)[1] if turns is None else turns
-        parent = int(skeleton.parents[root])
-        base = turns[..., parent, :] if parent >= 0 else rotation.IDENTITY
+        parent, base = int(skeleton.parents[root]), rotation.IDENTITY
+        if parent >= 0:
+            matrices = forward_matrices(skeleton, pose) if matrices is None else matrices
+            base = frame_rotations(matrices[..., parent, :, :3])
         if skeleton.local_location[root]:
             base = rotation.mul(base, skeleton.rest_rotations[root])
         translations = np.array(pose.translations)
         translations[..., root, :] += rotation.rotate(rotation.inv(base), way)
-        return replace(pose, translations=translations)
+        return Pose.trusted(pose.rotations, translations, pose.scales, pose.driven_matrices)
 
     def walked(self, pose: Pose, walk: "Walk") -> Pose:
         """One pose, not a batch, moved on by its feet."""
-        heads, turns = forward(self.skeleton, pose)
-        return self.shift(pose, walk(self._feet(heads, turns)), turns) if self.points else pose
+        if not self.points:
+            return pose
+        matrices = forward_matrices(self.skeleton, pose)
+        return self.shift(pose, walk(self._feet(matrices)), matrices)
 
     def feet(self, pose: Pose) -> Array:
         """Points of the feet (..., p, 3) in armature space."""
-        return self._feet(*forward(self.skeleton, pose))
+        return self._feet(forward_matrices(self.skeleton, pose))
 
-    def _feet(self, heads: Array, turns: Array) -> Array:
-        bones = [point.bone for point in self.points]
-        return heads[..., bones, :] + rotation.rotate(turns[..., bones, :], np.array([p.place for p in self.points]))
+    def _feet(self, matrices: Array) -> Array:
+        frames = matrices[..., self._soles, :, :]
+        return (frames[..., :3] @ self._in_soles[..., None] + frames[..., 3:])[..., 0]
 
     def motion(self, reading: Reading, present: Pose, travel: bool | None = None) -> Pose:
         """Poses of a whole clip. `travel`: the hips' places count, or (False) the feet's, or (None) as they look."""
@@ -235,9 +240,9 @@ class Puppet:
 class Walk:
     """Where the root goes that the points do not place: the lowest point of the feet stays on the ground."""
 
-    def __init__(self, puppet: Puppet) -> None:
-        self._up, self._ground = puppet.up, puppet.ground
-        self._slack = _LOSES * puppet.skeleton.size
+    def __init__(self, actor: Actor) -> None:
+        self._up, self._ground = actor.up, actor.ground
+        self._slack = _LOSES * actor.skeleton.size
         self._before: Array | None = None
         self._bears = 0
         self._way = np.zeros(3)
@@ -259,6 +264,6 @@ class Walk:
         return self._way + (self._ground - heights[lowest]) * self._up
 
 
-def bones_of(puppet: Puppet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def bones_of(actor: Actor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The bones that a reading turns, and those that it moves."""
-    return np.array(puppet.bones), np.array([puppet.root] if puppet.root >= 0 else [], int)
+    return np.array(actor.bones), np.array([actor.root] if actor.root >= 0 else [], int)

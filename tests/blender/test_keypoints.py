@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import c3d
 import numpy as np
 import pytest
 
 import commands
 import standalone
+from benchmarks.motion import clips
 from bridge import read_matrices
-from core.keypoints import find_taking, read_clip, read_recording
+from core.humanoid import find_roles
+from core.keypoints import find_taking, layout_named, marks_of, read_clip
 from core.keypoints.body import MARK
 
 RIGS = Path(__file__).resolve().parents[1] / "data" / "rigs"
@@ -58,9 +61,10 @@ def last_frame() -> int:
 
 
 def truth() -> Any:
-    recording = read_recording(".bvh", WALK.read_bytes())
-    marks = find_taking(recording.layout, recording.points)[0](recording.points)
-    return read_clip(marks, np.arange(len(marks.places)) / 30.0)
+    clip = clips.read_clip(WALK)
+    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    marks = find_taking(layout_named("marks"), points)[0](points)
+    return read_clip(marks, np.arange(len(points)) / clip.motion.fps)
 
 
 def armature() -> Any:
@@ -139,6 +143,32 @@ def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None
         wanted = scale * (wrists - ankles)[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
         off.append(np.linalg.norm(found[2:] - found[:2] - wanted, axis=-1).max() / leg)
     assert off[1] < 0.02 < off[0]
+
+
+def test_markers_of_a_c3d_file_move_the_rig_as_points_of_json_do(tmp_path: Path) -> None:
+    """Under names that only a mapping knows, in millimetres."""
+    layout = layout_named("mediapipe")
+    frames = [json.loads(line)["points"] for line in TRACKED.read_text(encoding="utf-8").splitlines()]
+    points = np.array([[[np.nan] * 3 if point is None else point[:3] for point in frame] for frame in frames])
+    names = [f"M{number}" for number in range(len(layout.points))]
+    writer = c3d.Writer(point_rate=30.0)
+    writer.set_point_labels(names)
+    for frame in points:
+        seen = ~np.isnan(frame[:, :1])
+        rows = [1000.0 * np.nan_to_num(frame), np.where(seen, 0.0, -1.0), 0.0 * seen]
+        writer.add_frames((np.concatenate(rows, axis=1).astype(np.float32), np.zeros((0, 0))))
+    with (tmp_path / "walk.c3d").open("wb") as file:
+        writer.write(file)
+    marks = {mark: [names[layout.points.index(point)] for point in own] for mark, own in layout.marks.items()}
+    (tmp_path / "mine.json").write_text(json.dumps({"marks": marks, "up": "-Y"}), encoding="utf-8")
+
+    found = []
+    for source, options in ((TRACKED, ()), (tmp_path / "walk.c3d", ("--mapping", str(tmp_path / "mine.json")))):
+        code, report = run(tmp_path, "--no-lock", "--fps", "30", *options, source=source)
+        assert code == 0
+        assert report["metres"] == (1.0 if source is TRACKED else 0.001)
+        found.append(heads(armature(), range(1, 40, 6), ["mixamorig:LeftHand", "mixamorig:RightFoot"]))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4 * leg_of(armature()))
 
 
 @pytest.mark.parametrize(

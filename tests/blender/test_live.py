@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 
 import standalone
 from bridge import read_channels
+from tests.core.avatar import about, bones, bundle, message
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 EXAMPLES = standalone.ROOT / "docs" / "examples"
@@ -24,11 +25,22 @@ WALK = EXAMPLES / "walk_keypoints.jsonl"
 class Listening:
     """The armature, its timer called by hand, and a port to send to."""
 
-    def __init__(self, tick: Any) -> None:
-        self.tick = tick
-        self.live = bpy.context.window_manager.poise_live
-        self.session = tick.__self__
+    ticks: ClassVar[list[Any]] = []  # that were registered
+
+    def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.begin()
+
+    @property
+    def live(self) -> Any:
+        """Looked up each time: a file that is opened takes the old one away."""
+        return bpy.context.window_manager.poise_live
+
+    def begin(self) -> None:
+        """Listen, with what the settings are now."""
+        assert bpy.ops.poise.listen() == {"FINISHED"}
+        self.tick = self.ticks.pop()
+        self.session = self.tick.__self__
         self.number = 0
 
     def send(self, *packets: bytes) -> None:
@@ -50,7 +62,8 @@ class Listening:
 
     def stop(self) -> None:
         bpy.ops.poise.stop_listening()
-        assert self.tick() is None
+        while self.tick() is not None:  # until what was recorded is filtered
+            time.sleep(0.01)
 
 
 @pytest.fixture
@@ -65,14 +78,12 @@ def armature() -> Iterator[Any]:
 @pytest.fixture
 def listening(armature: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
     """Blender without a window calls no timers."""
-    ticks: list[Any] = []
-    monkeypatch.setattr(bpy.app.timers, "register", ticks.append)
+    monkeypatch.setattr(bpy.app.timers, "register", lambda tick, persistent: Listening.ticks.append(tick))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         armature.poise_live_port = free.getsockname()[1]
     armature.poise_live_record = True
-    assert bpy.ops.poise.listen() == {"FINISHED"}
-    found = Listening(ticks[0])
+    found = Listening()
     yield found
     found.socket.close()
     if found.live.owner:
@@ -129,6 +140,29 @@ def test_lost_late_and_repeated_packets_are_counted_and_a_new_count_begins_anew(
     assert counts.frames == 11
 
 
+def test_bones_of_a_vmc_sender_turn_those_of_the_rig_in_as_many_packets_as_they_come(
+    armature: Any, listening: Listening
+) -> None:
+    """Arms down in Unity's axes; as Blender evaluates the rig, which faces -Y with its left towards +X."""
+    armature.poise_live_layout = "vmc"
+    for turn in (0.0, 80.0):
+        listening.stop()
+        listening.begin()
+        messages = bones({"LeftUpperArm": about(2, turn), "RightUpperArm": about(2, -turn)})
+        for number in range(3):
+            time = message("/VMC/Ext/T", number / 10.0)
+            listening.send_one_by_one(bundle(*messages[:9]).dgram, bundle(*messages[9:], time).dgram)
+        counts = listening.session.stream.counts
+        assert (counts.frames, counts.parts, counts.refused) == (3, 3, 0)
+        evaluated = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        ways = {side: evaluated[f"mixamorig:{side}Arm"].vector.normalized() for side in ("Left", "Right")}
+        cosine, sine = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+        np.testing.assert_allclose(ways["Left"], [cosine, 0.0, -sine], atol=0.02)
+        np.testing.assert_allclose(ways["Right"], [-cosine, 0.0, -sine], atol=0.02)
+    listening.stop()
+    assert bpy.data.actions[listening.live.action].frame_range[1] > 1.0
+
+
 def test_hostile_packets_are_refused_and_the_pose_stays(armature: Any, listening: Listening) -> None:
     before = pose(armature)
     good = walk()[0]["points"]
@@ -160,11 +194,54 @@ def test_points_that_are_no_body_are_told_and_do_not_pose(armature: Any, listeni
     assert np.array_equal(pose(armature), before)
 
 
-def test_an_armature_that_is_gone_ends_it(armature: Any, listening: Listening) -> None:
-    bpy.data.objects.remove(armature)
+def test_an_armature_goes_on_under_another_name(armature: Any, listening: Listening) -> None:
+    armature.name = "somebody else"
+    before = pose(armature)
+    listening.send_one_by_one(*map(packet, walk()[:8]))
+    assert np.abs(pose(armature) - before).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (lambda rig: bpy.data.objects.remove(rig), "is gone"),
+        (lambda rig: setattr(rig.data.bones[3], "name", "claw"), "has other bones"),
+        (lambda rig: bpy.ops.wm.open_mainfile(filepath=str(RIG)), ""),
+    ],
+    ids=["removed", "other bones", "another file"],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_happens_to_the_armature_ends_it_and_frees_the_port(
+    armature: Any, listening: Listening, harm: Any, sentence: str, recorded: bool
+) -> None:
+    """Also while the recording is filtered: nothing is written to what is not as it was."""
+    listening.send_one_by_one(*map(packet, walk()[:8]))
+    port, actions = listening.session.receiver.port, len(bpy.data.actions)
+    if recorded:
+        bpy.ops.poise.stop_listening()
+        listening.tick()
+    harm(armature)
+    while listening.tick() is not None:
+        time.sleep(0.01)
+    assert listening.live.owner == 0
+    assert sentence in listening.live.status
+    assert len(bpy.data.actions) <= actions
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", port))
+
+
+def test_who_goes_to_edit_mode_while_recording_has_the_recording_afterwards(
+    armature: Any, listening: Listening
+) -> None:
+    listening.send_one_by_one(*map(packet, walk()[:8]))
+    bpy.ops.object.mode_set(mode="EDIT")
+    while "waits" not in listening.live.status:
+        assert listening.tick() is not None
+        time.sleep(0.01)
+    assert "edit mode" in listening.live.status
+    bpy.ops.object.mode_set(mode="OBJECT")
     assert listening.tick() is None
-    assert listening.session.receiver._open is False
-    bpy.context.window_manager.poise_live.owner = 0
+    assert bpy.data.actions[listening.live.action].frame_range[1] > 1.0
 
 
 def test_a_second_armature_cannot_listen_at_once(listening: Listening) -> None:

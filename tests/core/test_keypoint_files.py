@@ -2,14 +2,28 @@
 
 import io
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import c3d
 import numpy as np
 import pytest
 
+from benchmarks.motion import clips
 from core.errors import CoreError
-from core.keypoints import SUFFIXES, Recording, find_taking, layout_named, read_clip, read_recording
+from core.humanoid import find_roles
+from core.keypoints import (
+    SUFFIXES,
+    Recording,
+    Taking,
+    find_taking,
+    layout_from,
+    layout_named,
+    marks_of,
+    read_clip,
+    read_recording,
+)
 from core.keypoints.body import MARK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +72,19 @@ def as_trc() -> bytes:
     return (head + names + "\n" + axes + "\n\n" + "\n".join(rows) + "\n").encode()
 
 
+def as_c3d(points: np.ndarray = POINTS, labels: Sequence[str] = COCO.points) -> bytes:
+    """As py-c3d writes it; what is NaN is marked as not seen."""
+    writer = c3d.Writer(point_rate=FPS)
+    writer.set_point_labels(labels)
+    for frame in points:
+        residuals = np.where(np.isnan(frame[:, :1]), -1.0, 0.0)
+        rows = np.concatenate([np.nan_to_num(frame), residuals, np.zeros_like(residuals)], axis=1)
+        writer.add_frames((rows.astype(np.float32), np.zeros((0, 0))))
+    file = io.BytesIO()
+    writer.write(file)
+    return file.getvalue()
+
+
 FILES = {
     "json": (".json", as_json()),
     "json lines": (".jsonl", as_json(lines=True)),
@@ -67,6 +94,7 @@ FILES = {
     "npy": (".npy", as_numpy(points=np.concatenate([POINTS, TRUST[..., None]], axis=-1))),
     "npz": (".npz", as_numpy(points=POINTS, confidence=TRUST, fps=np.array(FPS))),
     "trc": (".trc", as_trc()),
+    "c3d": (".c3d", as_c3d()),
 }
 
 
@@ -74,14 +102,14 @@ FILES = {
 def test_every_format_gives_the_same_points_back(kind: str) -> None:
     suffix, data = FILES[kind]
     found = read_recording(suffix, data, "coco17")
-    np.testing.assert_allclose(found.points, POINTS, atol=1e-9)
+    np.testing.assert_allclose(found.points, POINTS, atol=1e-6 if kind == "c3d" else 1e-9)  # C3D has 32 bits
     if found.confidence is not None:
         np.testing.assert_allclose(found.confidence, TRUST, atol=1e-9)
     else:
-        assert kind == "trc"
+        assert kind in ("trc", "c3d")
     if kind not in ("csv without names", "npy"):
         assert found.fps == pytest.approx(FPS)
-    assert found.unit == ("mm" if kind == "trc" else None)
+    assert found.unit == ("mm" if kind in ("trc", "c3d") else None)
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -100,22 +128,60 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
 @pytest.mark.parametrize(
     ("suffix", "data", "layout", "sentence"),
     [
-        (".c3d", b"", "coco17", "Keypoints come in files that end in"),
+        (".mp4", b"", "coco17", "Keypoints come in files that end in"),
+        (".c3d", b"", "coco17", "no C3D file"),
+        (".c3d", as_c3d()[:-1536], "coco17", "no frame of markers"),
+        (".c3d", as_c3d(), "plugin_gait", 'no "LASI" or "LPSI" for the mark "hip.L"'),
+        (".c3d", as_c3d(labels=["left_hip"] * 17), "h36m17", 'no point "RHip"'),
         (".json", as_json(), None, "Say in which layout"),
         (".json", as_json(), "mediapipe", "has 33 points, but there is a frame of 17"),
         (".json", b"[]", "coco17", "no list of frames"),
+        (".json", as_json()[:-1] + b', "up": ["Z"]}', "coco17", '"up" must be one of'),
         (".csv", b"1,2,3\n4,5,6", "coco17", "17 points, so 51 columns"),
         (".csv", b"nose_x,nose_y,nose_z\n1,2,3", "coco17", 'no point "left_ear"'),
         (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none is called "points"'),
         (".npy", as_numpy(points=POINTS[0]), "coco17", "Points are numbers by frame"),
         (".trc", b"x", "coco17", "no TRC file"),
-        (".bvh", b"HIERARCHY", None, "no BVH file"),
         (".json", b"\xff\xfe", "coco17", "no text"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said(suffix: str, data: bytes, layout: str | None, sentence: str) -> None:
     with pytest.raises(CoreError) as refusal:
         read_recording(suffix, data, layout)
+    assert sentence in str(refusal.value)
+
+
+def test_markers_stand_for_what_is_below_them_by_name_and_what_a_file_lacks_is_not_seen() -> None:
+    gait = layout_named("plugin_gait")
+    labels = [f"Somebody:{name}" for name in gait.points if name not in ("LFIN", "RPSI")]
+    points = np.random.default_rng(3).normal(0.0, 400.0, (4, len(labels), 3))
+    points[1, labels.index("Somebody:LKNE")] = np.nan
+    recording = read_recording(".c3d", as_c3d(points, labels), "plugin_gait")
+    marks = Taking(recording.layout, 0.001, "+Y")(recording.points)
+    at = {name.partition(":")[2]: 0.001 * points[:, number] for number, name in enumerate(labels)}
+    np.testing.assert_allclose(marks.places[:, MARK["hip.L"]], 0.5 * (at["LASI"] + at["LPSI"]), atol=1e-6)
+    np.testing.assert_allclose(marks.places[:, MARK["hip.R"]], at["RASI"], atol=1e-6)
+    assert (marks.weights[:, MARK["knuckle.L"]] == 0.0).all()
+    assert marks.weights[:, MARK["knee.L"]].tolist() == [1.0, 0.0, 1.0, 1.0]
+
+
+def test_two_bodies_in_one_file_are_refused() -> None:
+    with pytest.raises(CoreError, match='"nose" is there twice'):
+        read_recording(".c3d", as_c3d(labels=["other:nose", *COCO.points[:16]]), "coco17")
+
+
+@pytest.mark.parametrize(
+    ("mapping", "sentence"),
+    [
+        ([], "A mapping is an object"),
+        ({"marks": {"belly": ["A"]}}, 'no mark "belly"'),
+        ({"marks": {"hip.L": "LASI"}}, 'mark "hip.L" has no list'),
+        ({"marks": {"hip.L": ["LASI"]}, "up": "up"}, '"up" must be one of'),
+    ],
+)
+def test_what_is_wrong_with_a_mapping_is_said(mapping: object, sentence: str) -> None:
+    with pytest.raises(CoreError) as refusal:
+        layout_from("markers.json", mapping)
     assert sentence in str(refusal.value)
 
 
@@ -127,12 +193,12 @@ def test_an_array_that_would_run_code_is_refused() -> None:
 
 
 @pytest.mark.parametrize("file", ["docs/examples/cmu_35_01.bvh", "tests/data/motion/cmu_07_12.bvh"])
-def test_joints_of_a_bvh_file_are_a_body_that_walks_upright(file: str) -> None:
-    recording = read_recording(".bvh", (ROOT / file).read_bytes())
-    taking, _ = find_taking(recording.layout, recording.points)
-    assert taking.up == "+Y"
-    times = np.arange(len(recording.points)) / (recording.fps or 0.0)
-    reading = read_clip(taking(recording.points), times)
+def test_joints_of_a_figure_are_a_body_that_walks_upright(file: str) -> None:
+    clip = clips.read_clip(ROOT / file)
+    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    taking, _ = find_taking(layout_named("marks"), points)
+    assert taking.up == "+Z"
+    reading = read_clip(taking(points), np.arange(len(points)) / clip.motion.fps)
     assert reading.figure is not None
     assert reading.figure.noise < 0.002  # bones of a rig keep their lengths
     lowest = reading.marks[:, [MARK["ankle.L"], MARK["ankle.R"]], 1].min(axis=1)
@@ -140,4 +206,4 @@ def test_joints_of_a_bvh_file_are_a_body_that_walks_upright(file: str) -> None:
 
 
 def test_all_formats_are_tried_here() -> None:
-    assert {suffix for suffix, _ in FILES.values()} | {".bvh"} == set(SUFFIXES)
+    assert {suffix for suffix, _ in FILES.values()} == set(SUFFIXES)

@@ -2,19 +2,23 @@
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core import rotation
+from core import Pose, rotation
 from core.errors import CoreError
-from core.keypoints import LAYOUTS, LiveReader, find_taking, layout_named, read_clip, read_frames
+from core.humanoid import find_roles
+from core.keypoints import LAYOUTS, Actor, LiveReader, find_taking, layout_named, read_clip, read_frames
 from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PARTS, PLACES, parent_of, place_of
 from core.keypoints.filters import HOLD, Filtered, MarkFilter, smooth_clip
 from core.keypoints.layouts import turn_up
 from core.keypoints.network import WEIGHTS, normalised
 from core.keypoints.reader import METHODS, measure
+from core.pose import forward_matrices
+from tests.core.figures import FIGURE, skeleton_of
 
 HINGES = {"forearm.L": (0.0, -1.0, 0.0), "forearm.R": (0.0, 1.0, 0.0), "shin.L": (1.0, 0, 0), "shin.R": (1.0, 0, 0)}
 TRUNK = {"hips", "chest", "neck", "shoulder.L", "shoulder.R"}  # what keypoints show but roughly
@@ -273,6 +277,27 @@ def test_sides_that_are_exchanged_are_refused_until_it_is_said() -> None:
 def test_what_is_no_body_is_refused_with_a_sentence(spoil: object, sentence: str) -> None:
     with pytest.raises(CoreError, match=re.escape(sentence)):
         find_taking(LAYOUTS["mediapipe"], spoil(standing()))  # pyright: ignore
+
+
+def test_a_body_that_would_stand_on_its_head_is_turned_and_that_is_said() -> None:
+    upright = standing()
+    taking, notes = find_taking(layout_named("mediapipe"), upright * [1.0, -1.0, -1.0])
+    assert (taking.up, len(notes)) == ("+Y", 1)
+    usual, _ = find_taking(layout_named("mediapipe"), upright)
+    np.testing.assert_allclose(taking(upright * [1.0, -1.0, -1.0]).places, usual(upright).places, atol=1e-12)
+
+
+def test_bones_of_a_rig_with_driven_bones_and_scales_stand_in_a_clip_as_those_of_one_without() -> None:
+    """Something else decides a clavicle."""
+    plain = skeleton_of(FIGURE)
+    driven = replace(plain, driven=np.arange(len(plain)) == plain.index("clavicle.L"))
+    turns = poses(3, np.random.default_rng(5))
+    found = []
+    for skeleton in (plain, driven):
+        actor = Actor(skeleton, find_roles(plain), limits=False)
+        pose = actor.turn(turns, replace(Pose.rest(skeleton), scales=np.ones((len(skeleton), 3))))
+        found.append(forward_matrices(skeleton, pose[:])[:, actor.bones, :, :3])
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9)
 
 
 def test_points_that_are_nan_in_some_frames_are_unseen_there_and_bridged() -> None:

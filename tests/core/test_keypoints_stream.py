@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from core.errors import CoreError
-from core.keypoints import LiveReader, find_taking, layout_named, read_frame
-from core.keypoints.stream import Stream
+from core.keypoints import LiveReader, PointPackets, Stream, find_taking, layout_named, read_frame
 
 PACKETS = int(os.environ.get("POISE_FUZZ", "1000"))
 MEDIAPIPE = layout_named("mediapipe")
@@ -59,7 +58,7 @@ def hostile(rng: np.random.Generator, number: int) -> bytes:
 
 def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
     rng = np.random.default_rng(1)
-    stream, reader, read = Stream(MEDIAPIPE), LiveReader(), 0
+    stream, reader, read = Stream(PointPackets(MEDIAPIPE)), LiveReader(), 0
     taking, _ = find_taking(MEDIAPIPE, [[p[:3] for p in standing()]])
     for number in range(PACKETS):
         frame = stream.take(hostile(rng, number), number / 60.0)
@@ -67,7 +66,7 @@ def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
             continue
         read += 1
         if read % 10 == 0:  # what is let through can be read as a body
-            marks = taking(frame.points[None], frame.confidence[None])
+            marks = taking(*(part[None] for part in frame.body))
             reader.follow(marks.places[0], marks.weights[0], frame.time)
             rotations = reader.read().rotations
             assert np.isfinite(rotations).all()
@@ -80,7 +79,7 @@ def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
 
 def test_times_only_increase_whatever_the_senders_clock_does() -> None:
     rng = np.random.default_rng(2)
-    stream = Stream(MEDIAPIPE)
+    stream = Stream(PointPackets(MEDIAPIPE))
     times = []
     for number in range(200):
         said = float(rng.normal(0.0, 10.0 ** rng.integers(-3, 9)))

@@ -30,6 +30,7 @@ SHIPPED = {
     "preferences.py",
     "properties",
     "registration.py",
+    "wheels",
 }
 INSTALLED = """
 import os, sys
@@ -86,6 +87,7 @@ def test_the_installed_copy_tells_about_an_armature(
     installed = tmp_path / "extensions" / "user_default" / "poise"
     assert installed.is_dir()
     assert not installed.is_symlink()
+    assert list(tmp_path.glob("extensions/.local/**/site-packages/c3d/__init__.py")), "the wheel is not unpacked"
 
     told = run(sys.executable, "-c", INSTALLED, "info", "--blend", rig, "--json", resources=tmp_path)
     assert told.returncode == 0, told.stdout + told.stderr
@@ -122,6 +124,13 @@ def test_a_real_blender_installs_it_and_runs_a_verb_and_a_batch(
     assert solved.returncode == 0, solved.stdout + solved.stderr
     assert [row["state"] for row in json_line(solved.stdout)["files"]] == ["done"]
     assert (tmp_path / "solved" / "rig.blend").is_file()
+
+    spoilt = tmp_path / "spoilt.c3d"  # what is said of it tells that the wheel is found
+    spoilt.write_bytes(b"no C3D")
+    command = ("keypoints", "--input", spoilt, "--layout", "coco17")
+    refused = run(blender, "--background", rig, "--command", "poise", *command, resources=resources)
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "This is no C3D file" in refused.stdout + refused.stderr
 
     wrong = run(blender, "--background", rig, "--command", "poise", "nonsense", resources=resources)
     assert wrong.returncode == 2, wrong.stdout + wrong.stderr

@@ -1,5 +1,6 @@
 """Somebody listens to a tracker, watches the armature move, stops, and has a recording. It runs inside Blender."""
 
+import socket
 import subprocess
 import time
 from collections.abc import Generator
@@ -15,15 +16,16 @@ FAR = 1.3  # times as far away, so that who walks stays in view
 SCROLLS = 40
 
 
-def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[str, Any]]:
+def listen(hand: Any, python: str, seconds: str, bones: str) -> Generator[float, None, dict[str, Any]]:
     """Listen for so long to a sender of 60 packets a second; what was counted, and how long it took.
 
+    Then undo what was recorded, and listen to packets of bones, hexadecimal, one a line of the file `bones`.
     After five seconds another editor is in front of the scene: what drawing in software takes is told apart.
     """
     import bpy
 
     seen: dict[str, Any] = {}
-    object = next(o for o in bpy.data.objects if o.type == "ARMATURE")
+    object = armature()
     more_bones(object)
     open_panel()
     hand.rest()
@@ -78,7 +80,50 @@ def listen(hand: Any, python: str, seconds: str) -> Generator[float, None, dict[
     action = bpy.data.actions.get(live.action)
     seen["recorded"] = 0 if action is None else list(action.frame_range)
     seen["bones"] = len(object.data.bones)
+    seen |= yield from undo(hand)
+    seen |= yield from listen_to_bones(hand, bones)
     return seen
+
+
+def undo(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """One Ctrl Z after listening: the actions that are left, and how far arms are from the rest pose."""
+    import bpy
+
+    hand.rest()
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: not bpy.data.actions)
+    turns = [bone.matrix_basis.to_quaternion().angle for bone in armature().pose.bones if "Arm" in bone.name]
+    return {"undone actions": len(bpy.data.actions), "undone turn": max(turns)}
+
+
+def listen_to_bones(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
+    """Choose VMC, listen and stop by the panel; where the left arm points in between, and what was counted."""
+    import bpy
+
+    object = armature()
+    object.poise_live_layout, object.poise_live_record = "vmc", False
+    packets = [bytes.fromhex(line) for line in Path(file).read_text(encoding="utf-8").split()]
+    panel = yield from hand.read_panels(LISTEN)
+    yield from hand.click(*panel[LISTEN][0])
+    live = bpy.context.window_manager.poise_live
+    yield from hand.until(lambda: live.owner != 0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for packet in packets:
+            sender.sendto(packet, ("127.0.0.1", object.poise_live_port))
+            yield 0.05
+    yield from hand.until(lambda: live.received == len(packets))
+    hand.screenshot("live_bones")
+    way = list(object.pose.bones["mixamorig:LeftArm"].vector.normalized())
+    panel = yield from hand.read_panels(STOP)
+    yield from hand.click(*panel[STOP][0])
+    yield from hand.until(lambda: live.owner == 0)
+    return {"sent bones": len(packets), "left arm": way, "parts": live.parts, "posed": live.applied + live.used}
+
+
+def armature() -> Any:
+    import bpy
+
+    return next(object for object in bpy.data.objects if object.type == "ARMATURE")
 
 
 def scroll_down(hand: Any, times: int = SCROLLS) -> Generator[float, None, None]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.core import avatar
 from tests.window.live_acts import BONES, RATE, RECORDED, listen
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
@@ -16,8 +17,17 @@ LATENCY = (1.0 if SECONDS >= 60.0 else 3.0) * 1000.0 / RATE
 
 
 @pytest.fixture(scope="module")
-def seen(person: Any) -> dict[str, Any]:
-    found = person(listen, sys.executable, str(SECONDS), blend=RIG, small=True, limit=SECONDS + 120)
+def seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Twenty frames of somebody whose arms hang, each in two packets, come after the walk."""
+    bones = avatar.bones({"LeftUpperArm": avatar.about(2, 80.0), "RightUpperArm": avatar.about(2, -80.0)})
+    packets = [
+        avatar.bundle(*part).dgram
+        for number in range(20)
+        for part in (bones[:9], [*bones[9:], avatar.message("/VMC/Ext/T", number / 20.0)])
+    ]
+    file = tmp_path_factory.mktemp("bones") / "packets.txt"
+    file.write_text("\n".join(packet.hex() for packet in packets), encoding="utf-8")
+    found = person(listen, sys.executable, str(SECONDS), str(file), blend=RIG, small=True, limit=SECONDS + 120)
     print(found)
     return found
 
@@ -38,3 +48,13 @@ def test_the_pose_follows_in_time(seen: dict[str, Any]) -> None:
 def test_stopping_leaves_a_recording(seen: dict[str, Any]) -> None:
     assert seen["stops"]
     assert seen["recorded"][1] > 20 * SECONDS if SECONDS <= RECORDED else not seen["recorded"]
+
+
+def test_one_undo_takes_pose_and_recording_back(seen: dict[str, Any]) -> None:
+    assert seen["undone actions"] == 0
+    assert seen["undone turn"] < 0.01
+
+
+def test_bones_of_a_vmc_sender_pose_the_armature(seen: dict[str, Any]) -> None:
+    assert seen["parts"] == seen["posed"] == seen["sent bones"] // 2
+    assert seen["left arm"] == pytest.approx([0.174, 0.0, -0.985], abs=0.05)

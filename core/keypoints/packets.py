@@ -1,0 +1,72 @@
+"""One packet of a live sender, as JSON or as OSC, to the points of a layout. What is none is a CoreError.
+
+JSON: a frame as in `formats`, with a number that counts up ("frame") and the sender's seconds ("time") if it has them.
+OSC: the message /poise/points with that number and time, then x, y, z and confidence of each point.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+
+from ..errors import CoreError
+from ..rotation import Array
+from .formats import is_object, read_frame
+from .layouts import Layout
+from .osc import is_osc, read_osc
+
+LARGEST_PACKET: Final = 65507  # bytes of UDP
+LARGEST: Final = 1e6  # of a coordinate, in any unit of a body
+ADDRESS: Final = "/poise/points"
+
+Body = TypeVar("Body")
+Points = tuple[Array, Array]  # (K, 3), and confidence (K,)
+
+
+@dataclass(frozen=True, eq=False)
+class Packet(Generic[Body]):
+    """What a packet says of a body, with the sender's seconds and count where it has them."""
+
+    body: Body
+    time: float | None
+    number: int | None
+
+
+class PointPackets:
+    """Packets with the points of one layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def __call__(self, data: bytes) -> Packet[Points]:
+        """Raises CoreError for what is no frame of the layout."""
+        if len(data) > LARGEST_PACKET:
+            raise CoreError("A packet is too large.")
+        frame = _of_osc(data) if is_osc(data) else _of_json(data)
+        number = frame.get("frame") if is_object(frame) else None
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**53):
+            raise CoreError('"frame" of a packet counts up from 0.')
+        points, confidence, time = read_frame(frame, self.layout)
+        if not (np.abs(points[~np.isnan(points)]) < LARGEST).all():
+            raise CoreError("A packet has a point that is not near any body.")
+        if not np.isfinite(points).all(axis=-1).any():
+            raise CoreError("A packet has no point.")
+        return Packet((points, confidence), time, number)
+
+
+def _of_json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise CoreError("A packet is not JSON.") from None
+
+
+def _of_osc(data: bytes) -> Any:
+    arguments = next((arguments for address, arguments in read_osc(data) if address == ADDRESS), None)
+    if arguments is None:
+        raise CoreError(f"A packet of OSC has no message {ADDRESS}; bones of VMC have a layout of their own.")
+    if len(arguments) % 4 != 2:
+        raise CoreError(f"{ADDRESS} is frame, time, and x, y, z, confidence of each point.")
+    number, time, *values = arguments
+    return {"frame": number, "time": time, "points": [values[n : n + 4] for n in range(0, len(values), 4)]}

@@ -1,0 +1,131 @@
+"""Frames of a live sender to readings, one after the other, and to a clip of those that were recorded."""
+
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from .. import rotation
+from ..errors import CoreError
+from ..rotation import Array
+from .filters import DELAY
+from .layouts import Layout, Marks, Taking, find_taking
+from .packets import Points
+from .reader import LiveReader, Reading, read_clip
+from .stream import Frame
+
+_TRIAL: Final = 5  # frames that unit and axes are told from
+_LONGEST: Final = 60 * 60 * 60  # frames that are recorded: an hour at 60 a second
+
+
+class Tracker(Protocol):
+    """What follows a sender."""
+
+    trouble: str  # why frames are not followed, if so
+
+    def follow(self, frame: Frame[Any]) -> bool:
+        """Take a frame; False where nothing can be read yet."""
+        ...
+
+    def read(self) -> Reading:
+        """A reading of one frame."""
+        ...
+
+    @property
+    def recorded(self) -> int:
+        """Frames that a clip would have."""
+        ...
+
+    def clip(self) -> tuple[Reading, Array]:
+        """What was recorded, and its times (F,) in seconds."""
+        ...
+
+
+class PointTracker:
+    """Points of a layout: told as units and axes, filtered, and read with some delay."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        unit: str = "auto",
+        up: str = "auto",
+        exchanged: bool | None = None,
+        delay: int = DELAY,
+        record: bool = False,
+    ) -> None:
+        self.trouble = ""
+        self._layout, self._said = layout, (unit, up, exchanged)
+        self._reader = LiveReader(delay=delay)
+        self._trial: list[Points] = []
+        self._taking: Taking | None = None
+        self._record = record
+        self._frames: list[tuple[float, Marks]] = []
+
+    def follow(self, frame: Frame[Points]) -> bool:
+        taking = self._taking or self._try(frame.body)
+        if taking is None:
+            return False
+        points, confidence = frame.body
+        marks = taking(points[None], confidence[None])
+        self._reader.follow(marks.places[0], marks.weights[0], frame.time)
+        if self._record and self.recorded < _LONGEST:
+            self._frames.append((frame.time, marks))
+        return True
+
+    def read(self) -> Reading:
+        return self._reader.read()
+
+    @property
+    def recorded(self) -> int:
+        return len(self._frames)
+
+    def clip(self) -> tuple[Reading, Array]:
+        times = np.array([time for time, _ in self._frames])
+        places, weights = (np.concatenate([getattr(m, n) for _, m in self._frames]) for n in ("places", "weights"))
+        return read_clip(Marks(places, weights), times), times
+
+    def _try(self, points: Points) -> Taking | None:
+        """How points are to be taken, once there are enough to tell."""
+        self._trial.append(points)
+        if len(self._trial) < _TRIAL:
+            return None
+        array, confidence = (np.stack(column) for column in zip(*self._trial, strict=True))
+        self._trial.clear()
+        try:
+            self._taking, _ = find_taking(self._layout, array, confidence, *self._said)
+            self.trouble = ""
+        except CoreError as error:
+            self.trouble = str(error)
+        return self._taking
+
+
+class BoneTracker:
+    """Readings that the sender gives as they are."""
+
+    trouble = ""
+
+    def __init__(self, record: bool = False) -> None:
+        self._record = record
+        self._last: Reading | None = None
+        self._frames: list[tuple[float, Reading]] = []
+
+    def follow(self, frame: Frame[Reading]) -> bool:
+        self._last = frame.body
+        if self._record and self.recorded < _LONGEST:
+            self._frames.append((frame.time, frame.body))
+        return True
+
+    def read(self) -> Reading:
+        if self._last is None:
+            raise CoreError("No frame has come.")
+        return self._last
+
+    @property
+    def recorded(self) -> int:
+        return len(self._frames)
+
+    def clip(self) -> tuple[Reading, Array]:
+        turns, hips, marks, weights = (
+            np.concatenate([getattr(reading, name) for _, reading in self._frames])
+            for name in ("rotations", "hips", "marks", "weights")
+        )
+        return Reading(rotation.unroll(turns), hips, marks, weights, None), np.array([time for time, _ in self._frames])

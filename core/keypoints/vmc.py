@@ -1,0 +1,105 @@
+"""The bones of a VMC sender (Virtual Motion Capture protocol, over OSC) as readings: rotations, nothing to be guessed.
+
+Each bone of Unity's humanoid comes with its place and turn in its parent's frame (protocol.vmc.info). Avatars of VRM
+have no turn at rest, a T-pose that faces +Z, like the canonical body; so the turns of bones in the world are those of
+parts. Unity is left-handed: X is mirrored.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..errors import CoreError
+from ..humanoid import SIDES
+from ..rotation import Array
+from .body import MARK, MARKS, PART, PARTS, sided
+from .osc import Argument, read_osc
+from .packets import LARGEST, Packet
+from .reader import Reading
+
+# Unity's bone -> the one that it hangs on, the part that turns as it does, the mark that is at its head
+_TRUNK: Final[dict[str, tuple[str, str, str]]] = {
+    "Hips": ("", "hips", "pelvis"), "Spine": ("Hips", "", ""), "Chest": ("Spine", "", ""),
+    "UpperChest": ("Chest", "chest", ""), "Neck": ("UpperChest", "neck", "neck"), "Head": ("Neck", "head", ""),
+}  # fmt: skip
+_LIMBS: Final = {
+    "Shoulder": ("UpperChest", "shoulder", ""), "UpperArm": ("Shoulder", "upper_arm", "shoulder"),
+    "LowerArm": ("UpperArm", "forearm", "elbow"), "Hand": ("LowerArm", "hand", "wrist"),
+    "UpperLeg": ("Hips", "thigh", "hip"), "LowerLeg": ("UpperLeg", "shin", "knee"),
+    "Foot": ("LowerLeg", "foot", "ankle"), "Toes": ("Foot", "", "ball"),
+}  # fmt: skip
+_BONES: Final = _TRUNK | {
+    word + name: (word + above if above in _LIMBS else above, sided(part, side) if part else "", sided(mark, side))
+    for side, word in zip(SIDES, ("Left", "Right"), strict=True)
+    for name, (above, part, mark) in _LIMBS.items()
+}
+_SPARED: Final = ("Spine", "Chest", "UpperChest", "Neck", "Shoulder", "Toes")  # that not every avatar has
+_NEEDED: Final = tuple(name for name in _BONES if not name.endswith(_SPARED))
+_FLAT: Final = 1e-6  # metres: bones of senders that give no places
+_UNIT: Final = 0.1  # by which a quaternion's length may be off 1
+_NOTHING: Final[tuple[Array, Array]] = (np.zeros(3), rotation.IDENTITY)
+
+
+class BonePackets:
+    """Packets until they make a frame: up to the sender's time, or to a bone that comes again."""
+
+    def __init__(self) -> None:
+        self._bones: dict[str, tuple[Array, Array]] = {}
+        self._fresh: set[str] = set()
+        self._root = _NOTHING
+
+    def __call__(self, data: bytes) -> Packet[Reading] | None:
+        """The last frame that a packet makes whole, None for a part of one. Raises CoreError for what is none."""
+        found: Packet[Reading] | None = None
+        messages = read_osc(data)
+        if not any(address.startswith("/VMC/") for address, _ in messages):
+            raise CoreError("A packet is not of the VMC protocol.")
+        for address, arguments in messages:
+            if address == "/VMC/Ext/Root/Pos":
+                self._root = _placed(arguments)
+            elif address == "/VMC/Ext/Bone/Pos":
+                name = arguments[0] if arguments else None
+                if not isinstance(name, str) or name not in _BONES:
+                    continue  # fingers, eyes
+                placed = _placed(arguments)
+                if name in self._fresh:
+                    found = Packet(self._reading(), None, None)
+                self._bones[name] = placed
+                self._fresh.add(name)
+            elif address == "/VMC/Ext/T" and self._fresh:
+                time = arguments[0] if arguments else None
+                found = Packet(self._reading(), time if isinstance(time, float) and np.isfinite(time) else None, None)
+        return found
+
+    def _reading(self) -> Reading:
+        """What bones have said up to now; the next ones begin a new frame."""
+        self._fresh.clear()
+        missing = next((name for name in _NEEDED if name not in self._bones), None)
+        if missing is not None:
+            raise CoreError(f'The sender sends no bone "{missing}"; a whole body is needed.')
+        rotations = np.empty((1, len(PARTS), 4))
+        marks, weights = np.zeros((1, len(MARKS), 3)), np.zeros((1, len(MARKS)))
+        done = {"": self._root}
+        for name, (above, part, mark) in _BONES.items():  # above comes first
+            place, turn = self._bones.get(name, _NOTHING)
+            start, carried = done[above]
+            done[name] = start + rotation.rotate(carried, place), rotation.mul(carried, turn)
+            if part:
+                rotations[0, PART[part]] = done[name][1]
+            if mark:
+                marks[0, MARK[mark]] = done[name][0]
+                weights[0, MARK[mark]] = float(np.abs(place).max() > _FLAT)
+        return Reading(rotations, marks[:, MARK["pelvis"]], marks, weights, None)
+
+
+def _placed(arguments: list[Argument]) -> tuple[Array, Array]:
+    """Place (3,) and turn (4,) of a bone: name, x, y, z, qx, qy, qz, qw, in Unity's axes."""
+    numbers = arguments[1:8]
+    if len(numbers) < 7 or not all(isinstance(number, (int, float)) for number in numbers):
+        raise CoreError("A bone of VMC is a name and seven numbers.")
+    x, y, z, i, j, k, w = np.array(numbers, float)
+    place, turn = np.array([-x, y, z]), np.array([w, i, -j, -k])
+    if not (np.abs(place) < LARGEST).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
+        raise CoreError("A bone of VMC is nowhere near a body, or its rotation is none.")
+    return place, rotation.normalize(turn)
