@@ -35,13 +35,13 @@ from ..core.keypoints import (
 )
 from ..core.keypoints.body import MARK
 from .edit import keyed_range
-from .files import write_whole
-from .retarget import KINDS, imported
+from .files import MOTIONS, write_whole
+from .retarget import imported
 from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
 
 DEFAULT_FPS: Final = 30.0
 _SAME_FRAME: Final = 1e-6  # frames
-READ: Final = (*SUFFIXES, *KINDS)
+READ: Final = (*SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
 
 
@@ -138,7 +138,7 @@ def keypoints(arguments: argparse.Namespace) -> int:
 
 def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
     """The recording in a file, of markers if there is a mapping of theirs; raises CoreError."""
-    if path.suffix.lower() in KINDS:
+    if path.suffix.lower() in MOTIONS:
         return _of_figure(context, path)
     said: str | Layout | None = layout
     data = _read(path)

@@ -15,12 +15,11 @@ Shape = tuple[int, ...]
 
 def check_inputs(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
     """Raise CoreError for what a script took for something else."""
-    given: tuple[object, object, object] = skeleton, pose, goals
-    if not isinstance(given[0], Skeleton):
+    if not isinstance(skeleton, Skeleton):  # pyright: ignore
         raise CoreError(f"The skeleton must be a Skeleton, not {skeleton!r:.40}.")
-    if not isinstance(given[1], Pose):
+    if not isinstance(pose, Pose):  # pyright: ignore
         raise CoreError(f"The pose must be a Pose, not {pose!r:.40}.")
-    if not isinstance(given[2], Sequence) or not all(isinstance(goal, AnyGoal) for goal in goals):  # pyright: ignore
+    if not isinstance(goals, Sequence) or not all(isinstance(goal, AnyGoal) for goal in goals):  # pyright: ignore
         raise CoreError("What is wanted must be a list of goals.")
     if not goals:
         raise CoreError("There is no goal to solve for.")

@@ -259,6 +259,17 @@ class Span:
             moved = moved - point_rows(raw, self.other)
         return _first_row(self.sign * self._way(at, frames)[0], moved)
 
+    def bend(self, links: Links, at: Kinematics, raw: Array, force: Array, frames: Frames) -> tuple[Array, Array]:
+        """As `Footing.bend`."""
+        way, far = self._way(at, frames)
+        force = self.sign * force
+        moved = point_rows(raw, self.point)
+        if self.other is not None:
+            moved = moved - point_rows(raw, self.other)
+        across = moved - way[:, :, None] * (way[:, None, :] @ moved)
+        second = np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, numbers.NEAREST))[:, None, None]
+        return np.swapaxes(skew(way * force[:, None]), -1, -2) @ moved, second
+
 
 class Footing:
     """The centre of mass over the support polygon: how far it is beside the polygon, at most `radius`.
@@ -324,7 +335,7 @@ class Footing:
         nearest = self._nearest(at)
         return _first_row(nearest.way, self._moved(links, at, raw, nearest)[0])
 
-    def bend(self, links: Links, at: Kinematics, raw: Array, force: Array) -> tuple[Array, Array]:
+    def bend(self, links: Links, at: Kinematics, raw: Array, force: Array, frames: Frames) -> tuple[Array, Array]:
         """How the row curves under its force (B,), as `Newton` wants it.
 
         J x f (B, 3, D) of the places themselves, and the second derivatives (B, D, D) of how far c is from q, times f:

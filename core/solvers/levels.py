@@ -92,11 +92,18 @@ class Levels(Newton):
         if len(levels) > 2:
             return self._by_level(x, frames)
         x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
-        lacks = self._lacks(x, frames, levels[0])
+        lacks = self.lacks_first(x, frames)
+        if lacks.any():
+            lacks[lacks] = self.lacks_first(self._first(x[lacks], frames[lacks]), frames[lacks])
         for some, rest in ((~lacks, self.descend), (lacks, self._by_level)):
             if some.any():
                 x[some], steps[some], active[some] = rest(x[some], frames[some])
         return x, steps, active
+
+    def _first(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """x (B, D) where the first level alone rests."""
+        aims, missed = np.zeros((len(x), self.rows.rows)), np.zeros((len(x), len(self.rows.levels)), bool)
+        return self._descend(x, frames, self._wish(x, frames, aims, missed, 0))[0]
 
     def _by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         levels = self.rows.levels
@@ -137,6 +144,10 @@ class Levels(Newton):
                 beyond = held[:, level] - further * (held[:, level] - aims[:, level])
                 aims[:, level] = np.where(pulls, beyond, further * (aims[:, level] - gap))
         return aims
+
+    def lacks_first(self, x: Array, frames: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(B,) whether the first level is out of reach."""
+        return self._lacks(x, frames, self.rows.levels[0])
 
     def _lacks(self, x: Array, frames: NDArray[np.int64], level: slice) -> NDArray[np.bool_]:
         """(B,) whether a level is out of reach."""

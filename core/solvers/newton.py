@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array, skew
 from . import numbers
-from .blocks import Footing
+from .blocks import Footing, Span
 from .limit_rows import LimitRows, LinearLimits, Measured
 from .tree import Batch, Kinematics, Links
 
@@ -357,7 +357,7 @@ class Newton:
         steady = self._steady(rows, forces, slope, wish.weights)
         goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
         prior, wanted = (here.x - wish.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
-        goals -= self._curvature(links, here.at, jacobian, steady)
+        goals -= self._curvature(links, here.at, jacobian, steady, frames)
         # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
         self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
         held = steady[:, : wish.above] / np.maximum(wish.weights[:, : wish.above], 1.0)
@@ -512,8 +512,10 @@ class Newton:
                 places = np.arange(joints) * 3
                 hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
 
-    def _curvature(self, links: Links, at: Kinematics, jacobian: Array, forces: Array) -> Array:
-        """C (B, D, D), of plain goals and of the balance: forces on points and, by half, torques on frames."""
+    def _curvature(
+        self, links: Links, at: Kinematics, jacobian: Array, forces: Array, frames: NDArray[np.int64]
+    ) -> Array:
+        """C (B, D, D), of plain goals, distances and the balance: forces on points and, by half, torques on frames."""
         points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
         places = self.place_of_row[: 3 * plain]
         pull = forces[:, places].reshape(len(forces), plain, 3)
@@ -522,9 +524,9 @@ class Newton:
         bend = (np.swapaxes(skew(pull), -1, -2) @ rows).sum(axis=1)  # sum of J x f
         sides = np.zeros((len(forces), len(self.spread), len(self.spread)))
         for number, block in enumerate(self.rows.blocks, plain):
-            if isinstance(block, Footing):
+            if isinstance(block, (Footing, Span)):
                 raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
-                more, side = block.bend(links, at, raw, forces[:, self.place_of_row[3 * number]])
+                more, side = block.bend(links, at, raw, forces[:, self.place_of_row[3 * number]], frames)
                 bend, sides = bend + more, sides + side
         axes = links.axes_of(at)
         half = (np.swapaxes(axes, -1, -2) @ bend) * self.above

@@ -44,9 +44,9 @@ LEVEL_AIM: Final = 5e-3  # how far beyond its target the aim of a level goes in 
 LEVEL_MET: Final = 1e-4  # errors up to which a level is firm for those below it
 SURFACE_STEPS: Final = 6  # at most, back to the poses that serve all levels as well
 ON_SURFACE: Final = (
-    1e-9  # standard deviations off them that are none: what is free beside firm rows is clear only there
+    1e-12  # standard deviations off them that are none: what is free beside firm rows is clear only there
 )
-OFF_SURFACE: Final = 1e-3  # and where a step along them was too long
+OFF_SURFACE: Final = 1e-6  # and where a step along them was too long
 NEWTON_UPPER: Final = 0.03  # share of D while a level rests that has others below it: nothing else may count
 NEWTON_RADIUS: Final = 1.0  # standard deviations that a first step may have, and any step
 NEWTON_WIDEST: Final = 4.0

@@ -101,9 +101,8 @@ class PinAndDrag:
         for name in ("stretch", "coherent", "settle"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise CoreError(f"{name} must be True or False, not {getattr(self, name)!r}.")
-        reference: object = self.reference
-        if reference is not None and not isinstance(reference, Pose):
-            raise CoreError(f"The reference must be a Pose, not {reference!r:.40}.")
+        if self.reference is not None and not isinstance(self.reference, Pose):  # pyright: ignore
+            raise CoreError(f"The reference must be a Pose, not {self.reference!r:.40}.")
         for name in ("position_tolerance", "rotation_tolerance", "fps"):
             value = getattr(self, name)
             if name == "position_tolerance" and value is None:
@@ -519,8 +518,10 @@ class Problem:
                 x, steps, active = self._newton.rest(found.x[part], part, firm)
                 errors = self.rows.errors(self.links[part].place(x), part)
                 near = np.all(errors.lengths <= nearly, axis=1)
-                for some, phase in ((near, numbers.EXACT), (~near, numbers.TOP_LEVEL)):
-                    if some.any() and (phase == numbers.EXACT or len(self.rows.levels) == 2):  # see `Levels.rest`
+                # where `Levels` has brought them level by level there is nothing more to do
+                led = ~near & (len(self.rows.levels) == 2) & ~self._newton.lacks_first(x, part)
+                for some, phase in ((near, numbers.EXACT), (led, numbers.TOP_LEVEL)):
+                    if some.any():
                         places = part[some]
                         last = self.iterate(x[some], places, numbers.FINAL_STEPS, phase)
                         x[some], active[some] = last.x, active[some] | last.active
