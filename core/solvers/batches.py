@@ -21,12 +21,12 @@ def check_inputs(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> No
         raise CoreError(f"The pose must be a Pose, not {pose!r:.40}.")
     if not isinstance(goals, Sequence) or not all(isinstance(goal, AnyGoal) for goal in goals):  # pyright: ignore
         raise CoreError("What is wanted must be a list of goals.")
-    if not goals:
-        raise CoreError("There is no goal to solve for.")
 
 
 def batch_shape_of(goals: Sequence[AnyGoal], *poses: Pose) -> Shape:
-    """The frames that all have, broadcast; raises CoreError where they have others, or none."""
+    """The frames that all have, broadcast; raises CoreError where they have others, or none, and without a goal."""
+    if not goals:
+        raise CoreError("There is no goal to solve for.")
     shapes = [pose.batch_shape for pose in poses] + [shape for goal in goals for shape in goal.batch_shapes()]
     try:
         shape = np.broadcast_shapes(*shapes)
