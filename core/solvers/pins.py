@@ -73,8 +73,8 @@ class PinAndDrag:
                         not jump: in frames in time and without `settle`
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
     position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
-    settle              go on after the goals are met until the joints rest, too; a drag that will be continued need not,
-                        and then its pose depends by some degrees on the way that the target has come
+    settle              after the goals are met go on until the joints rest; a drag that will be continued need not:
+                        its pose then depends by some degrees on the way that the target has come
     iterations          at most so many steps
     """
 
