@@ -112,15 +112,16 @@ class _Seen(ABC):
         everything = np.arange(count)
         still = self.error(at, frames)
         rows, here = pull(at, everything)
-        steps = numbers.TINY_TURN * np.concatenate([own.T, -own.T]).reshape(-1, 1, raw.shape[1] // 3, 3)
+        places, share = numbers.STENCIL
+        steps = (places[:, None, None] * own.T).reshape(-1, 1, raw.shape[1] // 3, 3)
         there = at[np.tile(everything, len(steps))]
         shape = len(steps), count, -1
         placed = (there.points.reshape(*shape, 3) + steps[:, :, :points]).reshape(there.points.shape)
         turns = rotation.to_matrix(rotation.exp(steps[:, :, points:]))
         turned = (turns @ there.ends.reshape(*shape, 3, 3)).reshape(there.ends.shape)
         there = replace(there, points=placed, ends=turned)
-        ahead, behind = np.split(pull(there, np.tile(everything, len(steps)))[1].reshape(shape), 2)
-        change = np.swapaxes(ahead - behind, 0, 1) / (2.0 * numbers.TINY_TURN)
+        pulls = pull(there, np.tile(everything, len(steps)))[1].reshape(len(share), len(columns), count, -1)
+        change = np.swapaxes(np.tensordot(share, pulls, 1), 0, 1)
         local = 0.5 * (change + np.swapaxes(change, -1, -2)) + np.swapaxes(rows, -1, -2) @ (rows * weights[..., None])
         features = raw[:, columns]
         lever = here.reshape(count, -1, 3) * np.where(np.array(moved) < points, 1.0, 0.5)[:, None]
