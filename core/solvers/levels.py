@@ -110,7 +110,7 @@ class Levels(Newton):
         """Until nothing moves: on the way to the reference a limit may let go that has kept an upper level back."""
         x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
         alive = np.arange(len(x))
-        for _ in range(numbers.LEVEL_ROUNDS):
+        for _ in range(numbers.LEVEL_ROUNDS if self.limits.count else 1):
             there, more, active[alive] = self._once_by_level(x[alive], frames[alive])
             moved = np.max(np.abs(there - x[alive]), axis=1, initial=0.0) > numbers.STAYS
             x[alive] = there
@@ -120,9 +120,7 @@ class Levels(Newton):
                 break
         return x, steps, active
 
-    def _once_by_level(
-        self, x: Array, frames: NDArray[np.int64]
-    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+    def _once_by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         levels = self.rows.levels
         steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
         aims, held = np.zeros((2, len(x), self.rows.rows))

@@ -75,6 +75,8 @@ RESTART_BATCH: Final = 8  # frames times starts that are tried together
 RESTART_STEPS: Final = 70
 WORTH_RESTART: Final = 0.98  # share of the merit that makes another answer better, where both miss a goal
 REFITS: Final = 24  # new rigid links where scaled bones make the tree not quite rigid
+REFITS_OF_DRAG: Final = 3  # and in a tick: the next one goes on
+REFITTED: Final = 1e-6  # errors that new links change by less are as they are
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)
 CHUNK: Final = 512  # frames solved together: temporaries stay in the cache
@@ -85,7 +87,10 @@ NATURAL, EXACT, TOP_LEVEL = range(3)
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
 LIMIT_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps; the end brings it in
 SAME_BOUND: Final = 1e-14  # share of the forces on two bounds that are one, lost so that they can be told apart
-STENCIL: Final = 1e-3 * np.array([2.0, 1.0, -1.0, -2.0]), 1e3 / 12.0 * np.array([-1.0, 8.0, -8.0, 1.0])  # of a derivative
+STENCIL: Final = (
+    1e-3 * np.array([2.0, 1.0, -1.0, -2.0]),
+    1e3 / 12.0 * np.array([-1.0, 8.0, -8.0, 1.0]),
+)  # of a derivative
 LIMIT_NEAR: Final = 1e-3  # radians within which an active bound stays active
 RELEASE: Final = 1e-6  # a bound that pulls instead of pushing by more than this is let go
 NEAR_HALF_TURN: Final = -0.99  # cosine of a rotation whose vector needs the longer formula
