@@ -5,6 +5,7 @@ weights: shares of the error where goals of one priority contradict each other, 
 Leading axes (...) go with the batch of the pose.
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -18,6 +19,7 @@ from .skeleton import frozen, is_whole
 
 LARGEST: Final = 1e30  # of any number in a goal: squares of larger ones overflow
 _UNIT: Final = 1e-3  # target quaternions further from unit length than this are refused
+LAST_PRIORITY: Final = 10**6
 SUPPORT_RADIUS: Final = 0.04  # half the width of a human foot, by the skeleton's size
 
 Bone = str | int
@@ -52,6 +54,13 @@ class _Checks:
                 shape = np.shape(value)[np.ndim(value) - tail :]
                 changed[name] = np.broadcast_to(value, (*batch_shape, *shape))[index]
         return replace(self, **changed) if changed else self  # pyright: ignore
+
+    def at_targets(self, **targets: Array) -> Self:
+        """The goal with other targets, which the caller has checked."""
+        result = copy(self)
+        for name, value in targets.items():
+            result._set(name, frozen(value))
+        return result
 
     def _called(self, name: str) -> str:
         return f'The {name} of the goal of "{self.bone}"'
@@ -100,7 +109,7 @@ class _Checks:
         for bone in (self.bone, *others):
             if not is_bone(bone):
                 raise CoreError(f"A goal names a bone by its name or its number, not by {bone!r}.")
-        if not is_whole(self.priority) or self.priority < 0:
+        if not is_whole(self.priority) or not 0 <= self.priority <= LAST_PRIORITY:
             raise CoreError(f'The priority of the goal of "{self.bone}" must be 0, 1, 2 ..., not {self.priority}.')
 
     def _set(self, name: str, value: object) -> None:
@@ -248,7 +257,7 @@ class Balance(_Checks):
     _batched = {"weight": 0}
 
     def __post_init__(self) -> None:
-        if isinstance(self.supports, str) or not self.supports:
+        if not isinstance(self.supports, (tuple, list)) or not self.supports:  # pyright: ignore
             raise CoreError("Balance needs at least one bone that the body stands on, in a list.")
         self._check_names(*self.supports)
         self._vectors("up", 3, batched=False)
@@ -262,6 +271,8 @@ class Balance(_Checks):
                 raise CoreError("The masses of the balance are all 0.")
         if self.radius is not None:
             self._not_negative("radius")
+            if np.ndim(self.radius):
+                raise CoreError(f"{self._called('radius')} must be one number.")
         self._not_negative("weight")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import rotation
 from .errors import CoreError
@@ -34,7 +35,7 @@ class Pose:
     driven_matrices: Array | None = None
 
     def __post_init__(self) -> None:
-        rotations = np.asarray(self.rotations, float)
+        rotations = _numbers("rotations", self.rotations)
         if rotations.ndim < 2 or rotations.shape[-1] != 4:
             raise CoreError(f"rotations must have the shape (..., J, 4), not {rotations.shape}.")
         shape = rotations.shape[:-1]
@@ -46,7 +47,7 @@ class Pose:
             value = getattr(self, name)
             if value is None and name != "translations":
                 continue
-            array = np.asarray(value, float)
+            array = _numbers(name, value)
             if array.shape != shape + tail:
                 raise CoreError(f"{name} must have the shape {shape + tail}, not {array.shape}.")
             if not np.isfinite(array).all():
@@ -92,6 +93,13 @@ class Pose:
             None if scales is None else scales[index],
             None if driven is None else driven[index],
         )
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise CoreError(f"{name} of the pose must be numbers.") from None
 
 
 def stack(poses: list[Pose]) -> Pose:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import rotation
+from .errors import CoreError
 from .goals import AnyGoal, Balance
 from .pose import Pose
 from .rotation import Array
-from .skeleton import Skeleton
+from .skeleton import Skeleton, is_whole
 
 _MANY: Final = 3  # reasons in one sentence
 _LEAST_TURN: Final = np.radians(0.1)  # of a bone that is worth a sentence
@@ -86,6 +87,8 @@ class Solution:
 
         Before them bones that started outside their limits; after them the `bones` that turned most, if any are asked.
         """
+        if not is_whole(bones) or bones < 0:
+            raise CoreError(f"explain() names a whole number of bones, not {bones!r}.")
         names = self.skeleton.names
         outside = np.flatnonzero(self.brought_in.reshape(-1, len(names)).any(axis=0)).tolist()
         sentences = [f"{names[bone]} started outside its limits and was brought in" for bone in outside]
@@ -123,8 +126,13 @@ class Solution:
     def reasons(self, index: int, frame: int = 0) -> list[str]:
         """What keeps goal `index` from being met in one frame of the flat batch: limits, other goals, its reach."""
         batch = self.pose.batch_shape
+        for value, count, what in ((index, len(self.goals), "goal"), (frame, self.iterations.size, "frame")):
+            if not is_whole(value) or not 0 <= value < count:
+                raise CoreError(f"There is no {what} {value!r}: there are {count}.")
         at = np.unravel_index(frame, batch) if batch else ()
         pose = self.pose[at] if batch else self.pose
         goals = tuple(goal.at(at, batch) for goal in self.goals)
-        found = self.method.reasons(self.skeleton, pose, goals, index)
+        limits = tuple(group.at_frames(np.array([frame])) for group in self.skeleton.limits)
+        skeleton = replace(self.skeleton, limits=limits) if batch and limits else self.skeleton
+        found = self.method.reasons(skeleton, pose, goals, index)
         return found[:_MANY] + ([f"{len(found) - _MANY} more"] if len(found) > _MANY else [])

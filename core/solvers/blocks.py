@@ -125,7 +125,7 @@ class _Seen(ABC):
         local = 0.5 * (change + np.swapaxes(change, -1, -2)) + np.swapaxes(rows, -1, -2) @ (rows * weights[..., None])
         features = raw[:, columns]
         lever = here.reshape(count, -1, 3) * np.where(np.array(moved) < points, 1.0, 0.5)[:, None]
-        bend = np.swapaxes(skew(lever), -1, -2) @ features.reshape(count, -1, 3, raw.shape[2])
+        bend = np.swapaxes(skew(lever), -1, -2) @ features.reshape(count, len(moved), 3, raw.shape[2])
         return bend.sum(axis=1), np.swapaxes(features, -1, -2) @ local @ features
 
 
@@ -412,9 +412,9 @@ class Footing:
         moved, turning = self._moved(links, at, raw, nearest)
         across = nearest.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)
         aside = np.sum(across[:, :, None] * moved, axis=1)
-        corner = (nearest.share == 0.0) | (nearest.share == 1.0)
-        far = np.maximum(nearest.out, numbers.NEAREST)[:, None, None]
         length = np.sum(nearest.side * across, axis=-1)
+        corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
+        far = np.maximum(nearest.out, numbers.NEAREST)[:, None, None]
         turn = np.sum(nearest.way[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
         mixed = turn[:, :, None] * aside[:, None, :]
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]

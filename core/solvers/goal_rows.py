@@ -124,6 +124,9 @@ class GoalRows:
 
     def move(self, index: int, position: Array | None, turn: Array | None) -> None:
         """Other targets only, of a goal with plain blocks."""
+        given = {"position": position, "rotation": turn}
+        goal = self.goals[index].at_targets(**{name: part for name, part in given.items() if part is not None})
+        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
         for number in np.flatnonzero(self.owners == index).tolist():
             if number < self.plain_points and position is not None:
                 self.target_points[:, number] = position / self.unit

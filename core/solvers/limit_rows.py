@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
+from ..errors import CoreError
 from ..limits import LimitGroup
 from ..rotation import Array, to_matrix
 from . import numbers
@@ -41,6 +42,9 @@ class LimitRows:
         empty = np.zeros((frames, 0))
 
         def by_frame(bounds: list[Array]) -> Array:
+            for bound in bounds:
+                if bound.ndim > 2 and bound.shape[0] != frames:
+                    raise CoreError(f"A limit has bounds for {bound.shape[0]} frames; {frames} are solved.")
             flat = [np.broadcast_to(b, (frames, *b.shape[-2:])).reshape(frames, -1) for b in bounds]
             return np.concatenate(flat or [empty], axis=1)
 

@@ -472,7 +472,8 @@ class Newton:
         firm = rows.shape[1]
         if not firm:
             return forces
-        gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
+        apart = 1.0 / np.clip(weights[:, :firm, None], 1.0, numbers.HEAVIEST)  # a look-at has a row too many
+        gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) * apart
         result = forces.copy()
         result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
         return result

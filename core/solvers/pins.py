@@ -210,25 +210,29 @@ class Problem:
     # -- what does not change ---------------------------------------------------------------------------------------
 
     def _started(self, goal: AnyGoal) -> AnyGoal:
-        """A goal of velocities alone starts from where the pose has its bone; frames in time go on from there."""
+        """A goal of velocities alone starts from where the pose has its bone; frames in time go on from their start."""
         if not isinstance(goal, Goal):
             return goal
-        moves = goal.velocity is not None and goal.position is None
-        turns = goal.angular_velocity is not None and goal.rotation is None
+        coherent = self.method.coherent
+        here, stand = goal.position, goal.rotation
+        # one place for all frames is where it starts; places by frame say already how it moves
+        moves = goal.velocity is not None and (here is None or (coherent and here.ndim == 1))
+        turns = goal.angular_velocity is not None and (stand is None or (coherent and stand.ndim == 1))
         if not (moves or turns):
             return goal
-        if goal.relative_to is not None:
+        if goal.relative_to is not None and ((moves and here is None) or (turns and stand is None)):
             raise CoreError(f'The goal of "{goal.bone}" relative to another bone needs more than a velocity.')
         heads, frames = forward(self.skeleton, self.start)
-        bone, step, coherent = self.skeleton.index(goal.bone), 1.0 / self.method.fps, self.method.coherent
+        bone, step = self.skeleton.index(goal.bone), 1.0 / self.method.fps
         if moves:
             places = heads[:, bone] + rotation.rotate(frames[:, bone], goal.point)
+            places = places if here is None else flat_array(here, self.batch_shape)
             if coherent:
                 way = step * flat_array(goal.velocity, self.batch_shape)  # pyright: ignore
                 places = places[0] + np.cumsum(way, axis=0) - way[0]
             goal = replace(goal, position=places.reshape(*self.batch_shape, 3))
         if turns:
-            stands = frames[:, bone].copy()
+            stands = frames[:, bone].copy() if stand is None else flat_array(stand, self.batch_shape).copy()
             if coherent:
                 way = rotation.exp(step * flat_array(goal.angular_velocity, self.batch_shape))  # pyright: ignore
                 for frame in range(1, self.count):
@@ -309,27 +313,31 @@ class Problem:
         return self.rows.goals
 
     def retarget(self, index: int, goal: AnyGoal) -> None:
-        """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
+        """Give goal `index` other targets and weights; all else of it stays as it was."""
         before = self._goal(index)
+        if type(goal) is not type(before):
+            raise CoreError(f'The goal of "{before.bone}" is to go on as a {type(before).__name__}.')
         for name in ("bone", "other", "relative_to"):
             old, new = getattr(before, name, None), getattr(goal, name, None)
             named = [None if bone is None else self.skeleton.index(bone) for bone in (old, new)]
             if named[0] != named[1]:
                 raise CoreError(f'Goal {index} is one of "{before.bone}"; other bones need `with_goals`.')
-        for name in ("position", "rotation"):
+        for name in ("position", "rotation", "position_axes", "rotation_axes", "axes"):
             if (getattr(before, name, None) is None) != (getattr(goal, name, None) is None):
-                raise CoreError(f'The goal of "{before.bone}" is to go on with or without a {name} as before.')
-        for name in ("priority", "point"):
+                name = name if name.endswith("axes") else f"a {name}"
+                raise CoreError(f'The goal of "{before.bone}" is to go on with or without {name} as before.')
+        for name in ("priority", "point", "axis", "bound", "supports", "masses", "up", "radius"):
             if not np.array_equal(getattr(before, name, 0), getattr(goal, name, 0)):
                 raise CoreError(
                     f'The {name} of the goal of "{before.bone}" stays as it was; change it by `with_goals`.'
                 )
+        self._check_frames(goal.bone, *goal.batch_shapes())
         self.rows.retarget(index, goal)
         if self.frame is not None:
             self.frame.retarget()
 
     def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
-        """Give goal `index` other targets only: a tick of a drag. `solution.goals` keep the first targets."""
+        """Give goal `index` other targets only: a tick of a drag."""
         goal = self._goal(index)
         targets: list[Array | None] = []
         for name, target, size in (("position", position, 3), ("rotation", rotation, 4)):
@@ -348,8 +356,17 @@ class Problem:
                 raise CoreError(f'The target of "{goal.bone}" is not a finite number.')
             if size == 4 and (np.abs(np.sum(array * array, axis=-1) - 1.0) > numbers.UNIT).any():
                 raise CoreError(f'The rotation of the goal of "{goal.bone}" is no unit quaternion.')
+            self._check_frames(goal.bone, array.shape[:-1])
             targets.append(array)
         self.rows.move(index, *targets)
+
+    def _check_frames(self, bone: str | int, *shapes: tuple[int, ...]) -> None:
+        try:
+            fits = np.broadcast_shapes(self.batch_shape, *shapes) == self.batch_shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise CoreError(f'The goal of "{bone}" has other frames than those that are solved: {self.batch_shape}.')
 
     def _goal(self, index: int) -> AnyGoal:
         if not is_whole(index) or not 0 <= index < len(self.goals):
@@ -358,6 +375,8 @@ class Problem:
 
     def advance(self, seconds: float) -> None:
         """Move the targets of goals with velocities on."""
+        if not isinstance(seconds, (int, float, np.number)) or not np.isfinite(seconds):  # pyright: ignore
+            raise CoreError(f"Goals move on by a number of seconds, not by {seconds!r}.")
         for index, goal in enumerate(self.goals):
             if isinstance(goal, Goal):
                 self.retarget(index, goal.moved(seconds))

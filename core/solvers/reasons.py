@@ -5,7 +5,7 @@ it; where it vanishes, nothing but the bones' lengths is in the way.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from . import numbers
 
 if TYPE_CHECKING:
     from .pins import Problem
+
+
+_STRETCHED_FROM: Final = "fully stretched from "
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,44 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     if rows.blocks:  # a distance has one row, which may have no leverage itself: compare with the points it is between
         raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * np.sqrt(problem.variance)
         most = max(most, lengths(raw).max(initial=0.0))
-    leverage = float(most * lengths(errors[pulling]))
+    leverage = float(most * lengths((errors * rows.scales[frame, rows.order])[pulling]))
     if size < numbers.NO_PULL * leverage:
-        return [sentence for _, sentence in stretched] or ["as near as its bones' lengths let it come"]
+        return [sentence for _, sentence in stretched] or _without_leverage(problem, index, frame)
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     straight = [sentence for other, sentence in stretched if other is None or _bears(problem, other, holds)]
-    return list(dict.fromkeys([*straight, *sentences])) or ["the body has not come to rest yet"]
+    said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
+    if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < numbers.LIGHT:
+        return ["it weighs too little beside the joints' reference"]
+    return said or ["the body has not come to rest yet"]
+
+
+def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
+    """Why a goal whose pull turns nothing is not met, though no chain is too short for it."""
+    skeleton, goal = problem.skeleton, problem.goals[index]
+    bones = {skeleton.index(bone) for bone in (goal.bone, getattr(goal, "other", None)) if bone is not None}
+    rivals = [
+        other for other, rival in enumerate(problem.goals)
+        if other != index and rival.priority <= goal.priority and skeleton.index(rival.bone) in bones
+    ]  # fmt: skip
+    if rivals:
+        return list(dict.fromkeys(_rival(problem, index, other) for other in rivals))
+    chain = skeleton.ancestors(skeleton.index(goal.bone))
+    stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
+    if stiff:
+        return [f"{skeleton.names[bone]} is as stiff as can be" for bone in stiff]
+    if isinstance(goal, Goal) and goal.position is not None and goal.relative_to is None:
+        heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
+        points = np.array([problem.place_of(goal.bone, goal.point, heads, turns), *heads[chain]])
+        if float(lengths(points[-1] - points[0])) > numbers.STRETCHED * float(lengths(np.diff(points, axis=0)).sum()):
+            return [f"straight from {skeleton.names[chain[-1]]}, and nothing says which way to bend"]
+    return ["as near as its bones' lengths let it come"]
+
+
+def _too_far(problem: "Problem", index: int, frame: int, straight: list[str]) -> list[str]:
+    """That a target is further from an end that cannot move than the chain is long, though this is not straight."""
+    found = [] if straight else _stretched(problem, index, frame, bent=True)
+    return [f"too far from {sentence.removeprefix(_STRETCHED_FROM)}" for other, sentence in found if other is None]
 
 
 def _holds(
@@ -133,8 +167,11 @@ def _bears(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
     return any(name in hold.sentence for hold in holds)
 
 
-def _stretched(problem: "Problem", index: int, frame: int) -> list[tuple[int | None, str]]:
-    """Other goals, or an end that cannot move (None), to which the chain from this goal is straight."""
+def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -> list[tuple[int | None, str]]:
+    """Other goals, or an end that cannot move (None), to which the chain from this goal is straight but too short.
+
+    bent: it need not be straight.
+    """
     skeleton, goal = problem.skeleton, problem.goals[index]
     if not isinstance(goal, Goal) or goal.position is None:
         return []
@@ -152,8 +189,8 @@ def _stretched(problem: "Problem", index: int, frame: int) -> list[tuple[int | N
         if skeleton.parents[base] < 0 and problem.method.root != "free" and len(moving) > 1:
             base = moving[-2]  # the root itself may not turn
         path = chain[: chain.index(base) + 1]
-        if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target):
-            found.append((None, f"fully stretched from {skeleton.names[base]}"))
+        if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
+            found.append((None, f"{_STRETCHED_FROM}{skeleton.names[base]}"))
     for other, rival in enumerate(problem.goals):
         if other == index or not isinstance(rival, Goal) or rival.position is None:
             continue
@@ -164,15 +201,15 @@ def _stretched(problem: "Problem", index: int, frame: int) -> list[tuple[int | N
             continue
         path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
         end = problem.place_of(rival.bone, rival.point, heads, turns)
-        if _is_too_short([tip, *heads[path], end], target):
+        if _is_too_short([tip, *heads[path], end], target, bent):
             verb = "pinned" if rival.priority < goal.priority else "held"
-            found.append((other, f"fully stretched from {skeleton.names[there]}, which is {verb}"))
+            found.append((other, f"{_STRETCHED_FROM}{skeleton.names[there]}, which is {verb}"))
     return found
 
 
-def _is_too_short(points: list[Array], target: Array) -> bool:
+def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:
     """Whether a chain of points, its tip first, is straight and its base further from the target than it is long."""
     steps = lengths(np.diff(np.array(points), axis=0))
     length = float(steps.sum())
-    straight = float(lengths(points[-1] - points[0])) > numbers.STRETCHED * length
+    straight = bent or float(lengths(points[-1] - points[0])) > numbers.STRETCHED * length
     return straight and float(lengths(points[-1] - target)) > numbers.STRETCHED * length

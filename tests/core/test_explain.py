@@ -42,6 +42,55 @@ def test_a_stretched_arm_is_said_to_be_stretched_from_what_cannot_move() -> None
     assert "limit" not in sentence
 
 
+def test_what_is_said_of_a_goal_that_was_moved_is_about_where_it_is_now(figure: Skeleton) -> None:
+    method = PinAndDrag(root="fixed", settle=False)
+    problem = method.prepare(figure, Pose.rest(figure), [Goal("hand.L", [0.5, -0.3, 1.2])])
+    problem.move(0, [3.0, 0.0, 1.4])
+    for _ in range(8):
+        solution = problem.solve()
+    np.testing.assert_array_equal(solution.goals[0].position, [3.0, 0.0, 1.4])
+    assert said(solution, 0) == "fully stretched from spine"
+
+
+def test_a_straight_chain_pushed_along_itself_is_said_not_to_know_the_way() -> None:
+    straight = fixed(
+        [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2)), ("c", "b", (0, 0, 2), (0, 0, 3))]
+    )
+    goal, rest = [Goal("c", [0.0, 0.0, 1.2])], Pose.rest(straight)
+    pushed = solve(straight, rest, goal, PinAndDrag(restarts=0))
+    assert said(pushed, 0) == "straight from a, and nothing says which way to bend"
+    ways = np.zeros((3, 3))
+    ways[:, 0] = 0.5
+    assert solve(straight, rest, goal, PinAndDrag(restarts=0, bends=ways)).converged
+
+
+def test_two_points_that_are_pinned_are_named_where_their_distance_cannot_change(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    rope = Distance("hand.L", "hand.R", 0.5, bound="at most", priority=1)
+    solution = solve(figure, rest, [*pins(figure, rest, "hand.L", "hand.R"), rope])
+    assert said(solution, 2) == "another goal wants hand.L elsewhere, hand.R comes first"
+
+
+def test_a_target_that_limits_and_lengths_keep_away_is_said_to_be_kept_by_both(figure: Skeleton) -> None:
+    bones = np.arange(1, len(figure))
+    reach = np.tile(np.radians([30.0, 20.0, 25.0]), (len(bones), 1))
+    limited = replace(figure, limits=(EulerBox(bones, ["XYZ"] * len(bones), -reach, reach),))
+    solution = solve(limited, Pose.rest(limited), [Goal("hand.L", [3.0, 0.0, 1.44])], PinAndDrag(root="fixed"))
+    assert " limit" in said(solution, 0)
+    assert said(solution, 0).startswith("too far from spine, ")
+
+
+def test_limits_by_frame_are_explained_in_their_frames(figure: Skeleton) -> None:
+    bones = np.arange(1, len(figure))
+    reach = np.tile(np.radians([60.0, 40.0, 50.0]), (2, len(bones), 1))
+    reach[1] *= 0.1
+    limited = replace(figure, limits=(EulerBox(bones, ["ZYX"] * len(bones), -reach, reach),))
+    places = np.tile([0.1, -0.2, 1.9], (2, 1))
+    solution = solve(limited, Pose.rest(limited), [Goal("hand.L", places)], PinAndDrag(root="fixed"))
+    assert not solution.converged[1]
+    assert " limit" in ", ".join(solution.reasons(0, 1))
+
+
 def test_a_limit_that_stops_a_joint_is_named_with_its_axis() -> None:
     lower, upper = np.full((2, 1, 3), np.radians(20.0))
     skeleton = fixed(ARM, limits=(EulerBox([2], ["XYZ"], -lower, upper),), movable=[False, False, True, False])

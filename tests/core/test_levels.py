@@ -208,3 +208,13 @@ def test_a_drag_out_of_reach_is_as_calm_as_its_target(figure: Skeleton, root: st
     assert not any(tick.converged for tick in ticks)
     assert np.degrees(np.max(rotation.lengths(steps))) < 2.0
     assert np.degrees(np.max(rotation.lengths(np.diff(steps, axis=0)))) < 0.2
+
+
+def test_rows_that_say_the_same_twice_share_their_force(figure: Skeleton) -> None:
+    """A look-at has three rows for two ways to turn; next to weights of 1e17 nothing is left that tells them apart."""
+    rest = Pose.rest(figure)
+    newton = PinAndDrag().prepare(figure, rest, pins(figure, rest, "head"))._newton
+    rows, slope = np.zeros((1, 2, len(newton.spread))), np.zeros((1, len(newton.spread)))
+    rows[..., 0], slope[..., 0] = 1.0, 1.0 / newton.spread[0]
+    forces = newton._steady(rows, np.zeros((1, 2)), slope, np.full((1, 2), 1e17))
+    np.testing.assert_allclose(forces, 0.5)

@@ -84,6 +84,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a stretch of -1": (skeleton(stretch=[-1.0, 0.0]), "stretch must be at least 0"),
     "a length of -1": (skeleton(lengths=[1.0, -1.0]), "lengths must be at least 0"),
     "no rest": (skeleton(rest_rotations=np.zeros((2, 4))), "quaternion 0, 0, 0, 0"),
+    "a pose in words": (lambda: Pose("x", np.zeros((2, 3))), "must be numbers"),
+    "a huge priority": (lambda: Goal("hand.R", PLACE, priority=10**30), "priority"),
+    "a support alone": (lambda: Balance("hips", 3), "in a list"),
+    "two radii": (lambda: Balance("hips", ("foot.L",), radius=[0.1, 0.2]), "one number"),
     "one limit": (skeleton(limits=EulerBox([1], ["XYZ"], [[-1.0] * 3], [[1.0] * 3])), "tuple of groups"),
     "other bones": (problem(lambda p: p.retarget(0, Goal("hand.L", PLACE))), "other bones need"),
     "another priority": (problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, priority=1))), "priority of the goal"),
@@ -91,6 +95,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a rotation, too": (
         problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, (1.0, 0.0, 0.0, 0.0)))), "without a rotation"
     ),
+    "other axes": (problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, position_axes=(1, 0, 0)))), "position_axes"),
+    "another kind": (problem(lambda p: p.retarget(0, LookAt("hand.R", PLACE))), "go on as a Goal"),
+    "other frames": (problem(lambda p: p.retarget(0, Goal("hand.R", np.zeros((4, 3))))), "other frames"),
+    "places of other frames": (problem(lambda p: p.move(0, np.zeros((4, 3)))), "other frames"),
+    "a time in words": (problem(lambda p: p.advance("x")), "number of seconds"),
     "no such goal": (problem(lambda p: p.move(7, PLACE)), "no goal 7"),
     "a place in words": (problem(lambda p: p.move(0, "x")), "needs numbers"),
     "a flat place": (problem(lambda p: p.move(0, (1.0, 2.0))), "needs 3 numbers"),
