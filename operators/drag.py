@@ -124,7 +124,8 @@ class POISE_OT_drag(bpy.types.Operator):
         self._button = event.type if event.value == "CLICK_DRAG" else None
         self._grab = grab
         self._pointer = self._point(context, view, mouse)
-        self._reason, self._quiet = "", 0.0
+        self._quiet = 0.0
+        self._reason: str | None = None  # until it is looked for
         self._trail: list[Any] = []
         self._marks = Marks()
         marks = self._marks
@@ -243,7 +244,7 @@ class POISE_OT_drag(bpy.types.Operator):
         """The mouse is there: lead the body after it."""
         self._pointer.view = bridge.read_view(context.region, context.region_data)  # it may have been turned since
         self._pointer.move(mouse)
-        self._quiet, self._reason = 0.0, ""
+        self._quiet, self._reason = 0.0, None
         self._tick(context)
         return {"RUNNING_MODAL"}
 
@@ -255,11 +256,9 @@ class POISE_OT_drag(bpy.types.Operator):
             session.rest()
         if restless:
             self._show(context)
-        elif self._quiet > _QUIET and not self._reason:
-            for session in self._sessions:
-                if session.solution is not None and not session.solution.converged:
-                    self._reason = session.reasons()[0]
-                    break
+        elif self._quiet > _QUIET and self._reason is None:
+            missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
+            self._reason = next((session.reasons()[0] for session in missed), "")
             self._show(context)
         return {"RUNNING_MODAL"}
 
@@ -274,13 +273,15 @@ class POISE_OT_drag(bpy.types.Operator):
         pointer, marks, first = self._pointer, self._marks, self._sessions[0]
         marks.targets = [pair for session in self._sessions for pair in session.targets()]
         marks.bones = [BoneMark(ends, "limit") for session in self._sessions for ends in session.held_back()]
-        self._trail = [*self._trail[-_TRAIL:], marks.targets[0][1]]
+        place = marks.targets[0][1]
+        if not self._trail or rotation.lengths(place - self._trail[-1]) > pointer.view.pixel(place):
+            self._trail = [*self._trail[-_TRAIL:], place]  # not of a still mouse, which would push the way out
         marks.paths = [np.array(self._trail)]
         axes = [] if pointer.axis is None else [pointer.axis]
         if pointer.plane:
             axes = [axis for axis in range(3) if axis != pointer.axis]
         frame = pointer.frame if pointer.local else rotation.IDENTITY
-        marks.guides = [(marks.targets[0][1], rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
+        marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         marks.text = [line for line in (self._sentence(first), self._reason) if line]
         _redraw(context)
 
