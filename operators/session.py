@@ -277,15 +277,26 @@ class Session:
         """Sentences: driven bones above what does not get where it is led, and what the solver found."""
         if self.solution is None:
             return []
+        explained = self._as_led(self.solution).explain(say_length=self._say_length)
         if self.controlled is not None:
-            return self.solution.explain()
+            return explained
         met = self.solution.met()
         driven = (
             self.rig.driven_above(effector.bone)
             for effector, there in zip(self.effectors, met[: len(self.effectors)], strict=True)
             if not there
         )
-        return [*dict.fromkeys(sentence for sentence in driven if sentence), *self.solution.explain()]
+        return [*dict.fromkeys(sentence for sentence in driven if sentence), *explained]
+
+    def _as_led(self, solution: Solution) -> Solution:
+        """The same with the targets of now: a drag's goals keep their first ones."""
+        goals: list[Any] = list(solution.goals)
+        for number, (place, turn) in enumerate(self._targets):
+            goals[number] = replace(goals[number], position=place, rotation=turn if self.turning else None)
+        return replace(solution, goals=tuple(goals))
+
+    def _say_length(self, length: float) -> str:
+        return bridge.say_length(bpy.context.scene, float(bridge.length_scale(self.world)) * length)
 
     # -- showing ----------------------------------------------------------------------------------------------------
 

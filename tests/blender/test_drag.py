@@ -190,6 +190,24 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     np.testing.assert_allclose(shown, there, atol=1e-5)
 
 
+def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes_unit(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    rig.scale = (0.5, 0.5, 0.5)
+    select(rig, FEET)
+    bpy.ops.poise.pin()
+    rig.poise_use_anatomy_limits = False
+    session = session_of(rig, "hand.L")
+    lead(session, [0.5, 0.0, 0.5])
+    for _ in range(50):  # a second under a still mouse
+        session.rest()
+    wanted, reached = session.targets()[0]
+    (sentence,) = session.reasons()
+    far = 100.0 * float(np.linalg.norm(wanted - reached))
+    assert sentence == f"hand.L is {far:.3g} cm short: fully stretched from foot.R, which is pinned"
+    bpy.context.scene.unit_settings.system = "NONE"
+    assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short: ")
+
+
 def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_is_there_already(rig: Any) -> None:
     head = rig.pose.bones["head"]
 
