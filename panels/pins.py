@@ -146,7 +146,7 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column.use_property_decorate = False
     column.prop(pin, "weight")
     column.prop(pin, "priority")
-    column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}")
+    column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")
 

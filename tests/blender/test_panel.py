@@ -9,7 +9,7 @@ import pytest
 
 from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
 from properties.pins import SETTINGS, SOLVER
-from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select
+from tests.blender.builders import choose, contents, make_armature, make_empty, remove_bone, select
 
 PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "drag", "solve", "bake")
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -143,6 +143,19 @@ def test_the_bones_own_panel_shows_its_pin_and_what_blender_has_of_it(pinned: bo
     assert ("weight" in props) == pinned
     assert (("operator", "poise.unpin") in seen) == pinned
     assert (("operator", "poise.cycle_pin") in seen) == (not pinned)
+
+
+def test_what_a_pin_is_fixed_to_is_asked_of_the_bone_that_is_shown_whatever_the_list_has_chosen() -> None:
+    rig = make_armature()
+    for foot in ("foot.L", "foot.R"):
+        choose(rig, foot)
+        bpy.ops.poise.pin()
+    choose(rig, "foot.L")
+    seen = drawn_by(POISE_PT_bone)
+    assert seen[seen.index(("operator", "poise.pin_space")) + 1] == ("set", "bone=foot.L")
+    bpy.ops.poise.pin_space(bone="foot.L", space="ARMATURE")
+    assert [(pin.name, pin.space) for pin in rig.poise_pins] == [("foot.L", "ARMATURE"), ("foot.R", "WORLD")]
+    assert rig.poise_active_pin == 1
 
 
 def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
