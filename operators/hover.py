@@ -94,7 +94,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
 
     def draw(self, context: Any) -> None:
         marks = marks_of(self.grab) if self.grab is not None else None
-        if marks is not None:
+        if marks is not None and context.space_data.overlay.show_overlays:
             draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 
 

@@ -331,12 +331,13 @@ def overlays_off(hand: Any) -> Act:
     seen: Seen = {}
     pictures: dict[str, Any] = {}
     for shown in (True, False):
-        overlay.show_overlays = shown
         for pinned in (False, True):
             if pinned:
+                overlay.show_overlays = True  # else there is nothing under the mouse
                 hand.move(*place)
                 yield SOON
                 yield from key(hand, "P")
+            overlay.show_overlays = shown
             hand.rest()
             name = f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}"
             window = yield from hand.look_at_rest(name)
