@@ -273,6 +273,7 @@ class POISE_OT_drag(bpy.types.Operator):
         pointer, marks, first = self._pointer, self._marks, self._sessions[0]
         marks.targets = [pair for session in self._sessions for pair in session.targets()]
         marks.bones = [BoneMark(ends, "limit") for session in self._sessions for ends in session.held_back()]
+        marks.bones += [BoneMark(ends, "stretched") for session in self._sessions for ends in session.stretched()]
         place = marks.targets[0][1]
         if not self._trail or rotation.lengths(place - self._trail[-1]) > pointer.view.pixel(place):
             self._trail = [*self._trail[-_TRAIL:], place]  # not of a still mouse, which would push the way out

@@ -15,7 +15,7 @@ from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleto
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
-from ..core.pose import frame_rotations
+from ..core.pose import forward_matrices, frame_rotations
 from ..core.rotation import Array
 from ..core.solvers.humanoid import HumanoidDrag
 from ..core.solvers.pins import Root
@@ -29,6 +29,7 @@ _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _UNSCALED: Final = (
     1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
 )
+_STRETCHED: Final = 1e-3  # change of a scale from which on it is shown
 
 
 class Lost(CoreError):
@@ -318,6 +319,18 @@ class Session:
             return []
         bones = {bone for (bone, _), on in zip(solution.limit_names, solution.limits_active, strict=True) if on}
         return [self._ends(bone) for bone in sorted(bones)]
+
+    def stretched(self) -> list[Array]:
+        """In the world: head and tail (2, 3) of the bones that have another length than at the press."""
+        if self.pose.scales is None:
+            return []
+        before = np.ones_like(self.pose.scales) if self.start.scales is None else self.start.scales
+        bones = np.flatnonzero((np.abs(self.pose.scales - before) > _STRETCHED).any(axis=-1))
+        matrices = forward_matrices(self.skeleton, self.pose)[bones]
+        tails = matrices[..., 3] + matrices[..., 1] * self.skeleton.lengths[bones, None]
+        places, _ = bridge.armature_to_world(self.world, np.stack([matrices[..., 3], tails], axis=-2))
+        assert places is not None
+        return list(places)
 
     def _now(self) -> tuple[Array, Array]:
         """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""

@@ -190,6 +190,20 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     np.testing.assert_allclose(shown, there, atol=1e-5)
 
 
+def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
+    rig.poise_root = "FIXED"
+    rig.poise_use_stretch, rig.pose.bones["forearm.L"].ik_stretch = True, 0.5
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.1, -0.2, -0.1])
+    assert session.stretched() == []
+    lead(session, [0.7, -0.2, 0.4])
+    (shown,) = session.stretched()
+    np.testing.assert_allclose(shown, [world(rig, "forearm.L"), world(rig, "forearm.L", tail=True)], atol=1e-5)
+    assert np.linalg.norm(np.subtract(*shown)) > 1.05 * rig.data.bones["forearm.L"].length
+
+
 def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes_unit(rig: Any) -> None:
     bpy.ops.poise.clear_pins()
     rig.scale = (0.5, 0.5, 0.5)
