@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
 
 from .. import bridge
 from ..bridge import Grab
@@ -66,6 +66,11 @@ class POISE_OT_drag(bpy.types.Operator):
         subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
     )  # fmt: skip
 
+    use_active: BoolProperty(
+        name="Active Bone", description="Drag the active bone, whatever is under the mouse",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )  # fmt: skip
+
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "POSE":
@@ -108,13 +113,14 @@ class POISE_OT_drag(bpy.types.Operator):
         if event.value != "CLICK_DRAG":  # from a shortcut: what is under the mouse now
             mouse = (event.mouse_region_x, event.mouse_region_y)
         view = bridge.read_view(region, data)
-        grab = bridge.pick(context, view, mouse, ui_scale(context))
+        grab = None if self.use_active else bridge.pick(context, view, mouse, ui_scale(context))
         if grab is None:
             if event.value == "CLICK_DRAG":  # beside the body: the tool's next key is Blender's box
                 return {"CANCELLED", "PASS_THROUGH"}
             grab = _active(context)  # as G takes what is selected, wherever the mouse is
         if grab is None:
-            self.report({"WARNING"}, "No bone is under the mouse, and none is active")
+            under = "" if self.use_active else "is under the mouse, and none "
+            self.report({"WARNING"}, f"No bone {under}is active")
             return {"CANCELLED"}
         try:
             self._sessions = list(self._begin(context, grab))

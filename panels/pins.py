@@ -67,7 +67,7 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         row.operator("poise.clear_pins", text="Clear All")
         column = layout.column(align=True)
         column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then leads the bone
-        column.operator("poise.drag")
+        column.operator("poise.drag").use_active = True  # not what the panel covers
         column = layout.column(align=True)
         column.operator("poise.solve")
         column.operator("poise.bake", text="Bake...")
@@ -191,7 +191,7 @@ class POISE_MT_pose(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator("poise.drag")
+        layout.operator("poise.drag").use_active = True  # not what the menu covers
         layout.separator()
         for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
             layout.operator("poise.pin", text=f"Pin {held}").kind = kind

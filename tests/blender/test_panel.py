@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 
-from panels.pins import POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
+from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
 from properties.pins import SETTINGS, SOLVER
 from tests.blender.builders import choose, contents, make_armature, make_empty, remove_bone, select
 
@@ -128,6 +128,12 @@ def test_the_panel_shows_pins_buttons_and_settings() -> None:
         name for kind, name in seen if kind == "prop"
     }
     assert {("set", f"kind={kind}") for kind in ("POSITION", "ROTATION", "BOTH")} <= set(seen)
+
+
+def test_buttons_drag_the_active_bone_and_not_what_they_cover() -> None:
+    select(make_armature(), [])
+    for drawn in (drawn_by(POISE_PT_pins), drawn_by(POISE_MT_pose)):
+        assert drawn[drawn.index(("operator", "poise.drag")) + 1] == ("set", "use_active=True")
 
 
 @pytest.mark.parametrize("pinned", [True, False])
