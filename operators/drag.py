@@ -31,6 +31,8 @@ _HINTS: Final = (
     ("Axis", "EVENT_Z"),
     ("Turn", "EVENT_R"),
     ("Pin", "EVENT_P"),
+    ("", "EVENT_ONEKEY"),
+    ("Who Wins", "EVENT_TWOKEY"),
     ("Depth", "MOUSE_MMB_SCROLL"),
     ("Precise", "EVENT_SHIFT"),
     ("   Snap", "EVENT_CTRL"),  # the picture of this key is wider than those of others

@@ -155,7 +155,9 @@ class Session:
 
     @property
     def manner(self) -> str:
-        """How it is solved, for the header."""
+        """How it is solved, for the text."""
+        if isinstance(self._method, Humanoid):
+            return "as a humanoid"
         return "pins win" if self.wins == "PINS" else "drag wins"
 
     def bone_name(self, effector: Effector) -> str:
@@ -211,7 +213,8 @@ class Session:
 
     def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
-        self.wins = self.wins if wins is None else wins
+        if wins is not None and not isinstance(self._method, Humanoid):  # that one serves all alike
+            self.wins = wins
         self.turning = self.turning if turning is None else turning
         self.renew()
 
@@ -370,5 +373,5 @@ def pin_kind(object: Any, bone: str) -> str:
 
 
 def next_kind(kind: str) -> str:
-    """The kind of pin that comes after this one: position, both, none."""
-    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else KINDS[0]
+    """The kind of pin that comes after this one: position, both, none; after a rotation both."""
+    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else "BOTH"

@@ -419,6 +419,10 @@ def test_the_kind_of_a_pin_goes_round(rig: Any) -> None:
         bpy.ops.poise.cycle_pin(bone="head")
         seen.append(next(((pin.use_position, pin.use_rotation) for pin in rig.poise_pins), None))
     assert seen == [(True, False), (True, True), None]
+    select(rig, ["head"])
+    bpy.ops.poise.pin(kind="ROTATION")
+    bpy.ops.poise.cycle_pin(bone="head")
+    assert (rig.poise_pins[0].use_position, rig.poise_pins[0].use_rotation) == (True, True)
 
 
 def test_pins_of_higher_priority_are_served_first(rig: Any) -> None:

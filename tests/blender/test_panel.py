@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
+from panels.toolbar import POISE_TOOL_drag
 from properties.pins import SETTINGS, SOLVER
 from tests.blender.builders import choose, contents, make_armature, make_empty, remove_bone, select
 
@@ -169,6 +170,32 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     seen = drawn_by(POISE_PT_solver)
     assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
     assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin"}
+
+
+def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
+    make_armature().poise_method = "HUMANOID"
+    assert {name for kind, name in drawn_by(POISE_PT_solver) if kind == "prop"} == {"poise_method", "poise_limits"}
+    assert list(labels(POISE_PT_solver)) == ["The other settings are", "those of the method Pins"]
+    header: list[tuple[str, ...]] = []
+    POISE_TOOL_drag.draw_settings(bpy.context, Layout(header), None)
+    assert header == [("prop", "poise_limits")]
+
+
+def test_what_a_namespace_puts_before_bones_leaves_room_for_their_names() -> None:
+    rig = make_armature()
+    rig.data.bones["foot.L"].name = "mixamorig:LeftFoot"
+    select(rig, ["mixamorig:LeftFoot"])
+    bpy.ops.poise.pin()
+    assert list(labels()) == ["LeftFoot"]
+
+
+def test_where_no_bones_are_selected_no_button_lets_them_go() -> None:
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin()
+    assert ("set", "bone=") in drawn_by(POISE_PT_pins)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert ("set", "bone=") not in drawn_by(POISE_PT_pins)
 
 
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:
