@@ -288,6 +288,17 @@ def world_matrix(object: ArmatureObject) -> Array:
     return np.array(object.matrix_world, float)
 
 
+def length_scale(world: Array) -> Array:
+    """How long an armature unit is in the world (...) by world matrices (..., 4, 4) that scale evenly; else about."""
+    return np.cbrt(np.abs(np.linalg.det(world[..., :3, :3])))
+
+
+def say_length(scene: Any, length: float) -> str:
+    """A length of the world in three digits, with the unit in which the scene shows lengths."""
+    units, digits = scene.unit_settings, 3
+    return bpy.utils.units.to_string(units.system, "LENGTH", units.scale_length * length, precision=digits).strip()
+
+
 def world_up(world: Array) -> Array:
     """Where the world's Z points (3,) in the space of an object with this world matrix (4, 4); not of unit length."""
     return np.linalg.solve(world[:3, :3], [0.0, 0.0, 1.0])

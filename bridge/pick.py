@@ -51,8 +51,11 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
 
 
 def shown_bones(context: Any) -> dict[Any, list[str]]:
-    """Visible pose bones that can be selected, by armature object, in Blender's order."""
+    """Visible pose bones that can be selected, by armature object, in Blender's order; none in a view without bones."""
     found: dict[Any, list[str]] = {}
+    overlay = getattr(context.space_data, "overlay", None)  # a script may have no view
+    if overlay is not None and not (overlay.show_overlays and overlay.show_bones):
+        return found
     for bone in context.visible_pose_bones or ():
         if not bone.bone.hide_select:
             found.setdefault(bone.id_data, []).append(bone.name)

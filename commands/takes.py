@@ -81,7 +81,7 @@ class Take:
 
     def scale_of(self, space: Space) -> Array:
         """(F,) how long an armature unit is in a goal's space, where the object is scaled evenly."""
-        return np.cbrt(np.abs(np.linalg.det(self.worlds[:, :3, :3]))) if space == "world" else np.ones(len(self.frames))
+        return bridge.length_scale(self.worlds) if space == "world" else np.ones(len(self.frames))
 
     def scaled_evenly(self) -> bool:
         """Whether the armature object's scale is the same in all directions."""

@@ -1,5 +1,6 @@
 """What came of a solve, and why."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
@@ -82,10 +83,11 @@ class Solution:
         """(..., J) radians by which the bones' own rotations differ from the start."""
         return rotation.angle_between(self.start.rotations, self.pose.rotations)
 
-    def explain(self, bones: int = 0) -> list[str]:
+    def explain(self, bones: int = 0, say_length: Callable[[float], str] = "{:.3g}".format) -> list[str]:
         """Sentences: for each unmet goal how far off it is, in which frame of the batch at worst, and what stopped it.
 
         Before them bones that started outside their limits; after them the `bones` that turned most, if any are asked.
+        `say_length` writes lengths, which it is given in armature units.
         """
         if not is_whole(bones) or bones < 0:
             raise CoreError(f"explain() names a whole number of bones, not {bones!r}.")
@@ -93,7 +95,7 @@ class Solution:
         outside = np.flatnonzero(self.brought_in.reshape(-1, len(names)).any(axis=0)).tolist()
         sentences = [f"{names[bone]} started outside its limits and was brought in" for bone in outside]
         met = self.met().reshape(-1, len(self.goals))
-        sentences += [self._sentence(index) for index in range(len(self.goals)) if not met[:, index].all()]
+        sentences += [self._sentence(index, say_length) for index in range(len(self.goals)) if not met[:, index].all()]
         sentences += self.explain_finish()
         turned = self.turned().reshape(-1, len(names)).max(axis=0)
         most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]
@@ -107,13 +109,13 @@ class Solution:
         where = f" in {count} of {size} steps" if size > 1 else ""
         return [f"turning joint by joint stalled{where}: least squares had to go the rest of the way"]
 
-    def _sentence(self, index: int) -> str:
+    def _sentence(self, index: int, say_length: Callable[[float], str]) -> str:
         errors = self.position_error.reshape(-1, len(self.goals))[:, index]
         turns = self.rotation_error.reshape(-1, len(self.goals))[:, index]
         worst = int(np.argmax(errors / self.position_tolerance + turns / self.rotation_tolerance))
         short: list[str] = []
         if errors[worst] > self.position_tolerance:
-            short.append(f"{errors[worst]:.3g} short")
+            short.append(f"{say_length(float(errors[worst]))} short")
         if turns[worst] > self.rotation_tolerance:
             short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
         where = f" at step {worst}" if len(errors) > 1 else ""

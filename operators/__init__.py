@@ -75,6 +75,7 @@ CLASSES = (
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (
     ("depsgraph_update_post", pins.follow_names),
+    ("load_post", pins.follow_names_in_libraries),
     ("depsgraph_update_post", survey.look_on_entry),
     ("undo_post", survey.look_after_undo),
     ("redo_post", survey.look_after_undo),

@@ -14,13 +14,13 @@ from .tool import Tool, selected_bones
 
 
 class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
-    """Pin the bone under the mouse: its position, then its rotation, too, then not at all"""
+    """Pin a bone, by its key the one under the mouse: its position, then its rotation, too, then not at all"""
 
     bl_idname = "poise.cycle_pin"
     bl_label = "Cycle Pin"
 
     bone: StringProperty(
-        name="Bone", description="The bone to pin; without a name the active one", options={"SKIP_SAVE"}
+        name="Bone", description="The bone to pin; without a name the selected ones", options={"SKIP_SAVE"}
     )
     object: StringProperty(
         name="Armature", description="The armature that has it; by default the active one", options={"SKIP_SAVE"}

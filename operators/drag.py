@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
 
 from .. import bridge
 from ..bridge import Grab
@@ -31,6 +31,8 @@ _HINTS: Final = (
     ("Axis", "EVENT_Z"),
     ("Turn", "EVENT_R"),
     ("Pin", "EVENT_P"),
+    ("", "EVENT_ONEKEY"),
+    ("Who Wins", "EVENT_TWOKEY"),
     ("Depth", "MOUSE_MMB_SCROLL"),
     ("Precise", "EVENT_SHIFT"),
     ("   Snap", "EVENT_CTRL"),  # the picture of this key is wider than those of others
@@ -64,6 +66,11 @@ class POISE_OT_drag(bpy.types.Operator):
     turn: FloatVectorProperty(
         name="Turn", description="How it is turned in the world: a quaternion w, x, y, z", size=4,
         subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
+    )  # fmt: skip
+
+    use_active: BoolProperty(
+        name="Active Bone", description="Drag the active bone, whatever is under the mouse",
+        options={"SKIP_SAVE", "HIDDEN"},
     )  # fmt: skip
 
     @classmethod
@@ -108,13 +115,14 @@ class POISE_OT_drag(bpy.types.Operator):
         if event.value != "CLICK_DRAG":  # from a shortcut: what is under the mouse now
             mouse = (event.mouse_region_x, event.mouse_region_y)
         view = bridge.read_view(region, data)
-        grab = bridge.pick(context, view, mouse, ui_scale(context))
+        grab = None if self.use_active else bridge.pick(context, view, mouse, ui_scale(context))
         if grab is None:
             if event.value == "CLICK_DRAG":  # beside the body: the tool's next key is Blender's box
                 return {"CANCELLED", "PASS_THROUGH"}
             grab = _active(context)  # as G takes what is selected, wherever the mouse is
         if grab is None:
-            self.report({"WARNING"}, "No bone is under the mouse, and none is active")
+            under = "" if self.use_active else "is under the mouse, and none "
+            self.report({"WARNING"}, f"No bone {under}is active")
             return {"CANCELLED"}
         try:
             self._sessions = list(self._begin(context, grab))
@@ -124,7 +132,8 @@ class POISE_OT_drag(bpy.types.Operator):
         self._button = event.type if event.value == "CLICK_DRAG" else None
         self._grab = grab
         self._pointer = self._point(context, view, mouse)
-        self._reason, self._quiet = "", 0.0
+        self._quiet = 0.0
+        self._reason: str | None = None  # until it is looked for
         self._trail: list[Any] = []
         self._marks = Marks()
         marks = self._marks
@@ -243,7 +252,7 @@ class POISE_OT_drag(bpy.types.Operator):
         """The mouse is there: lead the body after it."""
         self._pointer.view = bridge.read_view(context.region, context.region_data)  # it may have been turned since
         self._pointer.move(mouse)
-        self._quiet, self._reason = 0.0, ""
+        self._quiet, self._reason = 0.0, None
         self._tick(context)
         return {"RUNNING_MODAL"}
 
@@ -255,11 +264,9 @@ class POISE_OT_drag(bpy.types.Operator):
             session.rest()
         if restless:
             self._show(context)
-        elif self._quiet > _QUIET and not self._reason:
-            for session in self._sessions:
-                if session.solution is not None and not session.solution.converged:
-                    self._reason = session.reasons()[0]
-                    break
+        elif self._quiet > _QUIET and self._reason is None:
+            missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
+            self._reason = next((session.reasons()[0] for session in missed), "")
             self._show(context)
         return {"RUNNING_MODAL"}
 
@@ -274,13 +281,16 @@ class POISE_OT_drag(bpy.types.Operator):
         pointer, marks, first = self._pointer, self._marks, self._sessions[0]
         marks.targets = [pair for session in self._sessions for pair in session.targets()]
         marks.bones = [BoneMark(ends, "limit") for session in self._sessions for ends in session.held_back()]
-        self._trail = [*self._trail[-_TRAIL:], marks.targets[0][1]]
+        marks.bones += [BoneMark(ends, "stretched") for session in self._sessions for ends in session.stretched()]
+        place = marks.targets[0][1]
+        if not self._trail or rotation.lengths(place - self._trail[-1]) > pointer.view.pixel(place):
+            self._trail = [*self._trail[-_TRAIL:], place]  # not of a still mouse, which would push the way out
         marks.paths = [np.array(self._trail)]
         axes = [] if pointer.axis is None else [pointer.axis]
         if pointer.plane:
             axes = [axis for axis in range(3) if axis != pointer.axis]
         frame = pointer.frame if pointer.local else rotation.IDENTITY
-        marks.guides = [(marks.targets[0][1], rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
+        marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         marks.text = [line for line in (self._sentence(first), self._reason) if line]
         _redraw(context)
 

@@ -80,6 +80,9 @@ class POISE_GT_hover(bpy.types.Gizmo):
 
     def setup(self) -> None:
         self.grab = None
+        self.use_draw_hover = True  # Blender knows when the mouse has left the region
+        self.use_tooltip = False
+        self.hide_keymap = True  # else it would take clicks
 
     def test_select(self, context: Any, location: Any) -> int:
         view = bridge.read_view(context.region, context.region_data)
@@ -87,11 +90,11 @@ class POISE_GT_hover(bpy.types.Gizmo):
         if grab != self.grab:
             self.grab = grab
             context.area.tag_redraw()
-        return -1
+        return -1 if grab is None else 0
 
     def draw(self, context: Any) -> None:
         marks = marks_of(self.grab) if self.grab is not None else None
-        if marks is not None:
+        if marks is not None and context.space_data.overlay.show_overlays:
             draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 
 

@@ -9,15 +9,18 @@ from .. import bridge
 from ..commands.pins import ARMATURE, OBJECT, WORLD, read_pin
 from ..core import CoreError
 from ..properties.pins import PIN_SPACES
-from .pins import PinsTool, place_pin
+from .pins import PinsTool, find_pin, place_pin
 
 
 class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
-    """Fix the active pin to the world, to the armature or to an object; it stays where it is"""
+    """Fix a pin to the world, to the armature or to an object; it stays where it is"""
 
     bl_idname = "poise.pin_space"
     bl_label = "Pin Space"
 
+    bone: StringProperty(
+        name="Bone", description="The pinned bone; without a name that of the active pin", options={"SKIP_SAVE"}
+    )
     space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
     target: StringProperty(
         name="Object", description="The object that the pin goes with; by default the other selected one",
@@ -25,7 +28,9 @@ class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
     )  # fmt: skip
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        pin = object.poise_pins[object.poise_active_pin]
+        pin = find_pin(object, self.bone) if self.bone else object.poise_pins[object.poise_active_pin]
+        if pin is None:
+            raise CoreError(f'"{self.bone}" is not pinned.')
         target = self._target(context, object, pin) if self.space == OBJECT else None
         held = read_pin(pin) if pin.space != OBJECT or pin.target is not None else None
         if held is None:

@@ -45,6 +45,14 @@ def follow_names(scene: Any, depsgraph: Any) -> None:
             follow_names_of(update.id.original)
 
 
+@persistent
+def follow_names_in_libraries(*_: Any) -> None:
+    """The same when a file is opened: bones of its libraries may have been renamed meanwhile."""
+    for object in bpy.data.objects:
+        if object.type == "ARMATURE" and object.library is None:
+            follow_names_of(object)
+
+
 def place_pin(object: Any, pin: Any, position: Any, rotation: Any) -> None:
     """Hold a place (3,) and a rotation (4,) of armature space, in the pin's own space."""
     if pin.space == WORLD or pin.space == OBJECT:

@@ -15,7 +15,7 @@ from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleto
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
-from ..core.pose import frame_rotations
+from ..core.pose import forward_matrices, frame_rotations
 from ..core.rotation import Array
 from ..core.solvers.humanoid import HumanoidDrag
 from ..core.solvers.pins import Root
@@ -29,6 +29,7 @@ _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _UNSCALED: Final = (
     1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
 )
+_STRETCHED: Final = 1e-3  # change of a scale from which on it is shown
 
 
 class Lost(CoreError):
@@ -154,7 +155,9 @@ class Session:
 
     @property
     def manner(self) -> str:
-        """How it is solved, for the header."""
+        """How it is solved, for the text."""
+        if isinstance(self._method, Humanoid):
+            return "as a humanoid"
         return "pins win" if self.wins == "PINS" else "drag wins"
 
     def bone_name(self, effector: Effector) -> str:
@@ -210,7 +213,8 @@ class Session:
 
     def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
-        self.wins = self.wins if wins is None else wins
+        if wins is not None and not isinstance(self._method, Humanoid):  # that one serves all alike
+            self.wins = wins
         self.turning = self.turning if turning is None else turning
         self.renew()
 
@@ -277,15 +281,26 @@ class Session:
         """Sentences: driven bones above what does not get where it is led, and what the solver found."""
         if self.solution is None:
             return []
+        explained = self._as_led(self.solution).explain(say_length=self._say_length)
         if self.controlled is not None:
-            return self.solution.explain()
+            return explained
         met = self.solution.met()
         driven = (
             self.rig.driven_above(effector.bone)
             for effector, there in zip(self.effectors, met[: len(self.effectors)], strict=True)
             if not there
         )
-        return [*dict.fromkeys(sentence for sentence in driven if sentence), *self.solution.explain()]
+        return [*dict.fromkeys(sentence for sentence in driven if sentence), *explained]
+
+    def _as_led(self, solution: Solution) -> Solution:
+        """The same with the targets of now: a drag's goals keep their first ones."""
+        goals: list[Any] = list(solution.goals)
+        for number, (place, turn) in enumerate(self._targets):
+            goals[number] = replace(goals[number], position=place, rotation=turn if self.turning else None)
+        return replace(solution, goals=tuple(goals))
+
+    def _say_length(self, length: float) -> str:
+        return bridge.say_length(bpy.context.scene, float(bridge.length_scale(self.world)) * length)
 
     # -- showing ----------------------------------------------------------------------------------------------------
 
@@ -307,6 +322,18 @@ class Session:
             return []
         bones = {bone for (bone, _), on in zip(solution.limit_names, solution.limits_active, strict=True) if on}
         return [self._ends(bone) for bone in sorted(bones)]
+
+    def stretched(self) -> list[Array]:
+        """In the world: head and tail (2, 3) of the bones that have another length than at the press."""
+        if self.pose.scales is None:
+            return []
+        before = np.ones_like(self.pose.scales) if self.start.scales is None else self.start.scales
+        bones = np.flatnonzero((np.abs(self.pose.scales - before) > _STRETCHED).any(axis=-1))
+        matrices = forward_matrices(self.skeleton, self.pose)[bones]
+        tails = matrices[..., 3] + matrices[..., 1] * self.skeleton.lengths[bones, None]
+        places, _ = bridge.armature_to_world(self.world, np.stack([matrices[..., 3], tails], axis=-2))
+        assert places is not None
+        return list(places)
 
     def _now(self) -> tuple[Array, Array]:
         """Heads (J, 3) and frames (J, 3, 3) in the present pose, of the bones that move what is wanted at least."""
@@ -346,5 +373,5 @@ def pin_kind(object: Any, bone: str) -> str:
 
 
 def next_kind(kind: str) -> str:
-    """The kind of pin that comes after this one: position, both, none."""
-    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else KINDS[0]
+    """The kind of pin that comes after this one: position, both, none; after a rotation both."""
+    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else "BOTH"

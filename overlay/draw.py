@@ -17,6 +17,7 @@ _THICK: Final = 3.5
 _TEXT: Final = 12.0
 _MARGIN: Final = 20.0
 _GAP: Final = 10.0  # pixels between a panel and the text
+_BUTTONS: Final = 38.0  # of the buttons to turn and move the view, at a scale of 1
 _OPACITY: Final = 0.9
 
 Find = Callable[[Any], Marks | None]
@@ -112,20 +113,54 @@ def _write(context: Any, lines: list[str], scale: float) -> None:
     """Above the lower edge, in the middle: the corners have texts and panels of Blender's own."""
     if not lines:
         return
-    font, middle, left = 0, 0.5 * context.region.width, _beside_panel(context)
+    font, middle, bottom = 0, 0.5 * context.region.width, _MARGIN * scale
     blf.size(font, _TEXT * scale)
     blf.color(font, 1.0, 1.0, 1.0, _OPACITY)
     blf.enable(font, blf.SHADOW)
     blf.shadow(font, 3, 0.0, 0.0, 0.0, 0.8)
-    for number, line in enumerate(reversed(lines)):
-        width, _ = blf.dimensions(font, line)
-        blf.position(font, max(middle - 0.5 * width, left), (_MARGIN + 1.5 * number * _TEXT) * scale, 0.0)
+
+    def measure(line: str) -> float:
+        return blf.dimensions(font, line)[0]
+
+    left, right, _ = _room(context, {"TOOLS", "UI", "HUD"})
+    if max(map(measure, lines)) > right - left:  # above the panel of the last operation, if not beside it
+        _, _, top = _room(context, {"HUD"})
+        left, right, _ = _room(context, {"TOOLS", "UI"})
+        bottom += top
+    parts = [part for line in lines for part in wrapped(line, right - left, measure)]
+    half = 0.5 * max(map(measure, parts))
+    middle = max(min(middle, right - half), left + half)
+    for number, line in enumerate(reversed(parts)):
+        blf.position(font, middle - 0.5 * measure(line), bottom + 1.5 * number * _TEXT * scale, 0.0)
         blf.draw(font, line)
     blf.disable(font, blf.SHADOW)
 
 
-def _beside_panel(context: Any) -> float:
-    """Where the panel of the last operation, in the lower left corner, ends in this region."""
+def wrapped(line: str, room: float, measure: Callable[[str], float]) -> list[str]:
+    """The words of a line in as many lines as their lengths ask for."""
+    found = [""]
+    for word in line.split():
+        longer = f"{found[-1]} {word}".lstrip()
+        if found[-1] and measure(longer) > room:
+            found.append(word)
+        else:
+            found[-1] = longer
+    return found
+
+
+def _room(context: Any, kinds: set[str]) -> tuple[float, float, float]:
+    """From where to where nothing of these kinds covers the region, in its pixels, and up to where it is covered."""
     region = context.region
-    panels = [other for other in context.area.regions if other.type == "HUD" and other.y + other.height > region.y]
-    return max((other.x + other.width - region.x + _GAP for other in panels if other.width > 1), default=0.0)
+    left, right, top = _GAP, float(region.width), 0.0
+    for other in context.area.regions:
+        x, y = other.x - region.x, other.y + other.height - region.y
+        if other.type not in kinds or other.width <= 1 or y <= 0:
+            continue
+        top = max(top, y)
+        if x + 0.5 * other.width < 0.5 * region.width:
+            left = max(left, x + other.width + _GAP)
+        else:
+            right = min(right, x)
+    space = context.space_data
+    buttons = _BUTTONS * ui_scale(context) if space.show_gizmo and space.show_gizmo_navigate else 0.0
+    return left, right - buttons - _GAP, top

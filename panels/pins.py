@@ -23,15 +23,14 @@ class POISE_UL_pins(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.name in context.active_object.pose.bones
+        name = item.name.rpartition(":")[2]  # what Mixamo and Maya put before it would fill the row
         row = layout.row(align=True)
         label = row.row()
         label.active = not item.mute
         label.alert = not there or (item.space == "OBJECT" and item.target is None)
-        label.label(
-            text=item.name if there else f"{item.name} (no such bone)", icon=_SPACES[item.space] if there else "ERROR"
-        )
-        for name, symbol in _ICONS.items():
-            row.prop(item, name, text="", icon=symbol)
+        label.label(text=name if there else f"{name} (no such bone)", icon=_SPACES[item.space] if there else "ERROR")
+        for held, symbol in _ICONS.items():
+            row.prop(item, held, text="", icon=symbol)
         row.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF", emboss=False).bone = item.name
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
         row.operator("poise.unpin", text="", icon="X", emboss=False).bone = item.name
@@ -62,12 +61,13 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         if 0 <= object.poise_active_pin < len(object.poise_pins):
             draw_pin(layout, object.poise_pins[object.poise_active_pin])
         row = layout.row(align=True)
-        row.operator("poise.unpin").bone = ""
+        if context.mode == "POSE":  # bones are selected there only
+            row.operator("poise.unpin").bone = ""
         row.operator("poise.mirror_pins", text="Mirror")
         row.operator("poise.clear_pins", text="Clear All")
         column = layout.column(align=True)
         column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then leads the bone
-        column.operator("poise.drag")
+        column.operator("poise.drag").use_active = True  # not what the panel covers
         column = layout.column(align=True)
         column.operator("poise.solve")
         column.operator("poise.bake", text="Bake...")
@@ -101,13 +101,14 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         column.use_property_decorate = False
         column.row().prop(object, "poise_method", expand=True)
         column.row().prop(object, "poise_limits", expand=True)
-        pins = column.column()
-        pins.active = object.poise_method == "PINS"  # what the other method does not ask for
-        pins.row().prop(object, "poise_wins", expand=True)
-        pins.prop(object, "poise_root")
-        pins.prop(object, "poise_use_anatomy_limits")
-        pins.prop(object, "poise_use_balance")
-        pins.prop(object, "poise_use_stretch")
+        if object.poise_method == "HUMANOID":
+            draw_sentence(column, context, "The other settings are those of the method Pins", "INFO")
+            return
+        column.row().prop(object, "poise_wins", expand=True)
+        column.prop(object, "poise_root")
+        column.prop(object, "poise_use_anatomy_limits")
+        column.prop(object, "poise_use_balance")
+        column.prop(object, "poise_use_stretch")
 
 
 class _Bone:
@@ -146,7 +147,7 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column.use_property_decorate = False
     column.prop(pin, "weight")
     column.prop(pin, "priority")
-    column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}")
+    column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")
 
@@ -164,7 +165,7 @@ def draw_bone(layout: Any, context: Any) -> None:
         row.operator("poise.unpin", text="", icon="X").bone = bone.name
         draw_pin(layout, pin)
     else:
-        row.operator("poise.cycle_pin", text="Pin", icon="PINNED").bone = bone.name
+        row.operator("poise.cycle_pin", text="Pin Position", icon="PINNED").bone = bone.name
     column = layout.column()
     column.use_property_split = True
     column.use_property_decorate = False
@@ -191,7 +192,7 @@ class POISE_MT_pose(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator("poise.drag")
+        layout.operator("poise.drag").use_active = True  # not what the menu covers
         layout.separator()
         for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
             layout.operator("poise.pin", text=f"Pin {held}").kind = kind

@@ -42,9 +42,11 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         if object is None or object.type != "ARMATURE":
             return
         row = layout.row()
-        row.prop(object, "poise_wins", expand=True)
-        row.prop(object, "poise_root", text="")
-        row.prop(object, "poise_limits", text="")
+        if object.poise_method == "PINS":
+            row.label(text="Wins:")
+            row.prop(object, "poise_wins", expand=True)
+            row.prop(object, "poise_root", text="Root")
+        row.prop(object, "poise_limits", text="Limits")
 
 
 TOOLS = (POISE_TOOL_drag,)

@@ -1,6 +1,7 @@
 """Bones that settings name, found again when they are renamed: each has a number that Blender takes along.
 
-A setting `bone` that names one has a setting `bone_mark` beside it.
+A setting `bone` that names one has a setting `bone_mark` beside it. A library override forgets the numbers that it gave
+to bones when the library renames these: it gives negative ones, which say at which place among how many the bone is.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,6 +10,8 @@ from typing import Any, Final
 from bpy.props import IntProperty
 
 from .overrides import OPEN
+
+_MOST: Final = 1 << 15  # bones of an armature whose places fit into a number, with how many there are
 
 # On every pose bone.
 MARKS: Final[dict[str, Any]] = {
@@ -35,7 +38,11 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
         bones = group.id_data.pose.bones if group.id_data.pose is not None else {}
         bone = bones.get(getattr(group, field))
         if bone is not None and not bone.poise_mark:
-            bone.poise_mark = 1 + max(other.poise_mark for other in bones)
+            override = group.id_data.override_library is not None and len(bones) < _MOST
+            bone.poise_mark = (
+                -(_MOST * len(bones) + bones.find(bone.name)) if override
+                else 1 + max(0, *(other.poise_mark for other in bones))
+            )  # fmt: skip
         setattr(group, f"{field}_mark", bone.poise_mark if bone is not None else 0)
         if then is not None:
             then(group, context)
@@ -47,13 +54,13 @@ def follow_names_of(object: Any) -> None:
     """Give the pins and chains of an armature the present names of their bones."""
     bones = object.pose.bones if object.pose is not None else {}
     strayed: list[tuple[Any, str, int]] = []
-    marks: dict[str, int] = {}  # of the bones that are named, each looked up once; -1 for one that is not there
+    marks: dict[str, int | None] = {}  # of the bones that are named, each looked up once; None: it is not there
     found: set[str] = set()
     for group, field in _named(object):
         name, number = getattr(group, field), getattr(group, f"{field}_mark")
         if name not in marks:
             bone = bones.get(name)
-            marks[name] = -1 if bone is None else bone.poise_mark
+            marks[name] = None if bone is None else bone.poise_mark
         if marks[name] in (number, 0):
             found.add(name)
         elif number:
@@ -62,6 +69,10 @@ def follow_names_of(object: Any) -> None:
         return
     # a double of a bone has its number, too: it is none that is named itself, else the first
     names = {bone.poise_mark: bone.name for bone in reversed(bones) if bone.name not in found}
+    for _, _, number in strayed:
+        count, place = divmod(-number, _MOST)
+        if count == len(bones) and number not in names:
+            names[number] = bones[place].name
     for chain in object.poise_chains:
         chain.quiet = True  # nothing to be solved again
     for group, field, number in strayed:

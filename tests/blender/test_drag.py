@@ -190,6 +190,38 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     np.testing.assert_allclose(shown, there, atol=1e-5)
 
 
+def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
+    rig.poise_root = "FIXED"
+    rig.poise_use_stretch, rig.pose.bones["forearm.L"].ik_stretch = True, 0.5
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.1, -0.2, -0.1])
+    assert session.stretched() == []
+    lead(session, [0.7, -0.2, 0.4])
+    (shown,) = session.stretched()
+    np.testing.assert_allclose(shown, [world(rig, "forearm.L"), world(rig, "forearm.L", tail=True)], atol=1e-5)
+    assert np.linalg.norm(np.subtract(*shown)) > 1.05 * rig.data.bones["forearm.L"].length
+
+
+def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes_unit(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    rig.scale = (0.5, 0.5, 0.5)
+    select(rig, FEET)
+    bpy.ops.poise.pin()
+    rig.poise_use_anatomy_limits = False
+    session = session_of(rig, "hand.L")
+    lead(session, [0.5, 0.0, 0.5])
+    for _ in range(50):  # a second under a still mouse
+        session.rest()
+    wanted, reached = session.targets()[0]
+    (sentence,) = session.reasons()
+    far = 100.0 * float(np.linalg.norm(wanted - reached))
+    assert sentence == f"hand.L is {far:.3g} cm short: fully stretched from foot.R, which is pinned"
+    bpy.context.scene.unit_settings.system = "NONE"
+    assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short: ")
+
+
 def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_is_there_already(rig: Any) -> None:
     head = rig.pose.bones["head"]
 
@@ -387,6 +419,10 @@ def test_the_kind_of_a_pin_goes_round(rig: Any) -> None:
         bpy.ops.poise.cycle_pin(bone="head")
         seen.append(next(((pin.use_position, pin.use_rotation) for pin in rig.poise_pins), None))
     assert seen == [(True, False), (True, True), None]
+    select(rig, ["head"])
+    bpy.ops.poise.pin(kind="ROTATION")
+    bpy.ops.poise.cycle_pin(bone="head")
+    assert (rig.poise_pins[0].use_position, rig.poise_pins[0].use_rotation) == (True, True)
 
 
 def test_pins_of_higher_priority_are_served_first(rig: Any) -> None:

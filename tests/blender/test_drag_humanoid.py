@@ -55,6 +55,12 @@ def test_the_tool_from_python_and_the_buttons_use_the_method(rig: Any) -> None:
     np.testing.assert_allclose(world(rig, "foot.L"), foot, atol=1e-3)
 
 
+def test_who_wins_is_none_of_its_business(rig: Any) -> None:
+    session = Session(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
+    session.switch(wins="DRAG")
+    assert (session.wins, session.manner) == ("PINS", "as a humanoid")
+
+
 def test_a_bone_that_the_method_has_no_target_for_is_refused(rig: Any) -> None:
     before = contents()
     with pytest.raises(RuntimeError, match=r'has no target for "upper_arm\.L"'):

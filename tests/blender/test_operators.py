@@ -535,7 +535,23 @@ def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
     assert [read_everything(again, settings), *(read_everything(pin, fields) for pin in pins(again))] == before
     assert [(pin.name, pin.target.name) for pin in pins(again)] == [("foot.L", "Cup"), ("foot.R", "Cup")]
     assert {bone.name: bone.poise_mark for bone in again.pose.bones} == marks
-    assert all(again.pose.bones[pin.name].poise_mark == pin.name_mark > 0 for pin in pins(again))
+    assert all(again.pose.bones[pin.name].poise_mark == pin.name_mark != 0 for pin in pins(again))
+
+
+def test_pins_on_a_library_override_follow_bones_that_the_library_renames(
+    overridden: bpy.types.Object, tmp_path: Path
+) -> None:
+    bpy.ops.poise.pin()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "library.blend"))
+    bones = next(object for object in bpy.data.objects if object.type == "ARMATURE").data.bones
+    bones["foot.L"].name, bones["foot.R"].name = "paw.L", "paw.R"
+    bpy.context.view_layer.update()
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.context.view_layer.update()
+    again = next(object for object in bpy.data.objects if object.override_library)
+    assert [pin.name for pin in pins(again)] == ["paw.L", "paw.R"]
 
 
 def test_solving_works_on_a_library_override(overridden: bpy.types.Object) -> None:

@@ -12,6 +12,7 @@ from bridge.pick import Grab, nearest, pick
 from bridge.view import View
 from core import rotation
 from operators.pointer import Pointer
+from overlay.draw import wrapped
 from tests.blender.builders import make_armature, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -311,3 +312,12 @@ def test_what_was_moved_stays_when_it_is_turned_and_the_other_way_round() -> Non
     pointer.move(tuple(view.pixels(ORIGIN) + np.array([40.0, 90.0])))
     np.testing.assert_allclose(pointer.turn(), turned)
     assert not np.allclose(pointer.shift(), moved)
+
+
+# -- what is written --------------------------------------------------------------------------------------------------
+
+
+def test_a_text_breaks_between_words_where_its_room_ends() -> None:
+    assert wrapped("hand.L is 9 cm short", 12.0, len) == ["hand.L is 9", "cm short"]
+    assert wrapped("hand.L is 9 cm short", 20.0, len) == ["hand.L is 9 cm short"]
+    assert wrapped("mixamorig:LeftHand is short", 10.0, len) == ["mixamorig:LeftHand", "is short"]

@@ -83,6 +83,24 @@ def left_behind() -> list[str]:
     return found + (["a drag"] if dragging() else [])
 
 
+def shown() -> Any:
+    """The marks of the drag that is under way."""
+    drawing = sys.modules[f"{EXTENSION}.overlay.draw"].Drawing
+    finds = [one._find for one in gc.get_objects() if type(one) is drawing and one._handle is not None]
+    return next(find(None) for find in finds if find.__qualname__.startswith("POISE_OT_drag"))
+
+
+def drawn(hand: Any, seconds: float) -> Generator[float, None, int]:
+    """How many times viewports are drawn while nothing is done."""
+    import bpy
+
+    times: list[int] = []
+    handle = bpy.types.SpaceView3D.draw_handler_add(lambda: times.append(1), (), "WINDOW", "POST_PIXEL")
+    yield seconds
+    bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    return len(times)
+
+
 def timers(hand: Any) -> Generator[float, None, int]:
     """How many events of timers come in while nothing is done."""
     import bpy
@@ -260,6 +278,13 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from grab(hand, (x, y))
     yield from lead(hand, (x + 105, y + 35))
     seen["second under way"] = channels()
+    seen["path"] = len(shown().paths[0])
+    for _ in range(20):  # until it rests and has said so
+        seen["drawn"] = yield from drawn(hand, 0.3)
+        if not seen["drawn"]:
+            break
+    hand.screenshot("drag_still")
+    seen["path later"] = len(shown().paths[0])
     yield from cancel(hand, "ESC")
     seen["escaped"] = channels()
     hand.press("Z", ctrl=True)

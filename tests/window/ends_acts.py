@@ -211,6 +211,7 @@ def ways(hand: Any) -> Generator[float, None, Seen]:
         (pixels_afterwards, ASIDE, True),
         (pin_on_the_way, ASIDE, True),
         (overlays_off, ASIDE, True),
+        (hover, ASIDE, True),
         (camera, ASIDE, True),
         (quad, ASIDE, False),
         (two, FRONT, False),
@@ -330,12 +331,13 @@ def overlays_off(hand: Any) -> Act:
     seen: Seen = {}
     pictures: dict[str, Any] = {}
     for shown in (True, False):
-        overlay.show_overlays = shown
         for pinned in (False, True):
             if pinned:
+                overlay.show_overlays = True  # else there is nothing under the mouse
                 hand.move(*place)
                 yield SOON
                 yield from key(hand, "P")
+            overlay.show_overlays = shown
             hand.rest()
             name = f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}"
             window = yield from hand.look_at_rest(name)
@@ -345,6 +347,42 @@ def overlays_off(hand: Any) -> Act:
         seen["with" if shown else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
         yield from key(hand, "Z", ctrl=True)
     overlay.show_overlays = True
+    return seen
+
+
+def lit(hand: Any, name: str) -> Generator[float, None, list[bool]]:
+    """Which views light up the hand, in each that is there: a picture beside that of a mouse away from the body."""
+    views = [region for region in hand.viewport.regions if region.type == "WINDOW"]
+    mouse = hand.x, hand.y
+    places = [hand.pixel(head(HAND), region, region.data) for region in views]
+    yield RESTS
+    seen = hand.look(name)
+    other = next(area for area in hand.window.screen.areas if area.type == "PROPERTIES")
+    for step in (0, 1):
+        hand.move(other.x + other.width // 2 + step, other.y + other.height // 2)
+        yield RESTS
+    bare = hand.look(f"{name}_left")
+    hand.move(*mouse)
+    return [bool((seen != bare)[y - 12 : y + 12, x - 12 : x + 12].any()) for x, y in places]
+
+
+def hover(hand: Any) -> Act:
+    """The mouse over a hand, with all shown, with bones hidden and with all overlays hidden; lit, and dragged."""
+    overlay = hand.viewport.spaces.active.overlay
+    seen: Seen = {}
+    x, y = hand.pixel(head(HAND))
+    for hidden in ("", "show_bones", "show_overlays"):
+        if hidden:
+            setattr(overlay, hidden, False)
+        for step in (1, 0):
+            hand.move(x - step, y)
+            yield RESTS
+        seen[hidden] = yield from lit(hand, f"ways_hover_{hidden}")
+        yield from begin(hand)
+        seen[f"{hidden} dragging"] = dragging()
+        yield from cancel(hand, "ESC")
+        if hidden:
+            setattr(overlay, hidden, True)
     return seen
 
 
@@ -380,6 +418,10 @@ def quad(hand: Any) -> Act:
         bpy.ops.screen.region_quadview()
     yield RESTS
     views = [region for region in hand.viewport.regions if region.type == "WINDOW"]
+    for region in views:
+        hand.move(*hand.pixel(head(HAND), region, region.data))
+        yield RESTS
+    seen["lit"] = yield from lit(hand, "ways_quad_hover")
     for number, region in enumerate(views):
         data = region.data
         x, y = hand.pixel(head(HAND), region, data)

@@ -7,7 +7,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
 
-from drag_acts import HAND, WAIT, bone, channels, dragging, head, ready
+from drag_acts import HAND, WAIT, bone, channels, dragging, head, ready, shown
 
 BOX = "builtin.select_box"
 
@@ -60,4 +60,12 @@ def with_the_shortcut(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from hand.until(lambda: not dragging())
     seen["escaped"] = channels()
     hand.screenshot("shortcut_panel")
+
+    hand.move(*hand.pixel(head(HAND)))  # where a panel may cover it
+    yield WAIT
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.poise.drag("INVOKE_DEFAULT", use_active=True)
+    seen["button drags"] = shown().text[0]
+    hand.press("ESC")
+    yield from hand.until(lambda: not dragging())
     return seen

@@ -136,6 +136,17 @@ def test_with_overlays_off_pins_are_hidden(all_seen: dict[str, Any]) -> None:
     assert all_seen["overlays_off"]["without"] == 0
 
 
+def test_where_bones_are_hidden_none_is_lit_or_dragged(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["hover"]
+    assert [seen["show_bones"], seen["show_overlays"]] == [[False], [False]]
+    assert [seen[f"{hidden} dragging"] for hidden in ("", "show_bones", "show_overlays")] == [True, False, False]
+
+
+def test_the_joint_under_the_mouse_is_lit_until_the_mouse_leaves_the_view(all_seen: dict[str, Any]) -> None:
+    assert all_seen["hover"][""] == [True]  # beside a picture of the mouse in another editor
+    assert all_seen["quad"]["lit"] == [False, False, False, True]
+
+
 def test_in_the_view_of_a_camera_the_bone_is_under_the_mouse(all_seen: dict[str, Any]) -> None:
     np.testing.assert_allclose(all_seen["camera"]["off"], 0, atol=PIXELS)
     assert all_seen["camera"]["end"] == all_seen["camera"]["start"]

@@ -27,3 +27,7 @@ def test_what_is_under_the_mouse_follows_it_without_a_press_and_a_click_keeps_it
 def test_beside_the_body_the_active_bone_follows_and_escape_gives_it_back(seen: dict[str, Any]) -> None:
     assert np.hypot(*np.subtract(seen["foot went"], [80, 80])) < 4.0
     assert seen["escaped"] == seen["start"]
+
+
+def test_a_button_drags_the_active_bone_and_not_what_is_under_the_mouse(seen: dict[str, Any]) -> None:
+    assert seen["button drags"].startswith("Dragging mixamorig:LeftFoot")
