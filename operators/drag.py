@@ -236,8 +236,7 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _cycle_pin(self, session: Session) -> None:
         first = self._sessions[0].kinds[self._sessions[0].effectors[0].bone]
-        kind = next_kind(first) if session is self._sessions[0] else first
-        session.kinds = dict.fromkeys(session.kinds, kind)
+        session.switch(kind=next_kind(first) if session is self._sessions[0] else first)
 
     def _follow(self, context: Any, mouse: tuple[float, float]) -> set[str]:
         """The mouse is there: lead the body after it."""
@@ -321,7 +320,7 @@ class POISE_OT_drag(bpy.types.Operator):
             autokey.key_switches(object, session.switched, keys)
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():
-                keep_pin(context, object, session.skeleton.names[bone], kind)
+                keep_pin(context, object, session.skeleton.names[bone], kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))

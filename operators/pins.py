@@ -56,11 +56,14 @@ def place_pin(object: Any, pin: Any, position: Any, rotation: Any) -> None:
     pin.position, pin.rotation = position, rotation
 
 
-def keep_pin(context: Any, object: Any, bone: str, kind: str) -> None:
-    """After a drag: the pin of what was dragged holds it where it is now, or is gone."""
+def keep_pin(context: Any, object: Any, bone: str, kind: str, turned: bool = True) -> None:
+    """After a drag: the pin of what was dragged holds it where it is now, or is gone; a rotation only if it `turned`."""
     pin = find_pin(object, bone)
     if kind != "NONE":
+        held = tuple(pin.rotation) if pin is not None and pin.use_rotation and not (pin.mute or turned) else None
         set_pins(context, object, [bone], kind)
+        if held is not None:
+            find_pin(object, bone).rotation = held
     elif pin is not None and not pin.mute:
         release(object, [object.poise_pins.find(bone)])
 

@@ -67,9 +67,10 @@ class ReachSession(Session):
         )
         self._writer = bridge.PoseWriter(self.rig, self._bones)
 
-    def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
+    def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         if turning:
             raise CoreError(f'A drag {self.manner} leads to a place and does not turn; switch "Use in Drags" off.')
+        self.kinds = self.kinds if kind is None else dict.fromkeys(self.kinds, kind)
 
     def _move(self, number: int, place: Array, stand: Array) -> None:
         if not self._step_by_step:

@@ -25,6 +25,7 @@ ROOTS: Final[dict[str, Root]] = {
 }  # fmt: skip
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
+TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _UNSCALED: Final = (
     1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
@@ -84,7 +85,7 @@ class Session:
         self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
-        self._hold = [hold for hold in holds(object) if self._place_of(hold.bone)[0] not in self.kinds]
+        self._hold = holds(object)
         self._problem: Any
         self._skeleton, self._method = self._prepare(object)
         self._targets = [(effector.place, effector.turn) for effector in self.effectors]
@@ -173,7 +174,7 @@ class Session:
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
         up = self._to_armature @ _UP
-        bears = tuple(self._place_of(bone)[0] for bone in supports(self._hold))
+        bears = tuple(self._place_of(bone)[0] for bone in supports(self._holding()))
         return Balance(
             bears[0], bears, masses_of(self.skeleton, self._roles), up,
             priority=max(after, balance_priority(self._hold)),
@@ -189,7 +190,7 @@ class Session:
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=led)
             for effector, (place, turn) in zip(self.effectors, self._targets, strict=True)
         ]
-        goals += [self._held(hold, int(drag_wins)) for hold in self._hold]
+        goals += [self._held(hold, int(drag_wins)) for hold in self._holding()]
         if isinstance(self._method, Humanoid):
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self._writer = bridge.PoseWriter(self.rig, range(len(self._skeleton)))
@@ -201,6 +202,17 @@ class Session:
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         self._writer = bridge.PoseWriter(self.rig, solved, tree.nodes[tree.stretching].tolist())
 
+    def _holding(self) -> list[Hold]:
+        """What the pins hold now: of what is dragged its rotation, as long as that is pinned and not turned."""
+        found: list[Hold] = []
+        for hold in self._hold:
+            kind = self.kinds.get(self._place_of(hold.bone)[0])
+            if kind is None:
+                found.append(hold)
+            elif hold.rotation is not None and kind in TURN_KINDS and not self.turning:
+                found.append(replace(hold, position=None))
+        return found
+
     def _held(self, hold: Hold, first: int) -> Goal:
         """The goal of a pin, of the bone of the skeleton that the pinned one is or rides on."""
         goal = hold.goal(self.world, first)
@@ -208,10 +220,11 @@ class Session:
         turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
         return replace(goal, bone=bone, point=place, rotation=turned)
 
-    def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
-        """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
+    def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
+        """Change who wins ("PINS", "DRAG"), whether what is dragged is turned, too, or what its pins hold (of KINDS)."""
         self.wins = self.wins if wins is None else wins
         self.turning = self.turning if turning is None else turning
+        self.kinds = self.kinds if kind is None else dict.fromkeys(self.kinds, kind)
         self.renew()
 
     def lead(self, shift: Array, turn: Array) -> Solution:

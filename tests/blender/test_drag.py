@@ -10,7 +10,7 @@ import pytest
 from bridge import Grab, read_channels
 from core import CoreError, rotation
 from operators.session import Lost, Session
-from tests.blender.builders import contents, make_armature, make_empty, select, turn, world
+from tests.blender.builders import contents, make_armature, make_empty, select, turn, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -260,6 +260,20 @@ def test_a_pin_of_what_is_dragged_lets_go_and_holds_again_where_it_is_dropped(ri
     pin = rig.poise_pins[rig.poise_pins.find("foot.L")]
     np.testing.assert_allclose(tuple(pin.position), world(rig, "foot.L"), atol=1e-5)
     assert len(rig.poise_pins) == 2
+
+
+@pytest.mark.parametrize("kind", ["ROTATION", "BOTH"])
+def test_a_pinned_rotation_of_what_is_dragged_holds_until_it_is_turned(rig: Any, kind: str) -> None:
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind=kind)
+    pin, before = rig.poise_pins["hand.L"], world_rotation(rig, "hand.L")
+    held = tuple(pin.rotation)
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.2, 0.1))
+    assert float(rotation.angle_between(world_rotation(rig, "hand.L"), before)) < 1e-3
+    assert tuple(pin.rotation) == held
+    half = rotation.from_axis_angle(np.array([0.0, 0.0, 1.0]), np.array(0.5))
+    bpy.ops.poise.drag(bone="hand.L", turn=tuple(half))
+    assert float(rotation.angle_between(np.array(pin.rotation), rotation.mul(half, before))) < 1e-3
 
 
 def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any) -> None:
