@@ -155,10 +155,15 @@ class POISE_OT_drag(bpy.types.Operator):
                 grabs.setdefault(object_name, []).append(Grab(object_name, bone, (0.0, 0.0, 0.0)))
         for object_name, some in grabs.items():
             object = bpy.data.objects[object_name]
-            refusal = autokey.check(context, object)
-            if refusal is not None:
-                raise CoreError(refusal)
-            yield begin(context, object, some)
+            try:
+                refusal = autokey.check(context, object)
+                if refusal is not None:
+                    raise CoreError(refusal)
+                yield begin(context, object, some)
+            except CoreError as error:
+                if object_name == grab.object_name:
+                    raise
+                self.report({"WARNING"}, str(error))  # what is just selected, too, does not stop what is grabbed
 
     def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float]) -> Pointer:
         session = self._sessions[0]

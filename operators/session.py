@@ -63,6 +63,7 @@ class Session:
         self._channels = bridge.read_channels(object, self.rig.channels)
         self._roles = bridge.read_roles(object, self.rig.skeleton)
         self.controlled = self._find_controlled(object, grabs)
+        grabs = self._able(grabs)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
         self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
         self._matrices = bridge.read_matrices(object)
@@ -94,13 +95,25 @@ class Session:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
-        """The controls' body, where what is grabbed is one of its bones, or a control of one, that hangs on others."""
+        """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others."""
         controlled = bridge.find_controlled(object, self.rig, self._roles)
         if controlled is None:
             return None
         parts, own = controlled.parts(), [self.rig.skeleton.index(grab.bone) for grab in grabs]
-        led = [bone for bone in own if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]]
-        return controlled if led and all(bone in parts for bone in own) else None
+        hang = [bone for bone in own if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]]
+        return controlled if own[0] in parts and any(bone in parts for bone in hang) else None
+
+    def _able(self, grabs: Sequence[Grab]) -> list[Grab]:
+        """Of what is grabbed what can be led; raises CoreError if the first cannot, the others may just be selected."""
+        index, driven = self.rig.skeleton.index, self.rig.driven
+        if self.controlled is not None:
+            parts = self.controlled.parts()
+            return [grab for grab in grabs if index(grab.bone) in parts]
+        if grabs[0].bone in driven:
+            raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
+        above = self.rig.driven_above  # what hangs on driven bones is led about them: others would fight that
+        free = above(index(grabs[0].bone)) is None
+        return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
 
     def _place_of(self, name: str) -> tuple[int, Array, Array]:
         """The bone of the skeleton that a bone is or rides on, and its place (3,) and frame (4,) in that one's."""
@@ -119,8 +132,6 @@ class Session:
         found: dict[int, Effector] = {}
         skeleton = self.skeleton
         for grab in grabs:
-            if self.controlled is None and grab.bone in self.rig.driven:
-                raise CoreError(f'"{grab.bone}" is decided by {self.rig.driven[grab.bone]}; it cannot be dragged.')
             bone, place, turn = self._place_of(grab.bone)
             found.setdefault(bone, self._effector(bone, place + rotation.rotate(turn, np.array(grab.point))))
         if object.pose.use_mirror_x:

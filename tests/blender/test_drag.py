@@ -101,6 +101,16 @@ def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
         session_of(rig, "hand.L")
 
 
+def test_selected_bones_that_are_driven_do_not_keep_the_others_from_moving(rig: Any) -> None:
+    rig.pose.bones["head"].constraints.new("COPY_LOCATION").target = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    hands = np.array([world(rig, "hand.L"), world(rig, "hand.R")])
+    session = session_of(rig, "hand.L", "head", "hand.R")
+    lead(session, [0.0, -0.2, 0.1])
+    after = [world(rig, "hand.L"), world(rig, "hand.R")]
+    np.testing.assert_allclose(after, hands + [0.0, -0.2, 0.1], atol=NEAR)
+
+
 def test_a_bone_that_hangs_on_a_driven_one_says_what_is_in_the_way(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
     cup = make_empty("Cup")
     bpy.context.view_layer.objects.active = rig
