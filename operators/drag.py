@@ -86,9 +86,7 @@ class POISE_OT_drag(bpy.types.Operator):
             refusal = autokey.check(context, object)
             if refusal is not None:
                 raise CoreError(refusal)
-            session = begin(context, object, [grab], settle=True)
-            if turned:
-                session.switch(turning=True)
+            session = begin(context, object, [grab], settle=True, turning=turned)
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -325,7 +323,8 @@ class POISE_OT_drag(bpy.types.Operator):
             autokey.key_switches(object, session.switched, keys)
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():
-                keep_pin(context, object, session.skeleton.names[bone], kind, session.turning)
+                for name in session.pins[bone]:
+                    keep_pin(context, object, name, kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))

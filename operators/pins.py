@@ -57,7 +57,7 @@ def place_pin(object: Any, pin: Any, position: Any, rotation: Any) -> None:
 
 
 def keep_pin(context: Any, object: Any, bone: str, kind: str, turned: bool = True) -> None:
-    """After a drag: the pin of what was dragged holds it where it is now, or is gone; a rotation only if it `turned`."""
+    """After a drag: the pin of what was dragged holds it where it is now, or is gone; its rotation if it `turned`."""
     pin = find_pin(object, bone)
     if kind != "NONE":
         held = tuple(pin.rotation) if pin is not None and pin.use_rotation and not (pin.mute or turned) else None

@@ -44,6 +44,7 @@ class Effector:
     point: Array  # (3,)
     place: Array  # (3,)
     turn: Array  # (4,)
+    name: str  # of what was grabbed: the bone, or one that leads it or rides on it
     mirrored: bool = False  # led the mirrored way
 
 
@@ -55,7 +56,9 @@ class Session:
 
     can_turn = True  # what is dragged
 
-    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> None:
+    def __init__(
+        self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False
+    ) -> None:
         bridge.check(object)
         context.view_layer.update()
         self.name, self._uid = object.name, object.session_uid
@@ -63,7 +66,7 @@ class Session:
         self._channels = bridge.read_channels(object, self.rig.channels)
         self._roles = bridge.read_roles(object, self.rig.skeleton)
         self.controlled = self._find_controlled(object, grabs)
-        grabs = self._able(grabs)
+        grabs = self._able(grabs, turning)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
         self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
         self._matrices = bridge.read_matrices(object)
@@ -78,15 +81,16 @@ class Session:
         self._frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         self.heads, self.turns = forward(self.skeleton, self.start)
         self.effectors = self._effectors(object, grabs)
-        self.kinds = {effector.bone: pin_kind(object, self.bone_name(effector)) for effector in self.effectors}
         self.wins: str = object.poise_wins
-        self.turning = False
+        self.turning = turning
         self.restless = False  # whether the body would go on under a still mouse
         self.solution: Solution | None = None
         self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
         self._hold = holds(object)
+        self.pins = {effector.bone: self._pins_of(effector) for effector in self.effectors}  # names of bones
+        self.kinds = {bone: pin_kind(object, names[0]) for bone, names in self.pins.items()}
         self._problem: Any
         self._skeleton, self._method = self._prepare(object)
         self._targets = [(effector.place, effector.turn) for effector in self.effectors]
@@ -96,23 +100,28 @@ class Session:
 
     def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others."""
-        controlled = bridge.find_controlled(object, self.rig, self._roles)
+        index = self.rig.skeleton.index
+        own = [index(grab.bone) for grab in grabs]
+        pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
+        hang = {bone for bone in (*own, *pinned) if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]}
+        controlled = bridge.find_controlled(object, self.rig, self._roles, hang)
         if controlled is None:
             return None
-        parts, own = controlled.parts(), [self.rig.skeleton.index(grab.bone) for grab in grabs]
-        hang = [bone for bone in own if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]]
-        return controlled if own[0] in parts and any(bone in parts for bone in hang) else None
+        parts = controlled.parts()
+        return controlled if own[0] in parts and any(bone in parts and bone in hang for bone in own) else None
 
-    def _able(self, grabs: Sequence[Grab]) -> list[Grab]:
-        """Of what is grabbed what can be led; raises CoreError if the first cannot, the others may just be selected."""
+    def _able(self, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
+        """Of what is grabbed what can be led; raises CoreError if the first cannot: the others are just selected."""
         index, driven = self.rig.skeleton.index, self.rig.driven
         if self.controlled is not None:
             parts = self.controlled.parts()
             return [grab for grab in grabs if index(grab.bone) in parts]
         if grabs[0].bone in driven:
             raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
-        above = self.rig.driven_above  # what hangs on driven bones is led about them: others would fight that
-        free = above(index(grabs[0].bone)) is None
+        above, first = self.rig.driven_above, index(grabs[0].bone)
+        if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
+            raise CoreError(f'{above(first)}; "{grabs[0].bone}" hangs on it and cannot be dragged.')
+        free = above(first) is None  # then what hangs on driven bones, as they stand, would fight its way
         return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
 
     def _place_of(self, name: str) -> tuple[int, Array, Array]:
@@ -133,22 +142,27 @@ class Session:
         skeleton = self.skeleton
         for grab in grabs:
             bone, place, turn = self._place_of(grab.bone)
-            found.setdefault(bone, self._effector(bone, place + rotation.rotate(turn, np.array(grab.point))))
+            point = place + rotation.rotate(turn, np.array(grab.point))
+            found.setdefault(bone, self._effector(bone, point, grab.bone))
         if object.pose.use_mirror_x:
             for bone, effector in tuple(found.items()):
                 other = bpy.utils.flip_name(skeleton.names[bone])
                 free = self.controlled is not None or other not in self.rig.driven
                 if other != skeleton.names[bone] and other in skeleton.names and free:
-                    twin = self._effector(skeleton.index(other), effector.point)
+                    twin = self._effector(skeleton.index(other), effector.point, bpy.utils.flip_name(effector.name))
                     if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
                         place, turn = bridge.mirrored(effector.place, effector.turn)
                         twin = replace(twin, place=place, turn=turn)
                     found.setdefault(twin.bone, replace(twin, mirrored=True))
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array) -> Effector:
+    def _effector(self, bone: int, point: Array, name: str) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone])
+        return Effector(bone, point, place, self.turns[bone], name)
+
+    def _pins_of(self, effector: Effector) -> list[str]:
+        """The bones whose pins are those of what is dragged; if there are none, the one that would be pinned."""
+        return [hold.bone for hold in self._hold if self._place_of(hold.bone)[0] == effector.bone] or [effector.name]
 
     def _prepare(self, object: Any) -> tuple[Skeleton, Any]:
         """What knows how a body moves, about the pose at the press."""
@@ -168,10 +182,6 @@ class Session:
     def manner(self) -> str:
         """How it is solved, for the header."""
         return "pins win" if self.wins == "PINS" else "drag wins"
-
-    def bone_name(self, effector: Effector) -> str:
-        """Its bone's name."""
-        return self.skeleton.names[effector.bone]
 
     def object(self) -> Any:
         """The armature; raises Lost."""
@@ -232,7 +242,7 @@ class Session:
         return replace(goal, bone=bone, point=place, rotation=turned)
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
-        """Change who wins ("PINS", "DRAG"), whether what is dragged is turned, too, or what its pins hold (of KINDS)."""
+        """Change who wins ("PINS", "DRAG"), whether what is dragged is turned, too, or what its pins hold (KINDS)."""
         self.wins = self.wins if wins is None else wins
         self.turning = self.turning if turning is None else turning
         self.kinds = self.kinds if kind is None else dict.fromkeys(self.kinds, kind)
