@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import ControlledBody, Grab
-from ..commands.pins import LIMITS, Hold, balance_priority, holds, supports
+from ..commands.pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports
 from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
@@ -88,7 +88,8 @@ class Session:
         self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
-        self._hold = holds(object)
+        self._left_out: list[str] = []  # sentences about settings that do not count, since they cannot
+        self._hold = self._find_holds(object)
         self.pins = {effector.bone: self._pins_of(effector) for effector in self.effectors}  # names of bones
         self.kinds = {bone: pin_kind(object, names[0]) for bone, names in self.pins.items()}
         self._problem: Any
@@ -109,6 +110,18 @@ class Session:
             return None
         parts = controlled.parts()
         return controlled if own[0] in parts and any(bone in parts and bone in hang for bone in own) else None
+
+    def _find_holds(self, object: Any) -> list[Hold]:
+        """The pins that can hold; one that is no good keeps nobody from dragging."""
+        found: list[Hold] = []
+        for pin in holding_pins(object):
+            try:
+                hold = read_hold(object, pin)
+                self._place_of(hold.bone)
+                found.append(hold)
+            except CoreError as error:
+                self._left_out.append(str(error))
+        return found
 
     def _able(self, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
         """Of what is grabbed what can be led; raises CoreError if the first cannot: the others are just selected."""
@@ -169,6 +182,12 @@ class Session:
         self._balanced = object.poise_use_balance
         if object.poise_method == "HUMANOID":
             return self.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
+        if self._balanced:
+            try:
+                supports(self._holding())
+            except CoreError as error:
+                self._left_out.append(str(error))
+                self._balanced = False
         method = PinAndDrag(
             limits=LIMITS[object.poise_limits],
             root=ROOTS[object.poise_root],
@@ -312,14 +331,15 @@ class Session:
         if self.solution is None:
             return []
         if self.controlled is not None:
-            return self.solution.explain()
+            return [*self.solution.explain(), *self._left_out]
         met = self.solution.met()
         driven = (
             self.rig.driven_above(effector.bone)
             for effector, there in zip(self.effectors, met[: len(self.effectors)], strict=True)
             if not there
         )
-        return [*dict.fromkeys(sentence for sentence in driven if sentence), *self.solution.explain()]
+        sentences = dict.fromkeys(sentence for sentence in driven if sentence)
+        return [*sentences, *self.solution.explain(), *self._left_out]
 
     # -- showing ----------------------------------------------------------------------------------------------------
 

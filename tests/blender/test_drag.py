@@ -10,7 +10,7 @@ import pytest
 from bridge import Grab, read_channels
 from core import CoreError, rotation
 from operators.session import Lost, Session
-from tests.blender.builders import contents, make_armature, make_empty, select, turn, world, world_rotation
+from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select, turn, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -336,6 +336,28 @@ def test_a_pin_goes_with_an_object(rig: Any) -> None:
     bpy.context.view_layer.update()
     bpy.ops.poise.solve()
     np.testing.assert_allclose(world(rig, "hand.L"), tuple(cup.matrix_world @ local), atol=NEAR)
+
+
+def test_a_setting_that_is_no_good_is_named_and_keeps_nobody_from_dragging(
+    rig: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.poise.clear_pins()
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="OBJECT", target="Cup")
+    bpy.data.objects.remove(cup)
+    select(rig, ["head"])
+    bpy.ops.poise.pin()
+    remove_bone(rig, "head")
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.poise_use_balance = True
+    before = world(rig, "hand.R")
+    assert bpy.ops.poise.drag(bone="hand.R", shift=(0.1, -0.2, 0.1)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, "hand.R") - before, [0.1, -0.2, 0.1], atol=NEAR)
+    said = "".join(capfd.readouterr())
+    for sentence in ('"hand.L" has no object any more', 'no bone "head" any more', "Balance needs a bone to stand on"):
+        assert sentence in said
 
 
 def test_another_space_leaves_the_pin_where_it_is(rig: Any) -> None:
