@@ -82,19 +82,27 @@ class POISE_OT_drag(bpy.types.Operator):
                 raise CoreError(f'No object "{self.object}".')
             bridge.check(object)
             turned = not np.allclose(self.turn, rotation.IDENTITY)
-            grab = Grab(object.name, self.bone, tuple(self.point))
+            grab = self._named(context, object)
             refusal = autokey.check(context, object)
             if refusal is not None:
                 raise CoreError(refusal)
             session = begin(context, object, [grab], settle=True, turning=turned)
+            session.lead(np.array(self.shift), rotation.normalize(np.array(self.turn)))
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        length = float(np.linalg.norm(self.turn)) or 1.0
-        session.lead(np.array(self.shift), np.array(self.turn) / length)
         self._sessions = [session]
         self._keep(context)
         return {"FINISHED"}
+
+    def _named(self, context: Any, object: Any) -> Grab:
+        """What the properties name: without a name the active bone. Raises CoreError for numbers that are none."""
+        if not np.isfinite([*self.point, *self.shift, *self.turn]).all() or not any(self.turn):
+            raise CoreError("Point and move have to be finite numbers, and the turn a quaternion that is not zero.")
+        grab = Grab(object.name, self.bone, tuple(self.point)) if self.bone else _active(context)
+        if grab is None or grab.object_name != object.name:
+            raise CoreError("No bone is named, and none is active.")
+        return grab
 
     # -- with the mouse ---------------------------------------------------------------------------------------------
 

@@ -10,7 +10,17 @@ import pytest
 from bridge import Grab, read_channels
 from core import CoreError, rotation
 from operators.session import Lost, Session
-from tests.blender.builders import contents, make_armature, make_empty, remove_bone, select, turn, world, world_rotation
+from tests.blender.builders import (
+    choose,
+    contents,
+    make_armature,
+    make_empty,
+    remove_bone,
+    select,
+    turn,
+    world,
+    world_rotation,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -57,6 +67,13 @@ def test_the_operator_brings_the_bone_there_and_the_pins_hold(rig: Any) -> None:
     np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
 
 
+def test_without_a_name_the_active_bone_is_dragged(rig: Any) -> None:
+    choose(rig, "hand.L")
+    hand = world(rig, "hand.L")
+    bpy.ops.poise.drag(shift=(-0.1, -0.2, 0.1))
+    np.testing.assert_allclose(world(rig, "hand.L") - hand, [-0.1, -0.2, 0.1], atol=NEAR)
+
+
 def test_a_point_of_the_bone_is_led_and_not_its_head(rig: Any) -> None:
     length = rig.data.bones["forearm.L"].length
     before = np.array(rig.matrix_world @ rig.pose.bones["forearm.L"].tail)
@@ -81,6 +98,9 @@ def test_the_operator_turns_the_bone_in_the_world(rig: Any) -> None:
         ({"bone": "hnad.L"}, 'No bone "hnad.L"'),
         ({"bone": "hand.L", "object": "Nobody"}, 'No object "Nobody"'),
         ({"bone": "hand.L", "object": "Cup"}, '"Cup" is no armature'),
+        ({"bone": "hand.L", "shift": (float("nan"), 0.0, 0.0)}, "have to be finite numbers"),
+        ({"bone": "hand.L", "turn": (0.0, 0.0, 0.0, 0.0)}, "a quaternion that is not zero"),
+        ({}, "No bone is named, and none is active"),
     ],
 )
 def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
@@ -90,7 +110,7 @@ def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
     bpy.context.view_layer.objects.active = rig
     before = contents()
     with pytest.raises(RuntimeError, match=sentence):
-        bpy.ops.poise.drag(**settings, shift=(0.1, 0.0, 0.0))
+        bpy.ops.poise.drag(**{"shift": (0.1, 0.0, 0.0), **settings})
     assert contents() == before
 
 
