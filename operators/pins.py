@@ -30,6 +30,14 @@ def set_pins(
         place_pin(object, pin, stands[0][bone], stands[1][bone])
 
 
+def with_other_side(object: Any, bones: Iterable[str]) -> list[str]:
+    """The bones, and their counterparts where the pose is mirrored (X-Axis Mirror)."""
+    names = list(bones)
+    if object.pose.use_mirror_x:
+        names += [other for name in names if (other := bpy.utils.flip_name(name)) in object.pose.bones]
+    return list(dict.fromkeys(names))
+
+
 def add_pin(object: Any, bone: str) -> Any:
     """A new pin of a bone."""
     pin = object.poise_pins.add()

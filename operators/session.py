@@ -158,7 +158,12 @@ class Session:
             point = place + rotation.rotate(turn, np.array(grab.point))
             found.setdefault(bone, self._effector(bone, point, grab.bone))
         if object.pose.use_mirror_x:
-            for bone, effector in tuple(found.items()):
+            side = skeleton.rest_matrices[:, 0, 3]
+            first = next(iter(found))
+            for bone in sorted(found, key=lambda bone: side[bone] * side[first] < 0.0):  # the grabbed side leads
+                effector = found[bone]
+                if effector.mirrored:
+                    continue
                 other = bpy.utils.flip_name(skeleton.names[bone])
                 free = self.controlled is not None or other not in self.rig.driven
                 if other != skeleton.names[bone] and other in skeleton.names and free:
@@ -166,7 +171,7 @@ class Session:
                     if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
                         place, turn = bridge.mirrored(effector.place, effector.turn)
                         twin = replace(twin, place=place, turn=turn)
-                    found.setdefault(twin.bone, replace(twin, mirrored=True))
+                    found[twin.bone] = replace(twin, mirrored=True)
         return list(found.values())
 
     def _effector(self, bone: int, point: Array, name: str) -> Effector:

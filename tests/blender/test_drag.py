@@ -288,6 +288,29 @@ def test_with_x_mirror_the_other_side_does_the_same(rig: Any) -> None:
     assert abs(world(rig, "head")[0]) < 1e-3
 
 
+def test_with_x_mirror_the_grabbed_side_leads_the_other_even_if_both_are_selected(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    rig.poise_root = "FIXED"
+    bpy.ops.poise.clear_pins()
+    names = ["hand.R", "foot.L", "foot.R", "hand.L"]
+    before = {name: world(rig, name) for name in names}
+    lead(session_of(rig, *names), [0.1, -0.1, 0.1])
+    for name in names:
+        way = [0.1 if name.endswith("R") else -0.1, -0.1, 0.1]
+        np.testing.assert_allclose(world(rig, name) - before[name], way, atol=2e-3)
+
+
+def test_with_x_mirror_both_sides_are_pinned_and_let_go(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    bpy.ops.poise.cycle_pin(bone="hand.L")
+    choose(rig, "upper_arm.R")
+    bpy.ops.poise.pin()
+    hands = {*FEET, "hand.L", "hand.R"}
+    assert {pin.name for pin in rig.poise_pins} == hands | {"upper_arm.L", "upper_arm.R"}
+    bpy.ops.poise.unpin()
+    assert {pin.name for pin in rig.poise_pins} == hands
+
+
 def test_a_pin_of_what_is_dragged_lets_go_and_holds_again_where_it_is_dropped(rig: Any) -> None:
     bpy.ops.poise.drag(bone="foot.L", shift=(0.1, -0.2, 0.2))
     pin = rig.poise_pins[rig.poise_pins.find("foot.L")]
