@@ -33,6 +33,7 @@ class Hold:
     target: str | None
     weight: float
     priority: int
+    library: str | None = None  # the file that the target is linked from: one here may have the same name
 
     def place(self, world: Array) -> tuple[Array | None, Array | None]:
         """Position (3,) and rotation (4,) in the armature space that `world` (4, 4) leads from, as things are now."""
@@ -41,9 +42,8 @@ class Hold:
         if self.space == ARMATURE:
             return position, turn
         if self.target is not None:
-            position, turn = bridge.armature_to_world(
-                bridge.world_matrix(bpy.data.objects[self.target]), position, turn
-            )
+            target = bpy.data.objects[self.target, self.library]
+            position, turn = bridge.armature_to_world(bridge.world_matrix(target), position, turn)
         return bridge.world_to_armature(world, position, turn)
 
     def goal(self, world: Array, first: int) -> Goal:
@@ -140,4 +140,5 @@ def read_pin(pin: Any) -> Hold:
         pin.target.name if pin.space == OBJECT else None,
         pin.weight,
         pin.priority,
+        pin.target.library.filepath if pin.space == OBJECT and pin.target.library is not None else None,
     )

@@ -403,6 +403,23 @@ def test_a_setting_that_is_no_good_is_named_and_keeps_nobody_from_dragging(
         assert sentence in said
 
 
+def test_a_pin_goes_with_a_linked_object_though_one_here_has_its_name(rig: Any, tmp_path: Path) -> None:
+    cup, file = make_empty("Cup"), str(tmp_path / "cup.blend")
+    bpy.data.libraries.write(file, {cup})
+    with bpy.data.libraries.load(file, link=True) as (_, wanted):
+        wanted.objects = ["Cup"]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    cup.location = (5.0, 5.0, 5.0)
+    choose(rig, "hand.L")
+    bpy.ops.poise.pin(kind="POSITION", space="ARMATURE")
+    linked.select_set(True)
+    bpy.ops.poise.pin_space(space="OBJECT")
+    hand = world(rig, "hand.L")
+    bpy.ops.poise.drag(bone="hand.R", shift=(0.0, 0.0, 0.05))
+    np.testing.assert_allclose(world(rig, "hand.L"), hand, atol=NEAR)
+
+
 def test_another_space_leaves_the_pin_where_it_is(rig: Any) -> None:
     cup = make_empty("Cup")
     cup.location, cup.rotation_euler, cup.scale = (0.6, -0.3, 1.2), (0.3, 0.1, 0.4), (2.0, 2.0, 2.0)
