@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, StringProperty
 
 from .. import bridge
 from ..bridge import Grab
@@ -16,7 +16,7 @@ from . import autokey
 from .pins import keep_pin
 from .pointer import Pointer
 from .reach import begin
-from .session import Lost, Session, next_kind
+from .session import KINDS, Lost, Session, next_kind
 from .tool import counted
 
 _TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse
@@ -36,6 +36,7 @@ _HINTS: Final = (
     ("   Snap", "EVENT_CTRL"),  # the picture of this key is wider than those of others
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
+_AS_SET: Final = ("AS_SET", "As Set", "As it is now")
 _CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
 _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
@@ -66,6 +67,18 @@ class POISE_OT_drag(bpy.types.Operator):
         subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
     )  # fmt: skip
 
+    selected: BoolProperty(
+        name="Selected Too", description="If it is selected, all selected bones are dragged", options={"SKIP_SAVE"}
+    )
+    wins: EnumProperty(
+        name="Wins", description="What is served first; it stays so for the next drags",
+        items=(_AS_SET, ("PINS", "Pins", "Pins hold"), ("DRAG", "Drag", "Pins give way")), options={"SKIP_SAVE"},
+    )  # fmt: skip
+    pin: EnumProperty(
+        name="Pin", description="How what is dragged is pinned at the end",
+        items=(_AS_SET, *((kind, kind.capitalize(), "") for kind in KINDS)), options={"SKIP_SAVE"},
+    )  # fmt: skip
+
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "POSE":
@@ -76,6 +89,7 @@ class POISE_OT_drag(bpy.types.Operator):
     # -- from Python, and again from the panel of the last operation -----------------------------------------------
 
     def execute(self, context: Any) -> set[str]:
+        self._sessions: list[Session] = []
         try:
             object: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
             if self.object and object is None:
@@ -83,15 +97,14 @@ class POISE_OT_drag(bpy.types.Operator):
             bridge.check(object)
             turned = not np.allclose(self.turn, rotation.IDENTITY)
             grab = self._named(context, object)
-            refusal = autokey.check(context, object)
-            if refusal is not None:
-                raise CoreError(refusal)
-            session = begin(context, object, [grab], settle=True, turning=turned)
-            session.lead(np.array(self.shift), rotation.normalize(np.array(self.turn)))
+            self._sessions = list(self._begin(context, grab, settle=True, turning=turned))
+            for session in self._sessions:
+                session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
+                session.lead(np.array(self.shift), rotation.normalize(np.array(self.turn)))
         except CoreError as error:
+            self._give_back()
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._sessions = [session]
         self._keep(context)
         return {"FINISHED"}
 
@@ -123,6 +136,7 @@ class POISE_OT_drag(bpy.types.Operator):
             self.report({"WARNING"}, "No bone is under the mouse, and none is active")
             return {"CANCELLED"}
         try:
+            self.selected = True
             self._sessions = list(self._begin(context, grab))
         except CoreError as error:
             self.report({"ERROR"}, str(error))
@@ -152,10 +166,10 @@ class POISE_OT_drag(bpy.types.Operator):
         finally:
             self._close(context)
 
-    def _begin(self, context: Any, grab: Grab) -> Iterator[Session]:
+    def _begin(self, context: Any, grab: Grab, **how: bool) -> Iterator[Session]:
         """A session for each armature of which a part is dragged: all that is selected, if the grabbed bone is."""
         grabs = {grab.object_name: [grab]}
-        bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or ()}
+        bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or () if self.selected}
         if (grab.object_name, grab.bone) in bones:
             for object_name, bone in sorted(bones - {(grab.object_name, grab.bone)}):
                 grabs.setdefault(object_name, []).append(Grab(object_name, bone, (0.0, 0.0, 0.0)))
@@ -165,7 +179,7 @@ class POISE_OT_drag(bpy.types.Operator):
                 refusal = autokey.check(context, object)
                 if refusal is not None:
                     raise CoreError(refusal)
-                yield begin(context, object, some)
+                yield begin(context, object, some, **how)
             except CoreError as error:
                 if object_name == grab.object_name:
                     raise
@@ -238,7 +252,8 @@ class POISE_OT_drag(bpy.types.Operator):
         elif event.type == "P":
             self._each(self._cycle_pin)
         elif event.type in _WINS:
-            self._each(lambda session: session.switch(wins=_WINS[event.type]))
+            self.wins = _WINS[event.type]
+            self._each(lambda session: session.switch(wins=self.wins))
         return self._follow(context, mouse)
 
     def _each(self, act: Any) -> None:
@@ -247,7 +262,8 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _cycle_pin(self, session: Session) -> None:
         first = self._sessions[0].kinds[self._sessions[0].effectors[0].bone]
-        session.switch(kind=next_kind(first) if session is self._sessions[0] else first)
+        self.pin = next_kind(first) if session is self._sessions[0] else first
+        session.switch(kind=self.pin)
 
     def _follow(self, context: Any, mouse: tuple[float, float]) -> set[str]:
         """The mouse is there: lead the body after it."""

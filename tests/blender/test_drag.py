@@ -67,6 +67,17 @@ def test_the_operator_brings_the_bone_there_and_the_pins_hold(rig: Any) -> None:
     np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
 
 
+def test_from_python_all_selected_bones_are_dragged_pinned_and_win_if_asked(rig: Any) -> None:
+    names = ["hand.L", "hand.R"]
+    choose(rig, *names)
+    hands = np.array([world(rig, name) for name in names])
+    bpy.ops.poise.drag(bone="hand.L", selected=True, wins="DRAG", pin="POSITION", shift=(0.0, -0.2, 0.1))
+    moved = np.array([world(rig, name) for name in names]) - hands
+    np.testing.assert_allclose(moved, [[0.0, -0.2, 0.1]] * 2, atol=NEAR)
+    assert [pin.name for pin in rig.poise_pins] == [*FEET, *names]
+    assert rig.poise_wins == "DRAG"
+
+
 def test_without_a_name_the_active_bone_is_dragged(rig: Any) -> None:
     choose(rig, "hand.L")
     hand = world(rig, "hand.L")

@@ -56,6 +56,14 @@ def begin(hand: Any) -> Generator[float, None, Pixel]:
     return hand.x, hand.y
 
 
+def redo_settings(hand: Any) -> None:
+    """As the panel Adjust Last Operation does it."""
+    import bpy
+
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.ed.undo_redo()
+
+
 def under_mouse(hand: Any, name: str = HAND) -> list[int]:
     """How many pixels a joint is off the mouse."""
     x, y = hand.pixel(head(name))
@@ -307,6 +315,8 @@ def pin_on_the_way(hand: Any) -> Act:
         "hand": head(HAND),
         "pin": list(armature().poise_pins[0].position),
     }
+    redo_settings(hand)
+    seen |= {"hand again": head(HAND), "pins again": len(armature().poise_pins), "wins again": armature().poise_wins}
     yield from key(hand, "Z", ctrl=True)
     return seen | {"pins undone": len(armature().poise_pins), "wins undone": armature().poise_wins}
 
@@ -410,6 +420,7 @@ def two(hand: Any) -> Act:
     for rig in (first, second):
         rig.pose.bones["hand.L" if rig is first else "hand.R"].select = True
     bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="Hands are selected")
     seen: Seen = {"start": [channels(rig) for rig in (first, second)], "selected": selected()}
     hands = [(first, HAND), (second, "hand.R")]
     before = [head(name, rig) for rig, name in hands]
@@ -420,6 +431,10 @@ def two(hand: Any) -> Act:
                     for old, (rig, name) in zip(before, hands, strict=True)]  # fmt: skip
     hand.screenshot("ways_two")
     yield from drop(hand)
+    places = [head(name, rig) for rig, name in hands]
+    redo_settings(hand)
+    again = [head(name, bpy.data.objects[rig]) for rig, name in zip(names, (HAND, "hand.R"), strict=True)]
+    seen["jumped"] = [[b - a for a, b in zip(*pair, strict=True)] for pair in zip(places, again, strict=True)]
     yield from key(hand, "Z", ctrl=True)
     seen["undone"] = [channels(bpy.data.objects[name]) for name in names]
     yield from hand.click(*hand.pixel(head("head", bpy.data.objects[names[1]])))

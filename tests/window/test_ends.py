@@ -121,6 +121,8 @@ def test_p_in_mid_drag_pins_it_where_it_is_dropped_and_one_undo_takes_all_of_it_
     assert seen["pins"] == [["hand.L", True, False]]
     np.testing.assert_allclose(seen["pin"], seen["hand"], atol=1e-5)
     assert (seen["wins"], seen["wins undone"], seen["pins undone"]) == ("DRAG", "PINS", 0)
+    assert (seen["pins again"], seen["wins again"]) == (1, "DRAG")
+    np.testing.assert_allclose(seen["hand again"], seen["hand"], atol=NEAR)
 
 
 # -- the views --------------------------------------------------------------------------------------------------------
@@ -152,5 +154,6 @@ def test_two_armatures_are_dragged_together_by_what_is_selected_and_alone_otherw
     np.testing.assert_allclose([seen["off"], seen["off alone"]], 0, atol=PIXELS)
     assert np.linalg.norm(seen["ways"][0]) > 0.1
     np.testing.assert_allclose(seen["ways"][1], seen["ways"][0], atol=NEAR)
+    np.testing.assert_allclose(seen["jumped"], 0, atol=NEAR)  # in Adjust Last Operation
     assert seen["undone"] == seen["end"] == seen["start"]
     assert seen["first alone"] == seen["start"][0]
