@@ -204,6 +204,7 @@ class POISE_OT_drag(bpy.types.Operator):
         except Lost as lost:
             self.report({"WARNING"}, str(lost))
             self._close(context)
+            self._each(lambda session: session.abandon())  # there is no undo step for half a drag
             return {"CANCELLED"}
         except CoreError as error:
             self.report({"ERROR"}, str(error))

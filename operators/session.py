@@ -315,7 +315,16 @@ class Session:
 
     def give_back(self) -> None:
         """The exact pose at the press."""
-        object = self.object()
+        self._restore(self.object())
+
+    def abandon(self) -> None:
+        """As `give_back`, after Lost: of the armature as it is now, if it is there and has the same bones."""
+        try:
+            self._restore(bridge.find_again(self.name, self._uid, self.rig.skeleton.names))
+        except CoreError:
+            return
+
+    def _restore(self, object: Any) -> None:
         for (bone, name), value in self.switched.items():
             object.pose.bones[bone][name] = value
         bridge.write_channels(object, self._channels)

@@ -374,6 +374,18 @@ def test_an_armature_that_is_gone_ends_the_drag_with_a_sentence(rig: Any, harm: 
         session.give_back()
 
 
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT", "EDIT"])
+def test_a_drag_that_is_lost_leaves_the_pose_as_it_was_where_there_still_is_one(rig: Any, mode: str) -> None:
+    before = stored(rig)
+    session = session_of(rig, "hand.L")
+    lead(session, [0.0, -0.2, 0.1])
+    rig.name = "somebody else"
+    bpy.ops.object.mode_set(mode=mode)
+    session.abandon()
+    bpy.ops.object.mode_set(mode="POSE")
+    assert stored(rig) == before
+
+
 # -- pins: by object, by name, mirrored, found ------------------------------------------------------------------------
 
 

@@ -38,7 +38,16 @@ def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
     """One act after the other; what was seen, by the name of the act."""
     seen: Seen = {}
     yield from open_rig(hand, file)
-    for act in (tools_change, focus_is_lost, mouse_leaves, undo_comes, keys_of_undo, deleted, loaded):
+    for act in (
+        tools_change,
+        focus_is_lost,
+        mouse_leaves,
+        undo_comes,
+        keys_of_undo,
+        left_for_object_mode,
+        deleted,
+        loaded,
+    ):
         yield from look_from(hand, ASIDE, act is not mouse_leaves)
         seen[act.__name__] = yield from act(hand, file)
         seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
@@ -172,6 +181,21 @@ def marks_in(hand: Any, name: str) -> int:
     middle = region.x + region.width // 2
     part = hand.look(name)[region.y + 10 : region.y + 40, middle - 60 : middle + 60]
     return int((part > 200).all(axis=-1).sum())
+
+
+def left_for_object_mode(hand: Any, file: str) -> Act:
+    """A script leaves Pose Mode in mid-drag."""
+    import bpy
+
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    seen["under way"] = channels()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    yield from lead(hand, (x - 20, y + 10))
+    yield from drop(hand)
+    seen |= {"dragging": dragging(), "end": channels()}
+    yield from pose_mode(hand, armature())
+    return seen
 
 
 def deleted(hand: Any, file: str) -> Act:

@@ -68,6 +68,12 @@ def test_a_fault_in_mid_drag_gives_the_start_pose_back(all_seen: dict[str, Any])
     assert seen["end"] == seen["start"] != seen["under way"]
 
 
+def test_a_script_that_leaves_pose_mode_in_mid_drag_gets_the_start_pose(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["left_for_object_mode"]
+    assert not seen["dragging"]
+    assert seen["end"] == seen["start"] != seen["under way"]
+
+
 def test_an_armature_deleted_in_mid_drag_ends_it_and_its_marks_go_at_once(all_seen: dict[str, Any]) -> None:
     seen = all_seen["deleted"]
     assert not seen["dragging"]
