@@ -143,7 +143,8 @@ class POISE_OT_drag(bpy.types.Operator):
             return {"CANCELLED"}
         self._button = event.type if event.value == "CLICK_DRAG" else None
         self._grab = grab
-        self._pointer = self._point(context, view, mouse)
+        held = event.value == "CLICK_DRAG" and event.ctrl  # not the key of a shortcut, which is let go of
+        self._pointer = self._point(context, view, mouse, snap=held)
         self._reason, self._quiet = "", 0.0
         self._trail: list[Any] = []
         self._marks = Marks()
@@ -185,7 +186,7 @@ class POISE_OT_drag(bpy.types.Operator):
                     raise
                 self.report({"WARNING"}, str(error))  # what is just selected, too, does not stop what is grabbed
 
-    def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float]) -> Pointer:
+    def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float], snap: bool) -> Pointer:
         session = self._sessions[0]
         effector = session.effectors[0]
         places = np.stack([effector.place, session.heads[effector.bone]])
@@ -195,7 +196,7 @@ class POISE_OT_drag(bpy.types.Operator):
         assert frame is not None
         overlay = context.space_data.overlay
         grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
-        return Pointer(view, world[0], world[1], frame, np.array(mouse, float), grid)
+        return Pointer(view, world[0], world[1], frame, np.array(mouse, float), grid, snap=snap)
 
     def _guarded(self, context: Any, act: Any) -> set[str]:
         """Whatever goes wrong, nothing is left behind."""
@@ -203,8 +204,8 @@ class POISE_OT_drag(bpy.types.Operator):
             return act()
         except Lost as lost:
             self.report({"WARNING"}, str(lost))
-            self._close(context)
             self._each(lambda session: session.abandon())  # there is no undo step for half a drag
+            self._close(context)
             return {"CANCELLED"}
         except CoreError as error:
             self.report({"ERROR"}, str(error))

@@ -57,10 +57,10 @@ def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
     return seen | (yield from ways(hand))
 
 
-def begin(hand: Any) -> Generator[float, None, Pixel]:
+def begin(hand: Any, **modifiers: bool) -> Generator[float, None, Pixel]:
     """Grab the hand and lead it some way; where the mouse is."""
     start = hand.pixel(head(HAND))
-    yield from grab(hand, start)
+    yield from grab(hand, start, **modifiers)
     yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     return hand.x, hand.y
 
@@ -301,7 +301,7 @@ def wheel(hand: Any) -> Act:
 
 
 def steps(hand: Any) -> Act:
-    """Shift in mid-drag makes a tenth of the way, Ctrl whole steps of the grid."""
+    """Shift in mid-drag makes a tenth of the way, Ctrl, before the press or after it, whole steps of the grid."""
     seen: Seen = {"start": channels()}
     x, y = yield from begin(hand)
     yield RESTS
@@ -315,14 +315,18 @@ def steps(hand: Any) -> Act:
     hand.screenshot("ways_precise")
     yield from cancel(hand, "ESC")
     at = head(HAND)
-    yield from begin(hand)
-    hand.hold("LEFT_CTRL", ctrl=True)
-    yield RESTS
     overlay = hand.viewport.spaces.active.overlay
     grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
-    seen["whole"] = [(a - b) / grid for a, b in zip(head(HAND), at, strict=True)]
-    hand.let_go("LEFT_CTRL")
-    yield from cancel(hand, "ESC")
+    for before in (False, True):
+        if before:
+            hand.hold("LEFT_CTRL", ctrl=True)
+        yield from begin(hand, ctrl=before)
+        if not before:
+            hand.hold("LEFT_CTRL", ctrl=True)
+        yield RESTS
+        seen[f"whole, {before}"] = [(a - b) / grid for a, b in zip(head(HAND), at, strict=True)]
+        hand.let_go("LEFT_CTRL")
+        yield from cancel(hand, "ESC")
     return seen | {"end": channels()}
 
 
