@@ -42,8 +42,9 @@ class Hold:
         if self.space == ARMATURE:
             return position, turn
         if self.target is not None:
-            target = bpy.data.objects[self.target, self.library]
-            position, turn = bridge.armature_to_world(bridge.world_matrix(target), position, turn)
+            objects: Any = bpy.data.objects
+            matrix = bridge.world_matrix(objects[self.target, self.library])
+            position, turn = bridge.armature_to_world(matrix, position, turn)
         return bridge.world_to_armature(world, position, turn)
 
     def goal(self, world: Array, first: int) -> Goal:

@@ -16,7 +16,7 @@ from . import autokey
 from .pins import keep_pin
 from .pointer import Pointer
 from .reach import begin
-from .session import KINDS, Lost, Session, next_kind
+from .session import Lost, Session, next_kind
 from .tool import counted
 
 _TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse
@@ -66,7 +66,6 @@ class POISE_OT_drag(bpy.types.Operator):
         name="Turn", description="How it is turned in the world: a quaternion w, x, y, z", size=4,
         subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
     )  # fmt: skip
-
     selected: BoolProperty(
         name="Selected Too", description="If it is selected, all selected bones are dragged", options={"SKIP_SAVE"}
     )
@@ -75,8 +74,13 @@ class POISE_OT_drag(bpy.types.Operator):
         items=(_AS_SET, ("PINS", "Pins", "Pins hold"), ("DRAG", "Drag", "Pins give way")), options={"SKIP_SAVE"},
     )  # fmt: skip
     pin: EnumProperty(
-        name="Pin", description="How what is dragged is pinned at the end",
-        items=(_AS_SET, *((kind, kind.capitalize(), "") for kind in KINDS)), options={"SKIP_SAVE"},
+        name="Pin", description="How what is dragged is pinned at the end", options={"SKIP_SAVE"},
+        items=(
+            _AS_SET,
+            ("NONE", "None", "It is let go"),
+            ("POSITION", "Position", "Its position is pinned"),
+            ("BOTH", "Position and Rotation", "Its position and its rotation are pinned"),
+        ),
     )  # fmt: skip
 
     @classmethod
