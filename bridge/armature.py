@@ -91,6 +91,15 @@ class Rig:
         name = next((names[above] for above in self.skeleton.ancestors(bone) if names[above] in self.driven), None)
         return None if name is None else f"{name} is decided by {self.driven[name]}"
 
+    def is_stuck(self, bone: int) -> bool:
+        """Whether nothing that is free to turn comes between the bone and the driven one that it hangs on, or is."""
+        for above in self.skeleton.ancestors(bone):
+            if self.skeleton.driven[above]:
+                return True
+            if above != bone and self.skeleton.movable[above]:
+                return False
+        return False
+
     @cached_property
     def channels(self) -> tuple[str, ...]:
         """The properties that the pose is made of."""

@@ -61,6 +61,7 @@ class ControlledBody:
     hangs (N,)        whether its control goes along with the part before
     rigid (N,)        segments of limbs: they may be stretched now, but not by what turns them
     switches          bone of the body -> (bone, property, value): what has to be so for its control to lead it
+    riding            further bones of the rig -> bone of the body: where they are led, that is
     """
 
     skeleton: Skeleton
@@ -70,15 +71,22 @@ class ControlledBody:
     hangs: Flags
     rigid: Flags
     switches: Mapping[int, tuple[str, str, float]]
+    riding: Mapping[int, int]
 
     def parts(self) -> dict[int, int]:
-        """Bone of the rig -> bone of the body: its own, and those that turn them."""
+        """Bone of the rig -> bone of the body: its own, those that turn them, and those that ride on them."""
         turners = {control.turns: part for part, control in enumerate(self.controls) if control.turns >= 0}
-        return turners | {int(bone): part for part, bone in enumerate(self.bones)}
+        return {**turners, **{int(bone): part for part, bone in enumerate(self.bones)}, **self.riding}
 
 
-def find_controlled(object: ArmatureObject, rig: Rig, roles: Roles) -> ControlledBody | None:
-    """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none."""
+def find_controlled(
+    object: ArmatureObject, rig: Rig, roles: Roles, besides: Iterable[int] = ()
+) -> ControlledBody | None:
+    """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none.
+
+    `besides`: other bones that are to ride on the body, as far as they lead a part of it, or are driven by one. Those
+    that led it otherwise than its control does, as by IK, go with it.
+    """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
     if "hips" not in roles.bones and "spine" not in roles.limbs:
@@ -106,8 +114,17 @@ def find_controlled(object: ArmatureObject, rig: Rig, roles: Roles) -> Controlle
         controls[bone] = control
     if first not in controls:
         return None
+    turners = {control.turns for control in controls.values()}
+    riding = {bone: graph.part_of(bone, controls) for bone in besides if bone not in controls and bone not in turners}
+    riding = {bone: part for bone, part in riding.items() if part >= 0}
+    body = dict(controls)
+    for bone, part in riding.items():
+        first_led = next((other for other in body if bone in graph.upstream(other)), part)
+        switched = graph.switch(first_led, body[first_led].turns) is not None
+        if switched and graph.moving[bone] and not graph.hangs(bone, part, body):
+            order[bone], controls[bone] = part, Control(bone, bone)
     bones = [bone for bone in order if bone in controls]
-    return _hung(rig.skeleton, roles, bones, order, controls, graph)
+    return _hung(rig.skeleton, roles, bones, order, controls, graph, riding)
 
 
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
@@ -209,6 +226,17 @@ class _Graph:
         """The bone that leads an IK chain to this one's head; -1: none."""
         return self._goals.get(bone, -1) if bone not in self.in_chains else -1
 
+    def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
+        """The part that a bone leads, of several the nearest; if bones drive it the one it hangs on; -1: none."""
+        places = self.rest[:, :, 3]
+        led = [part for part in controls if bone in self.upstream(part)]
+        if led:
+            return min(led, key=lambda part: float(np.linalg.norm(places[part] - places[bone])))
+        driven = self.rig.skeleton.driven[bone] and self.above[bone] - {int(self.rig.skeleton.parents[bone])}
+        steps = self.upstream(bone) if driven else {}
+        parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
+        return parts[min(parts.keys() & steps, key=steps.__getitem__)] if parts.keys() & steps else -1
+
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Whether a control goes along with a part of the body, or with that part's control."""
         if control < 0 or part < 0:
@@ -218,6 +246,8 @@ class _Graph:
 
     def switch(self, bone: int, control: int) -> tuple[str, str, float] | None:
         """What property fades out the constraints that come after the one by which `control` leads this bone."""
+        if control < 0:
+            return None
         drivers = self.object.animation_data.drivers if self.object.animation_data else ()
         for other in (bone, *self.upstream(bone)):
             constraints = self.object.pose.bones[other].constraints
@@ -253,7 +283,7 @@ def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
 
 def _hung(
     skeleton: Skeleton, roles: Roles, bones: list[int], order: Mapping[int, int], controls: Mapping[int, Control],
-    graph: _Graph,
+    graph: _Graph, riding: Mapping[int, int],
 ) -> ControlledBody:  # fmt: skip
     place = {bone: number for number, bone in enumerate(bones)}
     parents = np.array([place.get(order[bone], -1) for bone in bones])
@@ -267,6 +297,7 @@ def _hung(
         rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
         rotation.mul(rotation.inv(above), turns),
         skeleton.lengths[bones],
+        movable=~np.isin(bones, list(riding)),
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
     )
     known: dict[str, Any] = {}
@@ -283,7 +314,10 @@ def _hung(
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
     hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
-    return ControlledBody(body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches)
+    return ControlledBody(
+        body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches,
+        {bone: place[part] for bone, part in riding.items()},
+    )  # fmt: skip
 
 
 def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
@@ -348,7 +382,7 @@ def lead_controls(
                 break
             if passing and errors.max() < _GLANCE and far.max() < _SEEN:
                 break
-            now = _turned(now, controlled, change, heads, turns, wanted_heads)
+            now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads)
             write_pose(object, rig, now, bones)
         if errors.max() > _ASTRAY:
             worst = controlled.skeleton.names[int(np.argmax(errors))]
@@ -368,8 +402,9 @@ def lead_controls(
 
 
 def _turned(
-    now: Pose, controlled: ControlledBody, change: Array, heads: Array, turns: Array, wanted_heads: Array
-) -> Pose:
+    now: Pose, skeleton: Skeleton, controlled: ControlledBody, change: Array, heads: Array, turns: Array,
+    wanted_heads: Array,
+) -> Pose:  # fmt: skip
     """The controls' next channels."""
     rotations, translations = np.array(now.rotations), np.array(now.translations)
     turners, movers = (np.array([getattr(one, name) for one in controlled.controls]) for name in ("turns", "moves"))
@@ -383,6 +418,8 @@ def _turned(
     parts = np.flatnonzero(movers >= 0)
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    rest = frame_rotations(skeleton.rest_matrices[bones][:, :, :3])  # locations that are not local know no rest frame
+    base = np.where(skeleton.local_location[bones, None], base, rotation.mul(base, rotation.inv(rest)))
     lever = heads[controlled.bones[parts]] - heads[bones]
     swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
     step = wanted_heads[parts] - swung - heads[bones]

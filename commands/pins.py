@@ -33,6 +33,7 @@ class Hold:
     target: str | None
     weight: float
     priority: int
+    library: str | None = None  # the file that the target is linked from: one here may have the same name
 
     def place(self, world: Array) -> tuple[Array | None, Array | None]:
         """Position (3,) and rotation (4,) in the armature space that `world` (4, 4) leads from, as things are now."""
@@ -41,9 +42,9 @@ class Hold:
         if self.space == ARMATURE:
             return position, turn
         if self.target is not None:
-            position, turn = bridge.armature_to_world(
-                bridge.world_matrix(bpy.data.objects[self.target]), position, turn
-            )
+            objects: Any = bpy.data.objects
+            matrix = bridge.world_matrix(objects[self.target, self.library])
+            position, turn = bridge.armature_to_world(matrix, position, turn)
         return bridge.world_to_armature(world, position, turn)
 
     def goal(self, world: Array, first: int) -> Goal:
@@ -69,21 +70,24 @@ class Hold:
         return Fixed(numbers) if self.target is None else Followed(self.target, numbers)
 
 
-def holds(object: Any) -> list[Hold]:
-    """The pins that hold: not muted, of some weight. Raises CoreError for one that cannot."""
-    found: list[Hold] = []
-    for pin in object.poise_pins:
-        if pin.mute or pin.weight <= 0.0 or not (pin.use_position or pin.use_rotation):
-            continue
-        if pin.name not in object.pose.bones:
-            raise CoreError(f'"{object.name}" has no bone "{pin.name}" any more; remove its pin.')
-        found.append(read_pin(pin))
-    return found
+def holding_pins(object: Any) -> list[Any]:
+    """The pins that are to hold: not muted, of some weight."""
+    return [
+        pin for pin in object.poise_pins
+        if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
+    ]  # fmt: skip
+
+
+def read_hold(object: Any, pin: Any) -> Hold:
+    """What a pin of the armature holds; raises CoreError where it cannot."""
+    if pin.name not in object.pose.bones:
+        raise CoreError(f'"{object.name}" has no bone "{pin.name}" any more; remove its pin.')
+    return read_pin(pin)
 
 
 def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
-    holding = holds(object)
+    holding = [read_hold(object, pin) for pin in holding_pins(object)]
     goals = tuple(hold.wish() for hold in holding)
     if not goals:
         raise CoreError(
@@ -137,4 +141,5 @@ def read_pin(pin: Any) -> Hold:
         pin.target.name if pin.space == OBJECT else None,
         pin.weight,
         pin.priority,
+        pin.target.library.filepath if pin.space == OBJECT and pin.target.library is not None else None,
     )

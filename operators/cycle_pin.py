@@ -8,7 +8,7 @@ from bpy.props import StringProperty
 from .. import bridge
 from ..core import CoreError
 from ..overlay.draw import ui_scale
-from .pins import keep_pin
+from .pins import keep_pin, with_other_side
 from .session import next_kind, pin_kind
 from .tool import Tool, selected_bones
 
@@ -44,7 +44,7 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
             if name not in object.pose.bones:
                 raise CoreError(f'"{object.name}" has no bone "{name}".')
         kind = next_kind(pin_kind(object, names[0]))
-        for name in names:
+        for name in with_other_side(object, names):
             keep_pin(context, object, name, kind)
         said = {"NONE": "let go", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
         return "INFO", f"{', '.join(names)}: {said}"

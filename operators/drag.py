@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, StringProperty
 
 from .. import bridge
 from ..bridge import Grab
@@ -38,6 +38,7 @@ _HINTS: Final = (
     ("   Snap", "EVENT_CTRL"),  # the picture of this key is wider than those of others
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
+_AS_SET: Final = ("AS_SET", "As Set", "As it is now")
 _CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
 _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
@@ -67,6 +68,22 @@ class POISE_OT_drag(bpy.types.Operator):
         name="Turn", description="How it is turned in the world: a quaternion w, x, y, z", size=4,
         subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
     )  # fmt: skip
+    selected: BoolProperty(
+        name="Selected Too", description="If it is selected, all selected bones are dragged", options={"SKIP_SAVE"}
+    )
+    wins: EnumProperty(
+        name="Wins", description="What is served first; it stays so for the next drags",
+        items=(_AS_SET, ("PINS", "Pins", "Pins hold"), ("DRAG", "Drag", "Pins give way")), options={"SKIP_SAVE"},
+    )  # fmt: skip
+    pin: EnumProperty(
+        name="Pin", description="How what is dragged is pinned at the end", options={"SKIP_SAVE"},
+        items=(
+            _AS_SET,
+            ("NONE", "None", "It is let go"),
+            ("POSITION", "Position", "Its position is pinned"),
+            ("BOTH", "Position and Rotation", "Its position and its rotation are pinned"),
+        ),
+    )  # fmt: skip
 
     use_active: BoolProperty(
         name="Active Bone", description="Drag the active bone, whatever is under the mouse",
@@ -83,27 +100,33 @@ class POISE_OT_drag(bpy.types.Operator):
     # -- from Python, and again from the panel of the last operation -----------------------------------------------
 
     def execute(self, context: Any) -> set[str]:
+        self._sessions: list[Session] = []
         try:
             object: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
             if self.object and object is None:
                 raise CoreError(f'No object "{self.object}".')
             bridge.check(object)
             turned = not np.allclose(self.turn, rotation.IDENTITY)
-            grab = Grab(object.name, self.bone, tuple(self.point))
-            refusal = autokey.check(context, object)
-            if refusal is not None:
-                raise CoreError(refusal)
-            session = begin(context, object, [grab], settle=True)
-            if turned:
-                session.switch(turning=True)
+            grab = self._named(context, object)
+            self._sessions = list(self._begin(context, grab, settle=True, turning=turned))
+            for session in self._sessions:
+                session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
+                session.lead(np.array(self.shift), rotation.normalize(np.array(self.turn)))
         except CoreError as error:
+            self._give_back()
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        length = float(np.linalg.norm(self.turn)) or 1.0
-        session.lead(np.array(self.shift), np.array(self.turn) / length)
-        self._sessions = [session]
         self._keep(context)
         return {"FINISHED"}
+
+    def _named(self, context: Any, object: Any) -> Grab:
+        """What the properties name: without a name the active bone. Raises CoreError for numbers that are none."""
+        if not np.isfinite([*self.point, *self.shift, *self.turn]).all() or not any(self.turn):
+            raise CoreError("Point and move have to be finite numbers, and the turn a quaternion that is not zero.")
+        grab = Grab(object.name, self.bone, tuple(self.point)) if self.bone else _active(context)
+        if grab is None or grab.object_name != object.name:
+            raise CoreError("No bone is named, and none is active.")
+        return grab
 
     # -- with the mouse ---------------------------------------------------------------------------------------------
 
@@ -125,13 +148,15 @@ class POISE_OT_drag(bpy.types.Operator):
             self.report({"WARNING"}, f"No bone {under}is active")
             return {"CANCELLED"}
         try:
+            self.selected = True
             self._sessions = list(self._begin(context, grab))
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self._button = event.type if event.value == "CLICK_DRAG" else None
         self._grab = grab
-        self._pointer = self._point(context, view, mouse)
+        held = event.value == "CLICK_DRAG" and event.ctrl  # not the key of a shortcut, which is let go of
+        self._pointer = self._point(context, view, mouse, snap=held)
         self._quiet = 0.0
         self._reason: str | None = None  # until it is looked for
         self._trail: list[Any] = []
@@ -155,21 +180,26 @@ class POISE_OT_drag(bpy.types.Operator):
         finally:
             self._close(context)
 
-    def _begin(self, context: Any, grab: Grab) -> Iterator[Session]:
+    def _begin(self, context: Any, grab: Grab, **how: bool) -> Iterator[Session]:
         """A session for each armature of which a part is dragged: all that is selected, if the grabbed bone is."""
         grabs = {grab.object_name: [grab]}
-        bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or ()}
+        bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or () if self.selected}
         if (grab.object_name, grab.bone) in bones:
             for object_name, bone in sorted(bones - {(grab.object_name, grab.bone)}):
                 grabs.setdefault(object_name, []).append(Grab(object_name, bone, (0.0, 0.0, 0.0)))
         for object_name, some in grabs.items():
             object = bpy.data.objects[object_name]
-            refusal = autokey.check(context, object)
-            if refusal is not None:
-                raise CoreError(refusal)
-            yield begin(context, object, some)
+            try:
+                refusal = autokey.check(context, object)
+                if refusal is not None:
+                    raise CoreError(refusal)
+                yield begin(context, object, some, **how)
+            except CoreError as error:
+                if object_name == grab.object_name:
+                    raise
+                self.report({"WARNING"}, str(error))  # what is just selected, too, does not stop what is grabbed
 
-    def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float]) -> Pointer:
+    def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float], snap: bool) -> Pointer:
         session = self._sessions[0]
         effector = session.effectors[0]
         places = np.stack([effector.place, session.heads[effector.bone]])
@@ -179,7 +209,7 @@ class POISE_OT_drag(bpy.types.Operator):
         assert frame is not None
         overlay = context.space_data.overlay
         grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
-        return Pointer(view, world[0], world[1], frame, np.array(mouse, float), grid)
+        return Pointer(view, world[0], world[1], frame, np.array(mouse, float), grid, snap=snap)
 
     def _guarded(self, context: Any, act: Any) -> set[str]:
         """Whatever goes wrong, nothing is left behind."""
@@ -187,6 +217,7 @@ class POISE_OT_drag(bpy.types.Operator):
             return act()
         except Lost as lost:
             self.report({"WARNING"}, str(lost))
+            self._each(lambda session: session.abandon())  # there is no undo step for half a drag
             self._close(context)
             return {"CANCELLED"}
         except CoreError as error:
@@ -236,7 +267,8 @@ class POISE_OT_drag(bpy.types.Operator):
         elif event.type == "P":
             self._each(self._cycle_pin)
         elif event.type in _WINS:
-            self._each(lambda session: session.switch(wins=_WINS[event.type]))
+            self.wins = _WINS[event.type]
+            self._each(lambda session: session.switch(wins=self.wins))
         return self._follow(context, mouse)
 
     def _each(self, act: Any) -> None:
@@ -245,8 +277,8 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _cycle_pin(self, session: Session) -> None:
         first = self._sessions[0].kinds[self._sessions[0].effectors[0].bone]
-        kind = next_kind(first) if session is self._sessions[0] else first
-        session.kinds = dict.fromkeys(session.kinds, kind)
+        self.pin = next_kind(first) if session is self._sessions[0] else first
+        session.switch(kind=self.pin)
 
     def _follow(self, context: Any, mouse: tuple[float, float]) -> set[str]:
         """The mouse is there: lead the body after it."""
@@ -331,7 +363,8 @@ class POISE_OT_drag(bpy.types.Operator):
             autokey.key_switches(object, session.switched, keys)
             object.poise_wins = session.wins
             for bone, kind in session.kinds.items():
-                keep_pin(context, object, session.skeleton.names[bone], kind)
+                for name in session.pins[bone]:
+                    keep_pin(context, object, name, kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from ..commands.pins import OBJECT
 from ..core import CoreError
 from ..properties.pins import PIN_SPACES
-from .pins import set_pins
+from .pins import set_pins, with_other_side
 from .tool import Tool, counted, selected_bones
 
 
@@ -35,12 +35,12 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         selected_bones(context)
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        names = selected_bones(context)
+        names = with_other_side(object, selected_bones(context))
         target = bpy.data.objects.get(self.target)
         if self.space == OBJECT and target is None:
             raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
         set_pins(context, object, names, self.kind, self.space, target)
-        object.poise_active_pin = object.poise_pins.find(names[-1])
+        object.poise_active_pin = object.poise_pins.find(selected_bones(context)[-1])
         return "INFO", f"Pinned {counted(len(names), 'bone')}"
 
 

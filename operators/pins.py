@@ -30,6 +30,14 @@ def set_pins(
         place_pin(object, pin, stands[0][bone], stands[1][bone])
 
 
+def with_other_side(object: Any, bones: Iterable[str]) -> list[str]:
+    """The bones, and their counterparts where the pose is mirrored (X-Axis Mirror)."""
+    names = list(bones)
+    if object.pose.use_mirror_x:
+        names += [other for name in names if (other := bpy.utils.flip_name(name)) in object.pose.bones]
+    return list(dict.fromkeys(names))
+
+
 def add_pin(object: Any, bone: str) -> Any:
     """A new pin of a bone."""
     pin = object.poise_pins.add()
@@ -64,11 +72,14 @@ def place_pin(object: Any, pin: Any, position: Any, rotation: Any) -> None:
     pin.position, pin.rotation = position, rotation
 
 
-def keep_pin(context: Any, object: Any, bone: str, kind: str) -> None:
-    """After a drag: the pin of what was dragged holds it where it is now, or is gone."""
+def keep_pin(context: Any, object: Any, bone: str, kind: str, turned: bool = True) -> None:
+    """After a drag: the pin of what was dragged holds it where it is now, or is gone; its rotation if it `turned`."""
     pin = find_pin(object, bone)
     if kind != "NONE":
+        held = tuple(pin.rotation) if pin is not None and pin.use_rotation and not (pin.mute or turned) else None
         set_pins(context, object, [bone], kind)
+        if held is not None:
+            find_pin(object, bone).rotation = held
     elif pin is not None and not pin.mute:
         release(object, [object.poise_pins.find(bone)])
 

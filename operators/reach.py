@@ -11,15 +11,18 @@ from ..core.rotation import Array
 from .session import Effector, Session
 
 
-def begin(context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> Session:
+def begin(context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False) -> Session:
     """By a chain's list if its effector is dragged, else with the whole body; raises what `Session` does.
 
     Bones of the chain that are selected, too, as after it was made, change nothing about it; others do.
     """
     place = chain_for(object, grabs[0].bone)
     if place is None or not _own(object.poise_chains[place]).issuperset(grab.bone for grab in grabs):
-        return Session(context, object, grabs, settle)
-    return ReachSession(context, object, grabs[:1], place, settle)
+        return Session(context, object, grabs, settle, turning)
+    session = ReachSession(context, object, grabs[:1], place, settle)
+    if turning:
+        session.switch(turning=True)  # refuses it
+    return session
 
 
 def chain_for(object: Any, effector: str) -> int | None:
@@ -67,9 +70,10 @@ class ReachSession(Session):
         )
         self._writer = bridge.PoseWriter(self.rig, self._bones)
 
-    def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
+    def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         if turning:
             raise CoreError(f'A drag {self.manner} leads to a place and does not turn; switch "Use in Drags" off.')
+        self.kinds = self.kinds if kind is None else dict.fromkeys(self.kinds, kind)
 
     def _move(self, number: int, place: Array, stand: Array) -> None:
         if not self._step_by_step:

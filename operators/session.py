@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import ControlledBody, Grab
-from ..commands.pins import LIMITS, Hold, balance_priority, holds, supports
+from ..commands.pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports
 from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
@@ -25,6 +25,7 @@ ROOTS: Final[dict[str, Root]] = {
 }  # fmt: skip
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
+TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _UNSCALED: Final = (
     1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
@@ -44,6 +45,7 @@ class Effector:
     point: Array  # (3,)
     place: Array  # (3,)
     turn: Array  # (4,)
+    name: str  # of what was grabbed: the bone, or one that leads it or rides on it
     mirrored: bool = False  # led the mirrored way
 
 
@@ -55,7 +57,9 @@ class Session:
 
     can_turn = True  # what is dragged
 
-    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False) -> None:
+    def __init__(
+        self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False
+    ) -> None:
         bridge.check(object)
         context.view_layer.update()
         self.name, self._uid = object.name, object.session_uid
@@ -63,6 +67,7 @@ class Session:
         self._channels = bridge.read_channels(object, self.rig.channels)
         self._roles = bridge.read_roles(object, self.rig.skeleton)
         self.controlled = self._find_controlled(object, grabs)
+        grabs = self._able(grabs, turning)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
         self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
         self._matrices = bridge.read_matrices(object)
@@ -77,15 +82,17 @@ class Session:
         self._frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         self.heads, self.turns = forward(self.skeleton, self.start)
         self.effectors = self._effectors(object, grabs)
-        self.kinds = {effector.bone: pin_kind(object, self.bone_name(effector)) for effector in self.effectors}
         self.wins: str = object.poise_wins
-        self.turning = False
+        self.turning = turning
         self.restless = False  # whether the body would go on under a still mouse
         self.solution: Solution | None = None
         self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
-        self._hold = [hold for hold in holds(object) if self._place_of(hold.bone)[0] not in self.kinds]
+        self._left_out: list[str] = []  # sentences about settings that do not count, since they cannot
+        self._hold = self._find_holds(object)
+        self.pins = {effector.bone: self._pins_of(effector) for effector in self.effectors}  # names of bones
+        self.kinds = {bone: pin_kind(object, names[0]) for bone, names in self.pins.items()}
         self._problem: Any
         self._skeleton, self._method = self._prepare(object)
         self._targets = [(effector.place, effector.turn) for effector in self.effectors]
@@ -94,13 +101,42 @@ class Session:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
-        """The controls' body, where what is grabbed is one of its bones, or a control of one, that hangs on others."""
-        controlled = bridge.find_controlled(object, self.rig, self._roles)
+        """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others."""
+        index = self.rig.skeleton.index
+        own = [index(grab.bone) for grab in grabs]
+        pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
+        hang = {bone for bone in (*own, *pinned) if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]}
+        controlled = bridge.find_controlled(object, self.rig, self._roles, hang)
         if controlled is None:
             return None
-        parts, own = controlled.parts(), [self.rig.skeleton.index(grab.bone) for grab in grabs]
-        led = [bone for bone in own if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]]
-        return controlled if led and all(bone in parts for bone in own) else None
+        parts = controlled.parts()
+        return controlled if own[0] in parts and any(bone in parts and bone in hang for bone in own) else None
+
+    def _find_holds(self, object: Any) -> list[Hold]:
+        """The pins that can hold; one that is no good keeps nobody from dragging."""
+        found: list[Hold] = []
+        for pin in holding_pins(object):
+            try:
+                hold = read_hold(object, pin)
+                self._place_of(hold.bone)
+                found.append(hold)
+            except CoreError as error:
+                self._left_out.append(str(error))
+        return found
+
+    def _able(self, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
+        """Of what is grabbed what can be led; raises CoreError if the first cannot: the others are just selected."""
+        index, driven = self.rig.skeleton.index, self.rig.driven
+        if self.controlled is not None:
+            parts = self.controlled.parts()
+            return [grab for grab in grabs if index(grab.bone) in parts]
+        if grabs[0].bone in driven:
+            raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
+        above, first = self.rig.driven_above, index(grabs[0].bone)
+        if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
+            raise CoreError(f'{above(first)}; "{grabs[0].bone}" hangs on it and cannot be dragged.')
+        free = above(first) is None  # then what hangs on driven bones, as they stand, would fight its way
+        return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
 
     def _place_of(self, name: str) -> tuple[int, Array, Array]:
         """The bone of the skeleton that a bone is or rides on, and its place (3,) and frame (4,) in that one's."""
@@ -119,31 +155,45 @@ class Session:
         found: dict[int, Effector] = {}
         skeleton = self.skeleton
         for grab in grabs:
-            if self.controlled is None and grab.bone in self.rig.driven:
-                raise CoreError(f'"{grab.bone}" is decided by {self.rig.driven[grab.bone]}; it cannot be dragged.')
             bone, place, turn = self._place_of(grab.bone)
-            found.setdefault(bone, self._effector(bone, place + rotation.rotate(turn, np.array(grab.point))))
+            point = place + rotation.rotate(turn, np.array(grab.point))
+            found.setdefault(bone, self._effector(bone, point, grab.bone))
         if object.pose.use_mirror_x:
-            for bone, effector in tuple(found.items()):
+            side = skeleton.rest_matrices[:, 0, 3]
+            first = next(iter(found))
+            for bone in sorted(found, key=lambda bone: side[bone] * side[first] < 0.0):  # the grabbed side leads
+                effector = found[bone]
+                if effector.mirrored:
+                    continue
                 other = bpy.utils.flip_name(skeleton.names[bone])
                 free = self.controlled is not None or other not in self.rig.driven
                 if other != skeleton.names[bone] and other in skeleton.names and free:
-                    twin = self._effector(skeleton.index(other), effector.point)
+                    twin = self._effector(skeleton.index(other), effector.point, bpy.utils.flip_name(effector.name))
                     if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
                         place, turn = bridge.mirrored(effector.place, effector.turn)
                         twin = replace(twin, place=place, turn=turn)
-                    found.setdefault(twin.bone, replace(twin, mirrored=True))
+                    found[twin.bone] = replace(twin, mirrored=True)
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array) -> Effector:
+    def _effector(self, bone: int, point: Array, name: str) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone])
+        return Effector(bone, point, place, self.turns[bone], name)
+
+    def _pins_of(self, effector: Effector) -> list[str]:
+        """The bones whose pins are those of what is dragged; if there are none, the one that would be pinned."""
+        return [hold.bone for hold in self._hold if self._place_of(hold.bone)[0] == effector.bone] or [effector.name]
 
     def _prepare(self, object: Any) -> tuple[Skeleton, Any]:
         """What knows how a body moves, about the pose at the press."""
         self._balanced = object.poise_use_balance
         if object.poise_method == "HUMANOID":
             return self.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
+        if self._balanced:
+            try:
+                supports(self._holding())
+            except CoreError as error:
+                self._left_out.append(str(error))
+                self._balanced = False
         method = PinAndDrag(
             limits=LIMITS[object.poise_limits],
             root=ROOTS[object.poise_root],
@@ -160,10 +210,6 @@ class Session:
             return "as a humanoid"
         return "pins win" if self.wins == "PINS" else "drag wins"
 
-    def bone_name(self, effector: Effector) -> str:
-        """Its bone's name."""
-        return self.skeleton.names[effector.bone]
-
     def object(self) -> Any:
         """The armature; raises Lost."""
         found = bpy.data.objects.get(self.name)
@@ -176,7 +222,7 @@ class Session:
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
         up = self._to_armature @ _UP
-        bears = tuple(self._place_of(bone)[0] for bone in supports(self._hold))
+        bears = tuple(self._place_of(bone)[0] for bone in supports(self._holding()))
         return Balance(
             bears[0], bears, masses_of(self.skeleton, self._roles), up,
             priority=max(after, balance_priority(self._hold)),
@@ -192,7 +238,7 @@ class Session:
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=led)
             for effector, (place, turn) in zip(self.effectors, self._targets, strict=True)
         ]
-        goals += [self._held(hold, int(drag_wins)) for hold in self._hold]
+        goals += [self._held(hold, int(drag_wins)) for hold in self._holding()]
         if isinstance(self._method, Humanoid):
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self._writer = bridge.PoseWriter(self.rig, range(len(self._skeleton)))
@@ -204,6 +250,17 @@ class Session:
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         self._writer = bridge.PoseWriter(self.rig, solved, tree.nodes[tree.stretching].tolist())
 
+    def _holding(self) -> list[Hold]:
+        """What the pins hold now: of what is dragged its rotation, as long as that is pinned and not turned."""
+        found: list[Hold] = []
+        for hold in self._hold:
+            kind = self.kinds.get(self._place_of(hold.bone)[0])
+            if kind is None:
+                found.append(hold)
+            elif hold.rotation is not None and kind in TURN_KINDS and not self.turning:
+                found.append(replace(hold, position=None))
+        return found
+
     def _held(self, hold: Hold, first: int) -> Goal:
         """The goal of a pin, of the bone of the skeleton that the pinned one is or rides on."""
         goal = hold.goal(self.world, first)
@@ -211,11 +268,12 @@ class Session:
         turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
         return replace(goal, bone=bone, point=place, rotation=turned)
 
-    def switch(self, wins: str | None = None, turning: bool | None = None) -> None:
-        """Change who wins ("PINS", "DRAG"), or whether what is dragged is turned, too."""
+    def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
+        """Change who wins ("PINS", "DRAG"), whether what is dragged is turned, too, or what its pins hold (KINDS)."""
         if wins is not None and not isinstance(self._method, Humanoid):  # that one serves all alike
             self.wins = wins
         self.turning = self.turning if turning is None else turning
+        self.kinds = self.kinds if kind is None else dict.fromkeys(self.kinds, kind)
         self.renew()
 
     def lead(self, shift: Array, turn: Array) -> Solution:
@@ -261,7 +319,16 @@ class Session:
 
     def give_back(self) -> None:
         """The exact pose at the press."""
-        object = self.object()
+        self._restore(self.object())
+
+    def abandon(self) -> None:
+        """As `give_back`, after Lost: of the armature as it is now, if it is there and has the same bones."""
+        try:
+            self._restore(bridge.find_again(self.name, self._uid, self.rig.skeleton.names))
+        except CoreError:
+            return
+
+    def _restore(self, object: Any) -> None:
         for (bone, name), value in self.switched.items():
             object.pose.bones[bone][name] = value
         bridge.write_channels(object, self._channels)
@@ -281,7 +348,7 @@ class Session:
         """Sentences: driven bones above what does not get where it is led, and what the solver found."""
         if self.solution is None:
             return []
-        explained = self._as_led(self.solution).explain(say_length=self._say_length)
+        explained = [*self.solution.explain(say_length=self._say_length), *self._left_out]
         if self.controlled is not None:
             return explained
         met = self.solution.met()
@@ -291,13 +358,6 @@ class Session:
             if not there
         )
         return [*dict.fromkeys(sentence for sentence in driven if sentence), *explained]
-
-    def _as_led(self, solution: Solution) -> Solution:
-        """The same with the targets of now: a drag's goals keep their first ones."""
-        goals: list[Any] = list(solution.goals)
-        for number, (place, turn) in enumerate(self._targets):
-            goals[number] = replace(goals[number], position=place, rotation=turn if self.turning else None)
-        return replace(solution, goals=tuple(goals))
 
     def _say_length(self, length: float) -> str:
         return bridge.say_length(bpy.context.scene, float(bridge.length_scale(self.world)) * length)

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core import CoreError
-from .pins import PinsTool, release
+from .pins import PinsTool, release, with_other_side
 from .tool import selected_bones
 
 
@@ -21,7 +21,7 @@ class POISE_OT_unpin(PinsTool, bpy.types.Operator):
     )
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        names = {self.bone} if self.bone else set(selected_bones(context))
+        names = [self.bone] if self.bone else with_other_side(object, selected_bones(context))
         places = [place for place, pin in enumerate(object.poise_pins) if pin.name in names]
         if not places:
             raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")

@@ -181,3 +181,30 @@ def test_a_drag_leads_the_controls_keeps_pins_and_is_taken_back(human: Any, grab
     turned, moved, _ = session.finish()
     assert {"forearm_fk.L", "upper_arm_fk.L"} <= {*turned}
     assert not [name for name in (*turned, *moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
+
+
+@pytest.mark.parametrize(
+    ("grabbed", "part"), [("hand_ik.L", "hand.L"), ("foot_ik.L", "foot.L"), ("foot_tweak.L", "foot.L")]
+)
+def test_an_animators_other_controls_lead_the_body_and_go_with_it(human: Any, grabbed: str, part: str) -> None:
+    places = np.array([world(human, grabbed), at(human, part)])
+    way = np.array([-0.1, -0.3, 0.25])
+    assert bpy.ops.poise.drag(bone=grabbed, shift=way) == {"FINISHED"}
+    np.testing.assert_allclose([world(human, grabbed), at(human, part)], places + way, atol=2e-3)
+
+
+def test_a_pin_of_a_control_moves_with_a_drag_of_what_it_leads(human: Any) -> None:
+    select(human, ["hand_ik.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    assert bpy.ops.poise.drag(bone="hand_fk.L", shift=(-0.1, -0.2, 0.1)) == {"FINISHED"}
+    (pin,) = human.poise_pins
+    assert pin.name == "hand_ik.L"
+    np.testing.assert_allclose(pin.position, world(human, "hand_ik.L"), atol=1e-4)
+    np.testing.assert_allclose(world(human, "hand_ik.L"), at(human, "hand.L"), atol=2e-3)
+
+
+def test_a_control_that_leads_nothing_is_refused_with_the_reason(human: Any) -> None:
+    before = contents()["objects"]["rig"]
+    with pytest.raises(RuntimeError, match=r'"jaw_master" hangs on it and cannot be dragged'):
+        bpy.ops.poise.drag(bone="jaw_master", shift=(0.0, 0.0, -0.02))
+    assert contents()["objects"]["rig"] == before

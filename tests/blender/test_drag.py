@@ -10,7 +10,17 @@ import pytest
 from bridge import Grab, read_channels
 from core import CoreError, rotation
 from operators.session import Lost, Session
-from tests.blender.builders import contents, make_armature, make_empty, select, turn, world
+from tests.blender.builders import (
+    choose,
+    contents,
+    make_armature,
+    make_empty,
+    remove_bone,
+    select,
+    turn,
+    world,
+    world_rotation,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -57,6 +67,24 @@ def test_the_operator_brings_the_bone_there_and_the_pins_hold(rig: Any) -> None:
     np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
 
 
+def test_from_python_all_selected_bones_are_dragged_pinned_and_win_if_asked(rig: Any) -> None:
+    names = ["hand.L", "hand.R"]
+    choose(rig, *names)
+    hands = np.array([world(rig, name) for name in names])
+    bpy.ops.poise.drag(bone="hand.L", selected=True, wins="DRAG", pin="POSITION", shift=(0.0, -0.2, 0.1))
+    moved = np.array([world(rig, name) for name in names]) - hands
+    np.testing.assert_allclose(moved, [[0.0, -0.2, 0.1]] * 2, atol=NEAR)
+    assert [pin.name for pin in rig.poise_pins] == [*FEET, *names]
+    assert rig.poise_wins == "DRAG"
+
+
+def test_without_a_name_the_active_bone_is_dragged(rig: Any) -> None:
+    choose(rig, "hand.L")
+    hand = world(rig, "hand.L")
+    bpy.ops.poise.drag(shift=(-0.1, -0.2, 0.1))
+    np.testing.assert_allclose(world(rig, "hand.L") - hand, [-0.1, -0.2, 0.1], atol=NEAR)
+
+
 def test_a_point_of_the_bone_is_led_and_not_its_head(rig: Any) -> None:
     length = rig.data.bones["forearm.L"].length
     before = np.array(rig.matrix_world @ rig.pose.bones["forearm.L"].tail)
@@ -81,6 +109,9 @@ def test_the_operator_turns_the_bone_in_the_world(rig: Any) -> None:
         ({"bone": "hnad.L"}, 'No bone "hnad.L"'),
         ({"bone": "hand.L", "object": "Nobody"}, 'No object "Nobody"'),
         ({"bone": "hand.L", "object": "Cup"}, '"Cup" is no armature'),
+        ({"bone": "hand.L", "shift": (float("nan"), 0.0, 0.0)}, "have to be finite numbers"),
+        ({"bone": "hand.L", "turn": (0.0, 0.0, 0.0, 0.0)}, "a quaternion that is not zero"),
+        ({}, "No bone is named, and none is active"),
     ],
 )
 def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
@@ -90,7 +121,7 @@ def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
     bpy.context.view_layer.objects.active = rig
     before = contents()
     with pytest.raises(RuntimeError, match=sentence):
-        bpy.ops.poise.drag(**settings, shift=(0.1, 0.0, 0.0))
+        bpy.ops.poise.drag(**{"shift": (0.1, 0.0, 0.0), **settings})
     assert contents() == before
 
 
@@ -101,14 +132,27 @@ def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
         session_of(rig, "hand.L")
 
 
-def test_a_bone_that_hangs_on_a_driven_one_says_what_is_in_the_way(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_selected_bones_that_are_driven_do_not_keep_the_others_from_moving(rig: Any) -> None:
+    rig.pose.bones["head"].constraints.new("COPY_LOCATION").target = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    hands = np.array([world(rig, "hand.L"), world(rig, "hand.R")])
+    session = session_of(rig, "hand.L", "head", "hand.R")
+    lead(session, [0.0, -0.2, 0.1])
+    after = [world(rig, "hand.L"), world(rig, "hand.R")]
+    np.testing.assert_allclose(np.subtract(after, hands), [[0.0, -0.2, 0.1]] * 2, atol=NEAR)
+
+
+def test_a_bone_that_hangs_on_a_driven_one_says_what_is_in_the_way_and_can_be_turned(rig: Any) -> None:
     cup = make_empty("Cup")
     bpy.context.view_layer.objects.active = rig
     for name in ("upper_arm.L", "forearm.L", "chest"):
         rig.pose.bones[name].constraints.new("COPY_TRANSFORMS").target = cup
-    bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.3, 0.0))
-    said = "".join(capfd.readouterr())
-    assert 'forearm.L is decided by constraint "Copy Transforms" on "forearm.L" (Copy Transforms); hand.L is' in said
+    said = r'forearm.L is decided by constraint "Copy Transforms" on .*; "hand.L" hangs on it'
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.3, 0.0))
+    before = world_rotation(rig, "hand.L")
+    bpy.ops.poise.drag(bone="hand.L", turn=(0.9, 0.3, 0.2, 0.1))  # it turns about where it is
+    assert float(rotation.angle_between(world_rotation(rig, "hand.L"), before)) > 0.3
 
 
 def test_giving_back_restores_every_stored_number(rig: Any) -> None:
@@ -287,11 +331,48 @@ def test_with_x_mirror_the_other_side_does_the_same(rig: Any) -> None:
     assert abs(world(rig, "head")[0]) < 1e-3
 
 
+def test_with_x_mirror_the_grabbed_side_leads_the_other_even_if_both_are_selected(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    rig.poise_root = "FIXED"
+    bpy.ops.poise.clear_pins()
+    names = ["hand.R", "foot.L", "foot.R", "hand.L"]
+    before = {name: world(rig, name) for name in names}
+    lead(session_of(rig, *names), [0.1, -0.1, 0.1])
+    for name in names:
+        way = [0.1 if name.endswith("R") else -0.1, -0.1, 0.1]
+        np.testing.assert_allclose(world(rig, name) - before[name], way, atol=2e-3)
+
+
+def test_with_x_mirror_both_sides_are_pinned_and_let_go(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    bpy.ops.poise.cycle_pin(bone="hand.L")
+    choose(rig, "upper_arm.R")
+    bpy.ops.poise.pin()
+    hands = {*FEET, "hand.L", "hand.R"}
+    assert {pin.name for pin in rig.poise_pins} == hands | {"upper_arm.L", "upper_arm.R"}
+    bpy.ops.poise.unpin()
+    assert {pin.name for pin in rig.poise_pins} == hands
+
+
 def test_a_pin_of_what_is_dragged_lets_go_and_holds_again_where_it_is_dropped(rig: Any) -> None:
     bpy.ops.poise.drag(bone="foot.L", shift=(0.1, -0.2, 0.2))
     pin = rig.poise_pins[rig.poise_pins.find("foot.L")]
     np.testing.assert_allclose(tuple(pin.position), world(rig, "foot.L"), atol=1e-5)
     assert len(rig.poise_pins) == 2
+
+
+@pytest.mark.parametrize("kind", ["ROTATION", "BOTH"])
+def test_a_pinned_rotation_of_what_is_dragged_holds_until_it_is_turned(rig: Any, kind: str) -> None:
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind=kind)
+    pin, before = rig.poise_pins["hand.L"], world_rotation(rig, "hand.L")
+    held = tuple(pin.rotation)
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.2, 0.1))
+    assert float(rotation.angle_between(world_rotation(rig, "hand.L"), before)) < 1e-3
+    assert tuple(pin.rotation) == held
+    half = rotation.from_axis_angle(np.array([0.0, 0.0, 1.0]), np.array(0.5))
+    bpy.ops.poise.drag(bone="hand.L", turn=tuple(half))
+    assert float(rotation.angle_between(np.array(pin.rotation), rotation.mul(half, before))) < 1e-3
 
 
 def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any) -> None:
@@ -325,6 +406,18 @@ def test_an_armature_that_is_gone_ends_the_drag_with_a_sentence(rig: Any, harm: 
         session.give_back()
 
 
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT", "EDIT"])
+def test_a_drag_that_is_lost_leaves_the_pose_as_it_was_where_there_still_is_one(rig: Any, mode: str) -> None:
+    before = stored(rig)
+    session = session_of(rig, "hand.L")
+    lead(session, [0.0, -0.2, 0.1])
+    rig.name = "somebody else"
+    bpy.ops.object.mode_set(mode=mode)
+    session.abandon()
+    bpy.ops.object.mode_set(mode="POSE")
+    assert stored(rig) == before
+
+
 # -- pins: by object, by name, mirrored, found ------------------------------------------------------------------------
 
 
@@ -341,6 +434,45 @@ def test_a_pin_goes_with_an_object(rig: Any) -> None:
     bpy.context.view_layer.update()
     bpy.ops.poise.solve()
     np.testing.assert_allclose(world(rig, "hand.L"), tuple(cup.matrix_world @ local), atol=NEAR)
+
+
+def test_a_setting_that_is_no_good_is_named_and_keeps_nobody_from_dragging(
+    rig: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.poise.clear_pins()
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="OBJECT", target="Cup")
+    bpy.data.objects.remove(cup)
+    select(rig, ["head"])
+    bpy.ops.poise.pin()
+    remove_bone(rig, "head")
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.poise_use_balance = True
+    before = world(rig, "hand.R")
+    assert bpy.ops.poise.drag(bone="hand.R", shift=(0.1, -0.2, 0.1)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, "hand.R") - before, [0.1, -0.2, 0.1], atol=NEAR)
+    said = "".join(capfd.readouterr())
+    for sentence in ('"hand.L" has no object any more', 'no bone "head" any more', "Balance needs a bone to stand on"):
+        assert sentence in said
+
+
+def test_a_pin_goes_with_a_linked_object_though_one_here_has_its_name(rig: Any, tmp_path: Path) -> None:
+    cup, file = make_empty("Cup"), str(tmp_path / "cup.blend")
+    bpy.data.libraries.write(file, {cup})
+    with bpy.data.libraries.load(file, link=True) as (_, wanted):
+        wanted.objects = ["Cup"]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    cup.location = (5.0, 5.0, 5.0)
+    choose(rig, "hand.L")
+    bpy.ops.poise.pin(kind="POSITION", space="ARMATURE")
+    linked.select_set(True)
+    bpy.ops.poise.pin_space(space="OBJECT")
+    hand = world(rig, "hand.L")
+    bpy.ops.poise.drag(bone="hand.R", shift=(0.0, 0.0, 0.05))
+    np.testing.assert_allclose(world(rig, "hand.L"), hand, atol=NEAR)
 
 
 def test_another_space_leaves_the_pin_where_it_is(rig: Any) -> None:

@@ -199,11 +199,11 @@ def look_from(hand: Any, turn: tuple[float, float, float], perspective: bool) ->
     yield SOON
 
 
-def grab(hand: Any, pixel: Pixel) -> Generator[float, None, None]:
+def grab(hand: Any, pixel: Pixel, **modifiers: bool) -> Generator[float, None, None]:
     """Press the mouse there; the drag begins with the next move."""
     hand.move(*pixel)
     yield SOON
-    hand.hold("LEFTMOUSE")
+    hand.hold("LEFTMOUSE", **modifiers)
 
 
 def lead(hand: Any, end: Pixel, steps: int = 2 * MOVES) -> Generator[float, None, None]:

@@ -38,7 +38,16 @@ def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
     """One act after the other; what was seen, by the name of the act."""
     seen: Seen = {}
     yield from open_rig(hand, file)
-    for act in (tools_change, focus_is_lost, mouse_leaves, undo_comes, keys_of_undo, deleted, loaded):
+    for act in (
+        tools_change,
+        focus_is_lost,
+        mouse_leaves,
+        undo_comes,
+        keys_of_undo,
+        left_for_object_mode,
+        deleted,
+        loaded,
+    ):
         yield from look_from(hand, ASIDE, act is not mouse_leaves)
         seen[act.__name__] = yield from act(hand, file)
         seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
@@ -48,12 +57,20 @@ def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
     return seen | (yield from ways(hand))
 
 
-def begin(hand: Any) -> Generator[float, None, Pixel]:
+def begin(hand: Any, **modifiers: bool) -> Generator[float, None, Pixel]:
     """Grab the hand and lead it some way; where the mouse is."""
     start = hand.pixel(head(HAND))
-    yield from grab(hand, start)
+    yield from grab(hand, start, **modifiers)
     yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     return hand.x, hand.y
+
+
+def redo_settings(hand: Any) -> None:
+    """As the panel Adjust Last Operation does it."""
+    import bpy
+
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.ed.undo_redo()
 
 
 def under_mouse(hand: Any, name: str = HAND) -> list[int]:
@@ -166,6 +183,21 @@ def marks_in(hand: Any, name: str) -> int:
     return int((part > 200).all(axis=-1).sum())
 
 
+def left_for_object_mode(hand: Any, file: str) -> Act:
+    """A script leaves Pose Mode in mid-drag."""
+    import bpy
+
+    seen: Seen = {"start": channels()}
+    x, y = yield from begin(hand)
+    seen["under way"] = channels()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    yield from lead(hand, (x - 20, y + 10))
+    yield from drop(hand)
+    seen |= {"dragging": dragging(), "end": channels()}
+    yield from pose_mode(hand, armature())
+    return seen
+
+
 def deleted(hand: Any, file: str) -> Act:
     """A script deletes the armature in mid-drag."""
     import bpy
@@ -270,7 +302,7 @@ def wheel(hand: Any) -> Act:
 
 
 def steps(hand: Any) -> Act:
-    """Shift in mid-drag makes a tenth of the way, Ctrl whole steps of the grid."""
+    """Shift in mid-drag makes a tenth of the way, Ctrl, before the press or after it, whole steps of the grid."""
     seen: Seen = {"start": channels()}
     x, y = yield from begin(hand)
     yield RESTS
@@ -284,14 +316,18 @@ def steps(hand: Any) -> Act:
     hand.screenshot("ways_precise")
     yield from cancel(hand, "ESC")
     at = head(HAND)
-    yield from begin(hand)
-    hand.hold("LEFT_CTRL", ctrl=True)
-    yield RESTS
     overlay = hand.viewport.spaces.active.overlay
     grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
-    seen["whole"] = [(a - b) / grid for a, b in zip(head(HAND), at, strict=True)]
-    hand.let_go("LEFT_CTRL")
-    yield from cancel(hand, "ESC")
+    for before in (False, True):
+        if before:
+            hand.hold("LEFT_CTRL", ctrl=True)
+        yield from begin(hand, ctrl=before)
+        if not before:
+            hand.hold("LEFT_CTRL", ctrl=True)
+        yield RESTS
+        seen[f"whole, {before}"] = [(a - b) / grid for a, b in zip(head(HAND), at, strict=True)]
+        hand.let_go("LEFT_CTRL")
+        yield from cancel(hand, "ESC")
     return seen | {"end": channels()}
 
 
@@ -308,6 +344,8 @@ def pin_on_the_way(hand: Any) -> Act:
         "hand": head(HAND),
         "pin": list(armature().poise_pins[0].position),
     }
+    redo_settings(hand)
+    seen |= {"hand again": head(HAND), "pins again": len(armature().poise_pins), "wins again": armature().poise_wins}
     yield from key(hand, "Z", ctrl=True)
     return seen | {"pins undone": len(armature().poise_pins), "wins undone": armature().poise_wins}
 
@@ -452,6 +490,7 @@ def two(hand: Any) -> Act:
     for rig in (first, second):
         rig.pose.bones["hand.L" if rig is first else "hand.R"].select = True
     bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="Hands are selected")
     seen: Seen = {"start": [channels(rig) for rig in (first, second)], "selected": selected()}
     hands = [(first, HAND), (second, "hand.R")]
     before = [head(name, rig) for rig, name in hands]
@@ -462,6 +501,10 @@ def two(hand: Any) -> Act:
                     for old, (rig, name) in zip(before, hands, strict=True)]  # fmt: skip
     hand.screenshot("ways_two")
     yield from drop(hand)
+    places = [head(name, rig) for rig, name in hands]
+    redo_settings(hand)
+    again = [head(name, bpy.data.objects[rig]) for rig, name in zip(names, (HAND, "hand.R"), strict=True)]
+    seen["jumped"] = [[b - a for a, b in zip(*pair, strict=True)] for pair in zip(places, again, strict=True)]
     yield from key(hand, "Z", ctrl=True)
     seen["undone"] = [channels(bpy.data.objects[name]) for name in names]
     yield from hand.click(*hand.pixel(head("head", bpy.data.objects[names[1]])))

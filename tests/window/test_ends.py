@@ -68,6 +68,12 @@ def test_a_fault_in_mid_drag_gives_the_start_pose_back(all_seen: dict[str, Any])
     assert seen["end"] == seen["start"] != seen["under way"]
 
 
+def test_a_script_that_leaves_pose_mode_in_mid_drag_gets_the_start_pose(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["left_for_object_mode"]
+    assert not seen["dragging"]
+    assert seen["end"] == seen["start"] != seen["under way"]
+
+
 def test_an_armature_deleted_in_mid_drag_ends_it_and_its_marks_go_at_once(all_seen: dict[str, Any]) -> None:
     seen = all_seen["deleted"]
     assert not seen["dragging"]
@@ -110,9 +116,10 @@ def test_the_wheel_leads_away_from_the_viewer_and_stays_under_the_mouse(all_seen
 def test_shift_makes_small_steps_and_ctrl_whole_ones(all_seen: dict[str, Any]) -> None:
     seen = all_seen["steps"]
     assert abs(seen["precise"] - seen["pixels"] / 10) <= PIXELS
-    whole = np.round(seen["whole"])
-    assert np.any(whole != 0)
-    np.testing.assert_allclose(seen["whole"], whole, atol=1e-2)
+    for steps in (seen["whole, False"], seen["whole, True"]):
+        whole = np.round(steps)
+        assert np.any(whole != 0)
+        np.testing.assert_allclose(steps, whole, atol=1e-2)
     assert seen["end"] == seen["start"]
 
 
@@ -121,6 +128,8 @@ def test_p_in_mid_drag_pins_it_where_it_is_dropped_and_one_undo_takes_all_of_it_
     assert seen["pins"] == [["hand.L", True, False]]
     np.testing.assert_allclose(seen["pin"], seen["hand"], atol=1e-5)
     assert (seen["wins"], seen["wins undone"], seen["pins undone"]) == ("DRAG", "PINS", 0)
+    assert (seen["pins again"], seen["wins again"]) == (1, "DRAG")
+    np.testing.assert_allclose(seen["hand again"], seen["hand"], atol=NEAR)
 
 
 # -- the views --------------------------------------------------------------------------------------------------------
@@ -163,5 +172,6 @@ def test_two_armatures_are_dragged_together_by_what_is_selected_and_alone_otherw
     np.testing.assert_allclose([seen["off"], seen["off alone"]], 0, atol=PIXELS)
     assert np.linalg.norm(seen["ways"][0]) > 0.1
     np.testing.assert_allclose(seen["ways"][1], seen["ways"][0], atol=NEAR)
+    np.testing.assert_allclose(seen["jumped"], 0, atol=NEAR)  # in Adjust Last Operation
     assert seen["undone"] == seen["end"] == seen["start"]
     assert seen["first alone"] == seen["start"][0]
