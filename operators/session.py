@@ -26,9 +26,6 @@ ROOTS: Final[dict[str, Root]] = {
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
-_UNSCALED: Final = (
-    1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
-)
 
 
 class Lost(CoreError):
@@ -63,7 +60,7 @@ class Session:
         self._roles = bridge.read_roles(object, self.rig.skeleton)
         self.controlled = self._find_controlled(object, grabs)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
-        self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
+        self.skeleton, self.start = self.rig.skeleton, bridge.read_pose(object, self.rig)
         self._matrices = bridge.read_matrices(object)
         self._start_of_rig = self.start
         if self.controlled is not None:
@@ -327,14 +324,6 @@ class Session:
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places
-
-
-def _rigid(pose: Pose) -> Pose:
-    """The pose without scales that are noise."""
-    if pose.scales is None:
-        return pose
-    scaled = np.abs(pose.scales - 1.0) > _UNSCALED
-    return replace(pose, scales=np.where(scaled, pose.scales, 1.0) if scaled.any() else None)
 
 
 def pin_kind(object: Any, bone: str) -> str:
