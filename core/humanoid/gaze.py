@@ -12,7 +12,7 @@ from ..skeleton import Skeleton
 from .anatomy import anatomy
 from .body import unit
 from .corrections import require
-from .posture import part_bones, rest_turn
+from .posture import rest_turn
 from .roles import Roles
 from .stance import axis_vector, heading_frame
 
@@ -31,7 +31,7 @@ def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: f
     """
     last = require(skeleton, roles, "head")[0]
     axes = anatomy(skeleton, roles).axes
-    chain = [*(bone for bone in part_bones(roles, "neck") if bone in skeleton.ancestors(last)), last]
+    chain = [*(bone for bone in roles.chain("neck") if bone in skeleton.ancestors(last)), last]
     pupils = find_eyes(skeleton, roles)
     rotations = np.array(pose.rotations)
     if head > 0.0:
