@@ -11,7 +11,7 @@ import numpy as np
 from .. import bridge
 from ..bridge import ControlledBody, Grab
 from ..commands.pins import LIMITS, Hold, balance_priority, holds, supports
-from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
+from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
