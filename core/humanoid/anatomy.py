@@ -59,6 +59,7 @@ _DEVIATIONS: Final = {
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
+_ROOT: Final = (35.0, 90.0, 30.0)  # it turns rather than leans: recorded hips lean by some 10 degrees
 _SPINE_JOINTS: Final = 3
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, like halves of a pelvis: no joints of a body
 
@@ -285,7 +286,9 @@ class _Body:
             first = self.roles.bones[role]
             kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
-        result[self.skeleton.parents < 0] = numbers.ROOT_TURN_DEVIATION
+        result[self.skeleton.parents < 0] = (
+            np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
+        )
         return result
 
     def _links(self) -> list[int]:

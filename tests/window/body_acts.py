@@ -82,17 +82,11 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     rig = bpy.context.object
     panel = yield from hand.read_panels(LIMITS)
     seen["limits"] = [getattr(rig, LIMITS)]
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.view3d.view_axis(type="FRONT")
-    yield 0.5
     seen["head within limits"] = yield from turn_head(hand, "body_within_limits")
     yield from hand.click(*panel[LIMITS][0])
     seen["limits"].append(getattr(rig, LIMITS))
     seen["head beyond limits"] = yield from turn_head(hand, "body_beyond_limits")
     seen["back"] = turned()
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.view3d.view_orbit(angle=0.6, type="ORBITLEFT")
-        bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITUP")
     for button in ("poise_method", "bpy.ops.poise.pin(kind='BOTH')"):  # their panels are folded, for room
         x, y = panel[button][0]
         yield from hand.click(x, y + HEADER)
