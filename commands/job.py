@@ -51,7 +51,8 @@ VERSION: Final = 1
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
-Root = Literal["hold", "free", "translate", "fixed", "pull"]  # hold: fixed if all goals are met so; else pull, over frames free
+# hold: fixed if all goals are met so, else pull, and over frames free
+Root = Literal["hold", "free", "translate", "fixed", "pull"]
 Limits = bool | Literal["soft"]
 JointTargets = Literal["present", "rest"]
 

@@ -244,7 +244,7 @@ def _solution(
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits)
     solution = solve(writable, pose, goals, method)
     if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
-        helping = "pull" if job.frames is None else "free"  # as a drag does; frames in time would jump where they are far
+        helping = "pull" if job.frames is None else "free"  # as a drag; frames in time would jump where they are far
         return solve(writable, pose, goals, replace(method, root=helping))
     return solution
 

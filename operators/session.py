@@ -247,7 +247,7 @@ class Session:
         self._lead_controls(object, self.controlled, passing=True)
 
     def _lead_controls(self, object: Any, controlled: ControlledBody, passing: bool) -> None:
-        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing)
+        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing, looks=False)
         self.switched = {**led.switched, **self.switched}
 
     # -- ending -----------------------------------------------------------------------------------------------------

@@ -286,9 +286,7 @@ class _Body:
             first = self.roles.bones[role]
             kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
-        result[self.skeleton.parents < 0] = (
-            np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
-        )
+        result[self.skeleton.parents < 0] = np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
         return result
 
     def _links(self) -> list[int]:

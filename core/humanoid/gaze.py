@@ -62,12 +62,15 @@ def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
     found: dict[bool, int] = {}
     middle = skeleton.rest_matrices[head, :, 3]
     for bone, name in enumerate(skeleton.names):
-        called = name.lower()
-        if not any(word in called for word in _EYE_NAME) or any(word in called for word in _NO_EYE):
-            continue
-        if bone != head and head in skeleton.ancestors(bone):
+        if is_eye(name) and bone != head and head in skeleton.ancestors(bone):
             found.setdefault(bool((skeleton.rest_matrices[bone, :, 3] - middle) @ left > 0.0), bone)
     return sorted(found.values())
+
+
+def is_eye(name: str) -> bool:
+    """Whether a bone is called an eyeball."""
+    called = name.lower()
+    return any(word in called for word in _EYE_NAME) and not any(word in called for word in _NO_EYE)
 
 
 def _towards(frame: Array, way: Array, most: Array) -> Array:
