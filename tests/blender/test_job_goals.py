@@ -62,8 +62,10 @@ def matrix(rig: Any, bone: str) -> Any:
 
 def seen_angle(rig: Any, bone: str, axis: Any, target: Any) -> float:
     """Degrees between an axis of a bone, as it is seen in the world, and the way from its head to a point there."""
-    here = rig.matrix_world.to_3x3() @ matrix(rig, bone).to_3x3() @ Vector(axis)
-    return float(np.degrees(here.angle(Vector(target) - rig.matrix_world @ matrix(rig, bone).translation)))
+    here = np.array(rig.matrix_world.to_3x3() @ matrix(rig, bone).to_3x3() @ Vector(axis))
+    there = np.array(Vector(target) - rig.matrix_world @ matrix(rig, bone).translation)
+    # single precision, as `Vector.angle` has it, makes 0 of a hundredth of a degree
+    return float(np.degrees(np.arctan2(np.linalg.norm(np.cross(here, there)), here @ there)))
 
 
 # --- look at
