@@ -90,7 +90,7 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     for button in ("poise_method", "bpy.ops.poise.pin(kind='BOTH')"):  # their panels are folded, for room
         x, y = panel[button][0]
         yield from hand.click(x, y + HEADER)
-    panel = yield from hand.read_panels("bpy.ops.poise.look_at(target='CURSOR')")
+    panel = yield from hand.read_panels("bpy.ops.poise.look_at(target='CURSOR')", below=0.25)
     hand.screenshot("body_panel")
     seen["panel"] = sorted(panel)
 
