@@ -3,8 +3,9 @@
 J_p is how a point moves, W how a frame turns; [v] is the matrix of the cross product with v.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -70,6 +71,63 @@ class Block(Protocol):
         """(B, 3, D), from the rows of the features."""
         ...
 
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """How the rows J curve under forces and with weights (B, 3), in two parts as `Newton` wants them.
+
+        J x f (B, 3, D) of all points under a force, with half the torques of frames; and by what J^T W J (B, D, D) is
+        more than the second derivatives of 1/2 e^T W e, or less those of f^T e, where features move straight on.
+        """
+        ...
+
+
+class _Seen(ABC):
+    """A block that knows where some points and frames of bones are, and nothing else."""
+
+    points: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @abstractmethod
+    def error(self, at: Kinematics, frames: Frames) -> Array: ...
+
+    @abstractmethod
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array: ...
+
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """As `Block.bend`, by differences of J^T (f + W (e - e_0)) with each feature moved a little along each axis."""
+        points, count = at.points.shape[1], len(at.x)
+        moved = [*self.points, *(points + end for end in self.ends)]
+        columns = (3 * np.array(moved)[:, None] + np.arange(3)).ravel()
+        own = np.eye(raw.shape[1])[:, columns]  # the features' rows in terms of those that are moved
+
+        def pull(there: Kinematics, places: NDArray[np.int64]) -> tuple[Array, Array]:
+            rows = self.rows(links, there, np.broadcast_to(own, (len(places), *own.shape)), frames[places])
+            change = self.error(there, frames[places]) - still[places]
+            force = forces[places] + weights[places] * change
+            return rows, (np.swapaxes(rows, -1, -2) @ force[..., None])[..., 0]
+
+        everything = np.arange(count)
+        still = self.error(at, frames)
+        rows, here = pull(at, everything)
+        places, share = numbers.STENCIL
+        steps = (places[:, None, None] * own.T).reshape(-1, 1, raw.shape[1] // 3, 3)
+        there = at[np.tile(everything, len(steps))]
+        shape = len(steps), count, -1
+        placed = (there.points.reshape(*shape, 3) + steps[:, :, :points]).reshape(there.points.shape)
+        turns = rotation.to_matrix(rotation.exp(steps[:, :, points:]))
+        turned = (turns @ there.ends.reshape(*shape, 3, 3)).reshape(there.ends.shape)
+        there = replace(there, points=placed, ends=turned)
+        pulls = pull(there, np.tile(everything, len(steps)))[1].reshape(len(share), len(columns), count, -1)
+        change = np.swapaxes(np.tensordot(share, pulls, 1), 0, 1)
+        local = 0.5 * (change + np.swapaxes(change, -1, -2)) + np.swapaxes(rows, -1, -2) @ (rows * weights[..., None])
+        features = raw[:, columns]
+        lever = here.reshape(count, -1, 3) * np.where(np.array(moved) < points, 1.0, 0.5)[:, None]
+        bend = np.swapaxes(skew(lever), -1, -2) @ features.reshape(count, -1, 3, raw.shape[2])
+        return bend.sum(axis=1), np.swapaxes(features, -1, -2) @ local @ features
+
 
 class _Carried:
     """A point in armature space, or in the frame of a bone that carries it."""
@@ -77,6 +135,7 @@ class _Carried:
     def __init__(self, bone: str | int | None, collector: Collector) -> None:
         self.unit = collector.skeleton.size
         self.carrier = None if bone is None else (collector.point(bone), collector.end(bone))
+        self.points, self.ends = ((), ()) if self.carrier is None else ((self.carrier[0],), (self.carrier[1],))
 
     def aim(self, place: Array, flat: Flat) -> None:
         self.place = flat(place) / self.unit
@@ -97,7 +156,7 @@ class _Carried:
         return point_rows(raw, point) - skew(arm) @ end_rows(raw, end, len(at.points[0]))
 
 
-class Place:
+class Place(_Seen):
     """A position relative to another bone, or with weights by axis in a frame: A^T (q - p)."""
 
     turning = False
@@ -106,6 +165,7 @@ class Place:
     def __init__(self, goal: Goal, collector: Collector) -> None:
         self.point = collector.point(goal.bone, goal.point)
         self.target = _Carried(goal.relative_to, collector)
+        self.points, self.ends = (self.point, *self.target.points), self.target.ends
 
     def aim(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, Goal)
@@ -137,7 +197,7 @@ class Place:
         return self._frame(at, frames) @ (moved - point_rows(raw, head) + turned)
 
 
-class Stand:
+class Stand(_Seen):
     """A rotation relative to another bone, or with weights by axis: A^T log(T R^T)."""
 
     turning = True
@@ -147,6 +207,7 @@ class Stand:
         self.end = collector.end(goal.bone)
         self.base = None if goal.relative_to is None else collector.end(goal.relative_to)
         self.by_axis = goal.rotation_axes is not None
+        self.points, self.ends = (), (self.end,) if self.base is None else (self.end, self.base)
 
     def aim(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, Goal)
@@ -182,7 +243,7 @@ class Stand:
         return turn if frame is None else frame @ turn
 
 
-class Aim:
+class Aim(_Seen):
     """An axis d of a bone that looks from p towards t: the shortest rotation from d to u = (t - p) / |t - p|."""
 
     turning = True
@@ -192,6 +253,7 @@ class Aim:
         self.point, self.end = collector.point(goal.bone, goal.point), collector.end(goal.bone)
         self.target = _Carried(goal.relative_to, collector)
         self.axis = np.asarray(goal.axis)
+        self.points, self.ends = (self.point, *self.target.points), (self.end, *self.target.ends)
 
     def aim(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, LookAt)
@@ -259,10 +321,12 @@ class Span:
             moved = moved - point_rows(raw, self.other)
         return _first_row(self.sign * self._way(at, frames)[0], moved)
 
-    def bend(self, links: Links, at: Kinematics, raw: Array, force: Array, frames: Frames) -> tuple[Array, Array]:
-        """As `Footing.bend`."""
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """As `Block.bend`."""
         way, far = self._way(at, frames)
-        force = self.sign * force
+        force = self.sign * forces[:, 0]
         moved = point_rows(raw, self.point)
         if self.other is not None:
             moved = moved - point_rows(raw, self.other)
@@ -335,12 +399,15 @@ class Footing:
         nearest = self._nearest(at)
         return _first_row(nearest.way, self._moved(links, at, raw, nearest)[0])
 
-    def bend(self, links: Links, at: Kinematics, raw: Array, force: Array, frames: Frames) -> tuple[Array, Array]:
-        """How the row curves under its force (B,), as `Newton` wants it.
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """As `Block.bend`, by the second derivatives of how far c is from q.
 
-        J x f (B, 3, D) of the places themselves, and the second derivatives (B, D, D) of how far c is from q, times f:
-        at a corner of the polygon those of a distance, beside a side those of the distance from a line that turns.
+        At a corner of the polygon they are those of a distance, beside a side those of the distance from a line that
+        turns.
         """
+        force = forces[:, 0]
         nearest = self._nearest(at)
         moved, turning = self._moved(links, at, raw, nearest)
         across = nearest.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)

@@ -32,7 +32,8 @@ class _Place(Batch):
 
     x: Array  # (B, D) in its own units
     value: Array  # (B,) the prior on the surface next to x, to second order
-    back: Array  # (B, D) what is left of the way onto the surface
+    off: Array  # (B,) how far x is from the surface
+    back: Array  # (B, D) the way onto it, and to the limits that a step meets
     axes: Array  # (B, D, D) columns along the surface, zero where there are less
     fall: Array  # (B, D) the prior's slope along them
     bends: Array  # (B, D) and its second derivatives
@@ -106,6 +107,20 @@ class Levels(Newton):
         return self._descend(x, frames, self._wish(x, frames, aims, missed, 0))[0]
 
     def _by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """Until nothing moves: on the way to the reference a limit may let go that has kept an upper level back."""
+        x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
+        alive = np.arange(len(x))
+        for _ in range(numbers.LEVEL_ROUNDS if self.limits.count else 1):
+            there, more, active[alive] = self._once_by_level(x[alive], frames[alive])
+            moved = np.max(np.abs(there - x[alive]), axis=1, initial=0.0) > numbers.STAYS
+            x[alive] = there
+            steps[alive] += more
+            alive = alive[moved]
+            if not len(alive):
+                break
+        return x, steps, active
+
+    def _once_by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         levels = self.rows.levels
         steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
         aims, held = np.zeros((2, len(x), self.rows.rows))
@@ -185,11 +200,14 @@ class Levels(Newton):
             here, where = now[alive], frames[alive]
             step, size = here.step(trusted[alive])
             there = self._place(self._stepped(here.x, step), where, wish[alive], here.active, trusted[alive], here)
-            better = there.value <= here.value * (1.0 + numbers.NEWTON_NOISE)
-            better &= np.abs(there.back).max(axis=1, initial=0.0) < numbers.OFF_SURFACE
+            better = (there.value <= here.value * (1.0 + numbers.NEWTON_NOISE)) & (there.off < numbers.OFF_SURFACE)
             now.put(alive[better], there[better])
             wider = np.minimum(np.maximum(trusted[alive], 2.0 * size), numbers.NEWTON_WIDEST)
             trusted[alive] = np.where(better, wider, 0.25 * size)
+            worse = alive[~better]
+            if len(worse) and self.limits.count:  # a shorter step meets fewer limits
+                old = now[worse]
+                now.put(worse, self._place(old.x, frames[worse], wish[worse], old.active, trusted[worse], old))
             steps[alive] += 1
             alive = alive[np.max(np.abs(step * self.spread), axis=1, initial=0.0) >= numbers.NEWTON_RESTS]
             if not len(alive):
@@ -207,6 +225,8 @@ class Levels(Newton):
         shapes, levels, active = self._onto(x, frames, wish, active, last)
         state, whole = shapes.state, shapes.whole
         own = shapes.prior_slope * self.spread
+        value = state.value + np.sum(own * levels.back, axis=1)
+        off = np.abs(levels.back).max(axis=1, initial=0.0)
         turn = 0
         while True:
             turn += 1
@@ -217,10 +237,9 @@ class Levels(Newton):
             flat = levels.axes * ~levels.wall[:, None, :]
             bends, turned = np.linalg.eigh(np.swapaxes(flat, -1, -2) @ bend @ flat + np.eye(len(self.spread)))
             flat = flat @ turned
-            value = state.value + np.sum(own * levels.back, axis=1)
             fall = _times(np.swapaxes(flat, -1, -2), own)
             projectors = whole.linear.fixed(self.spread, active)[1]
-            place = _Place(state.x, value, levels.back, flat, fall, bends, active, projectors, whole.held)
+            place = _Place(state.x, value, off, levels.back, flat, fall, bends, active, projectors, whole.held)
             if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
                 return place
             step = place.step(radius)[0]

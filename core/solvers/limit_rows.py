@@ -148,18 +148,20 @@ class LimitRows:
     def curvatures(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
         """Second derivatives (B, K, 3, 3) of the coordinates in steps of x that turn joints from where they are.
 
-        By differences of the slopes; a step d turns by Jr d, see `exp_and_jacobian`.
+        By differences of the slopes, good to a part in 1e13, since a bound bears what a goal out of reach pulls with;
+        a step d turns by Jr d, see `exp_and_jacobian`.
         """
         rates = at.rates[:, self.member]
         if self.axes is not None:
             rates = self.axes @ rates
-        shift = numbers.TINY_TURN * np.array([1.0, -1.0])[:, None, None, None, None] * np.moveaxis(rates, -1, 0)
-        own = self.measure(at, frames).own @ rotation.exp_and_jacobian(shift)[0]  # (2, 3, B, L, 3, 3)
+        places, weights = numbers.STENCIL
+        shift = places[:, None, None, None, None] * np.moveaxis(rates, -1, 0)
+        own = self.measure(at, frames).own @ rotation.exp_and_jacobian(shift)[0]  # (4, 3, B, L, 3, 3)
         result = np.empty((len(at.x), self.count, 3, 3))
         for group, _, places, rows in self._parts(frames):
             turned = own[..., places, :, :]
             slopes = group.gradients(turned, group.coordinates(turned)) @ rates[:, places]
-            bend = (slopes[0] - slopes[1]) / (2.0 * numbers.TINY_TURN)  # (3, B, n, C, 3)
+            bend = np.tensordot(weights, slopes, 1)  # (3, B, n, C, 3)
             result[:, rows] = np.moveaxis(bend, 0, -1).reshape(len(result), -1, 3, 3)
         return 0.5 * (result + np.swapaxes(result, -1, -2))
 
@@ -278,7 +280,8 @@ class LinearLimits:
         mine = rows[held]  # (h, slots)
         on = active[:, mine] & (mine >= 0)
         slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (B, h, slots, 3)
-        normal = slope @ np.swapaxes(slope, -1, -2) + numbers.DAMPING * np.eye(len(slots))
+        off = np.where(on, numbers.SAME_BOUND, 1.0)[..., None] * np.eye(len(slots))
+        normal = slope @ np.swapaxes(slope, -1, -2) + off
         value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
         valid = mine >= 0
         multipliers[:, mine[valid]] = value[:, valid]

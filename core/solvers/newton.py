@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array, skew
 from . import numbers
-from .blocks import Footing, Span
 from .limit_rows import LimitRows, LinearLimits, Measured
 from .tree import Batch, Kinematics, Links
 
@@ -357,7 +356,9 @@ class Newton:
         steady = self._steady(rows, forces, slope, wish.weights)
         goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
         prior, wanted = (here.x - wish.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
-        goals -= self._curvature(links, here.at, jacobian, steady, frames)
+        loose = wish.weights.copy()
+        loose[:, : wish.above] *= 1.0 - firm
+        goals -= self._curvature(links, here.at, jacobian, steady, loose, frames)
         # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
         self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
         held = steady[:, : wish.above] / np.maximum(wish.weights[:, : wish.above], 1.0)
@@ -513,24 +514,29 @@ class Newton:
                 hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
 
     def _curvature(
-        self, links: Links, at: Kinematics, jacobian: Array, forces: Array, frames: NDArray[np.int64]
+        self, links: Links, at: Kinematics, jacobian: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> Array:
-        """C (B, D, D), of plain goals, distances and the balance: forces on points and, by half, torques on frames."""
+        """C (B, D, D): of forces on points and, by half, of torques on frames; and how errors bend with these.
+
+        weights (B, M): of rows whose forces are w e.
+        """
         points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
-        places = self.place_of_row[: 3 * plain]
-        pull = forces[:, places].reshape(len(forces), plain, 3)
-        pull[:, points:] *= 0.5
-        rows = jacobian[:, places].reshape(len(forces), plain, 3, len(self.spread))
-        bend = (np.swapaxes(skew(pull), -1, -2) @ rows).sum(axis=1)  # sum of J x f
-        sides = np.zeros((len(forces), len(self.spread), len(self.spread)))
-        for number, block in enumerate(self.rows.blocks, plain):
-            if isinstance(block, (Footing, Span)):
-                raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
-                more, side = block.bend(links, at, raw, forces[:, self.place_of_row[3 * number]], frames)
+        parts = (part[:, self.place_of_row].reshape(len(forces), -1, 3) for part in (forces, weights))
+        forces, weights = parts
+        rows = jacobian[:, self.place_of_row[: 3 * plain]].reshape(len(forces), plain, 3, len(self.spread))
+        half = np.where(np.arange(plain) < points, 1.0, 0.5)[:, None]
+        bend = (np.swapaxes(skew(half * forces[:, :plain]), -1, -2) @ rows).sum(axis=1)  # sum of J x f
+        turns = rotation.inverse_right_jacobian(self.rows.vectors(at, frames)[:, points:plain])
+        flatter = weights[:, points:plain, :, None] * (np.eye(3) - 0.5 * (turns + np.swapaxes(turns, -1, -2)))
+        sides = (np.swapaxes(rows[:, points:], -1, -2) @ flatter @ rows[:, points:]).sum(axis=1)
+        if self.rows.blocks:
+            raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
+            for number, block in enumerate(self.rows.blocks, plain):
+                more, side = block.bend(links, at, raw, forces[:, number], weights[:, number], frames)
                 bend, sides = bend + more, sides + side
         axes = links.axes_of(at)
-        half = (np.swapaxes(axes, -1, -2) @ bend) * self.above
-        return half + np.swapaxes(half, -1, -2) + sides
+        turned = (np.swapaxes(axes, -1, -2) @ bend) * self.above
+        return turned + np.swapaxes(turned, -1, -2) + sides
 
 
 def is_flat(values: Array) -> NDArray[np.bool_]:

@@ -36,6 +36,7 @@ NEWTON_DAMPING: Final = 3e-7  # D where goals are out of reach
 NEWTON_LEVEL: Final = 1e-8  # damping of the first of two levels there, as a share of the second's
 LEVEL_RANGE: Final = 1e-8  # at most so far apart are the dampings of more levels: the rest drowns in rounding
 LEVEL_APART: Final = 1e-6  # and those of levels out of reach: their aims go further, see `Levels`
+LEVEL_ROUNDS: Final = 4  # at most, through all levels
 LEVEL_TURNS: Final = 3  # of the method of multipliers, for a level
 LEVEL_HELD: Final = 2e-5  # distance or angle by which an upper level may be moved without a further one
 LEVEL_FURTHER: Final = 20.0  # times as far as before that the aim of a level out of reach goes at most
@@ -74,6 +75,8 @@ RESTART_BATCH: Final = 8  # frames times starts that are tried together
 RESTART_STEPS: Final = 70
 WORTH_RESTART: Final = 0.98  # share of the merit that makes another answer better, where both miss a goal
 REFITS: Final = 24  # new rigid links where scaled bones make the tree not quite rigid
+REFITS_OF_DRAG: Final = 3  # and in a tick: the next one goes on
+REFITTED: Final = 1e-6  # errors that new links change by less are as they are
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)
 CHUNK: Final = 512  # frames solved together: temporaries stay in the cache
@@ -83,6 +86,11 @@ STRIDES: Final = (32, 8, 4, 2, 1)
 NATURAL, EXACT, TOP_LEVEL = range(3)
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing
 LIMIT_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps; the end brings it in
+SAME_BOUND: Final = 1e-14  # share of the forces on two bounds that are one, lost so that they can be told apart
+STENCIL: Final = (
+    1e-3 * np.array([2.0, 1.0, -1.0, -2.0]),
+    1e3 / 12.0 * np.array([-1.0, 8.0, -8.0, 1.0]),
+)  # of a derivative
 LIMIT_NEAR: Final = 1e-3  # radians within which an active bound stays active
 RELEASE: Final = 1e-6  # a bound that pulls instead of pushing by more than this is let go
 NEAR_HALF_TURN: Final = -0.99  # cosine of a rotation whose vector needs the longer formula

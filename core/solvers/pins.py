@@ -204,7 +204,8 @@ class Problem:
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
             self._given = self.given[0]
-            self._out_of_reach, self._aims = False, np.zeros((1, self.rows.rows))
+        self._dragged = self.count == 1 and not method.settle and not method.starts
+        self._out_of_reach, self._aims = False, np.zeros((1, self.rows.rows))
 
     # -- what does not change ---------------------------------------------------------------------------------------
 
@@ -436,14 +437,16 @@ class Problem:
         """Solve from where the last solve ended (at first, from the start pose)."""
         if self.frame is not None:
             return self._solve_frame(self.frame)
-        x = self._home_or(self.x)
-        resting, still = self._resting(x)
-        found = resting
-        if len(still) < self.count:
-            found = self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
-            if self.method.settle:
-                found = self._rested(found)
-            found.put(still, resting[still])
+        if self._dragged:
+            found = self._tick(self.x)
+        else:
+            x = self._home_or(self.x)
+            found, still = self._resting(x)
+            if len(still) < self.count:
+                resting, found = found, self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
+                if self.method.settle:
+                    found = self._rested(found)
+                found.put(still, resting[still])
         if self.start.scales is not None:
             found = self._refitted(found)
         self._missed = ~self.met(found)
@@ -481,16 +484,38 @@ class Problem:
     def _refitted(self, found: "Found") -> "Found":
         """Solved again where scaled bones were not quite rigid: links are exact only where they were taken."""
         iterations, everything = found.iterations, np.arange(self.count)
-        for _ in range(numbers.REFITS):
+        for _ in range(numbers.REFITS_OF_DRAG if self._dragged else numbers.REFITS):
             self.links = self._fit(found.x)
-            if self.met(self.rows.errors(self.links.place(found.x), everything)).all():
+            errors = self.rows.errors(self.links.place(found.x), everything)
+            same = np.abs(errors.lengths - found.lengths).max(axis=1) < numbers.REFITTED
+            if np.all(same | self.met(errors)):
                 break
-            found = self._solve_flat(found.x)
+            found = self._tick(found.x) if self._dragged else self._solve_flat(found.x)
             found = self._rested(found) if self.method.settle else found
             iterations = iterations + found.iterations
         self.links = self._fit(found.x)
         errors = self.rows.errors(self.links.place(found.x), everything)
         return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
+
+    def _tick(self, x: Array) -> "Found":
+        """As `_solve_frame`, of a body or of goals that the lean form does not know."""
+        frame = np.zeros(1, int)
+        found = self._unknown(x)
+        if self._out_of_reach:
+            found = self._calmed(found)
+        if not self._out_of_reach or (found.lengths <= numbers.NEARLY).all():
+            found = self.restarts.bent(self._solve_chunks(found.x, frame))
+            if not self.met(found).all():
+                found = self._calmed(found)
+        self._out_of_reach = not self.met(found).all()
+        return found
+
+    def _calmed(self, found: "Found") -> "Found":
+        """A few steps to rest of a frame whose goals are out of reach."""
+        x, steps, active, self._aims = self._newton.tick(found.x, self._aims)
+        frame = np.zeros(1, int)
+        errors = self.rows.errors(self.links.place(x), frame)
+        return Found(x, found.iterations + steps, active, np.ones(1, bool), errors.lengths, errors.costs)
 
     @cached_property
     def _newton(self) -> Levels:

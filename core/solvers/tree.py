@@ -188,7 +188,6 @@ class Tree:
                 mask = np.isin(columns, list(links)).astype(float)
                 mask[self.moving :] = 0.0
                 if key is None:
-                    mask[self.moving :] = self._growth(place, self.features.points[order][1])
                     masks.append(mask)
                 else:
                     levers.append(key)
@@ -222,17 +221,22 @@ class Tree:
         self.lever_slope = slope[:, self.order].reshape(3 * points, 6 * self.rows)
 
         self._find_masses()
+        self._find_scaled()
 
-    def _growth(self, place: int, point: Array) -> Array:
-        """By how much of its Y direction a point moves when the logarithm of a bone's length grows, (S,)."""
-        growth = {place: float(point[1])}
-        for link in self._chain(place):
-            parent = int(self.parents[link])
-            if parent >= 0:
-                bone = int(self.nodes[link])
-                tail = self.skeleton.lengths[self.nodes[parent]]
-                growth[parent] = float(tail if self.skeleton.connected[bone] else self.skeleton.offsets[bone, 1])
-        return np.array([growth.get(node, 0.0) for node in self.stretching.tolist()]) / self.unit
+    def _find_scaled(self) -> None:
+        """Along whose Y a bone that stretches scales what a node carries, (N, S), -1: it does not.
+
+        And on which nodes each point hangs, (P, N).
+        """
+        self.scaled = np.full((len(self.nodes), len(self.stretching)), -1)
+        for node, (bone, parent) in enumerate(zip(self.nodes.tolist(), self.parents.tolist(), strict=True)):
+            mode = self.skeleton.inherit_scale[bone] if self.skeleton.inherit_rotation[bone] else "NONE"
+            if parent >= 0 and mode in ("FULL", "FIX_SHEAR"):
+                self.scaled[node] = self.scaled[parent]
+            elif parent >= 0 and mode == "ALIGNED":
+                self.scaled[node] = np.where(self.scaled[parent] >= 0, node, -1)
+            self.scaled[node, self.stretching == node] = node
+        self.hangs = np.array([np.isin(np.arange(len(self.nodes)), self._chain(node)) for node in self.point_nodes])
 
     def _find_masses(self) -> None:
         """Which joint carries which mass: (R + T, masses) directly, and (R + T, breaks) those beyond a break, at it."""
@@ -297,42 +301,16 @@ class Tree:
             0.5 * skeleton.lengths[nodes[self.mass_nodes], None] * matrices[..., 1][:, self.mass_nodes] / self.unit
         )
         centres = (np.swapaxes(frames[:, self.mass_nodes], -1, -2) @ middles[..., None])[..., 0]
-        along = self.along(x)
-        if along is not None:
-            shift, arms = along.shorten(shift, self.parents), along.shorten(arms, self.point_nodes)
-        return Links(self, turn, shift, slide, arms, ends, centres)
+        own = np.tile([0.0, 1.0, 0.0], (len(self.nodes), 1)) if self.axes is None else self.axes[:, 1]
+        directions = (frames @ own[..., None])[..., 0]  # Y of the nodes, (B, N, 3)
 
-    def along(self, x: Array) -> "_Stretched | None":
-        """How the bones that stretch have grown at x (B, D)."""
-        if not len(self.stretching):
-            return None
-        y = np.tile(np.array([0.0, 1.0, 0.0]), (len(self.nodes) + 1, 1))
-        if self.axes is not None:
-            y[:-1] = self.axes[:, 1]  # own Y in the turned frame: row 1 of E, a column of its transpose
-        growth = np.ones((len(x), len(self.nodes) + 1))  # the last one for bones without parent
-        growth[:, self.stretching] = np.exp(x[:, self.moving :])
-        return _Stretched(y, growth)
+        def along(vectors: Array, nodes: NDArray[np.int64]) -> Array:
+            """By what vectors (B, n, 3) in the frames of nodes grow with the bones that scale these, (B, n, S, 3)."""
+            seen = directions[:, self.scaled[nodes]] @ frames[:, nodes] * (self.scaled[nodes] >= 0)[..., None]
+            return seen * np.sum(seen * vectors[:, :, None], axis=-1, keepdims=True)
 
-
-@dataclass(frozen=True, eq=False)
-class _Stretched:
-    """Directions y (N + 1, 3) and factors growth (B, N + 1) of bones that stretch."""
-
-    y: Array
-    growth: Array
-
-    def lengthen(self, vectors: Array, nodes: NDArray[np.int64]) -> Array:
-        """Vectors (B, K, 3) in the frames of the nodes (K,), grown."""
-        return self._scaled(vectors, nodes, self.growth[:, nodes])
-
-    def shorten(self, vectors: Array, nodes: NDArray[np.int64]) -> Array:
-        """The inverse of `lengthen`."""
-        return self._scaled(vectors, nodes, 1.0 / self.growth[:, nodes])
-
-    def _scaled(self, vectors: Array, nodes: NDArray[np.int64], factor: Array) -> Array:
-        y = self.y[nodes]
-        along = np.sum(vectors * y, axis=-1, keepdims=True)
-        return vectors + (factor[..., None] - 1.0) * along * y
+        longer = along(np.where(has_parent, shift, 0.0), self.parents), along(arms, self.point_nodes)
+        return Links(self, turn, shift, slide, arms, ends, centres, *longer, np.exp(x[:, self.moving :]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,6 +324,9 @@ class Links(Batch):
     arms: Array  # (B, P, 3) the points in their bones' frames
     ends: Array  # (B, Q, 3, 3) the frames looked at in their bones' rigid frames
     centres: Array  # (B, masses, 3) in their bones' frames
+    shift_growth: Array  # (B, N, S, 3) by what shifts grow when bones that stretch, here or above, double their length
+    arm_growth: Array  # (B, P, S, 3) the same of arms
+    grown: Array  # (B, S) how long these bones are here
 
     def spread(self, count: int) -> "Links":
         """The links of one frame for `count` frames."""
@@ -362,9 +343,10 @@ class Links(Batch):
             local[..., :3, :3] = self.turn
         local[:, tree.joint_places, :3, :3] = self.turn[:, tree.joint_places] @ turns
         shift, arms = self.shift, self.arms
-        along = tree.along(x)
-        if along is not None:
-            shift, arms = along.lengthen(shift, tree.parents), along.lengthen(arms, tree.point_nodes)
+        if len(tree.stretching):
+            more = (self._growth(x) - 1.0)[:, None, None]
+            shift = shift + (more @ self.shift_growth)[..., 0, :]
+            arms = arms + (more @ self.arm_growth)[..., 0, :]
         local[..., :3, 3] = shift
         if len(tree.roots):
             shifts = x[:, tree.turning : tree.moving].reshape(len(x), -1, 3)
@@ -404,13 +386,21 @@ class Links(Batch):
         spatial[:, 3:, :joints] = moments.transpose(0, 2, 1, 3)
         spatial[:, 3:, joints:] = self.slide.transpose(0, 2, 1, 3)
         spatial = spatial.reshape(count, 6, tree.moving)
-        along = tree.along(at.x)
-        if along is None:
-            return spatial
-        nodes = tree.stretching
-        growing = (at.frames[:, nodes, :3, :3] @ along.y[nodes, :, None])[..., 0] * along.growth[:, nodes, None]
-        growing = np.swapaxes(growing, -1, -2)
-        return np.concatenate([spatial, np.concatenate([np.zeros_like(growing), growing], axis=1)], axis=2)
+        return np.concatenate([spatial, np.zeros((count, 6, len(tree.stretching)))], axis=2)
+
+    def _growth(self, x: Array) -> Array:
+        """(B, S) how long the bones that stretch are at x, next to what they are in these links."""
+        return np.exp(x[:, self.tree.moving :]) / self.grown
+
+    def _longer(self, at: Kinematics) -> Array:
+        """How points move as the logarithms of lengths grow, (B, 3 P, S)."""
+        tree = self.tree
+        frames = at.frames[..., :3, :3]
+        moved = self.shift_growth @ np.swapaxes(frames[:, tree.parents], -1, -2)  # (B, N, S, 3)
+        points = np.tensordot(tree.hangs, moved, (1, 1)).swapaxes(0, 1)  # (B, P, S, 3)
+        points += self.arm_growth @ np.swapaxes(frames[:, tree.point_nodes], -1, -2)
+        points *= self._growth(at.x)[:, None, :, None]
+        return points.swapaxes(2, 3).reshape(len(points), -1, len(tree.stretching))
 
     def jacobian(self, at: Kinematics, scales: Array) -> Array:
         """(B, M, D) of the features in armature space, rows in the tree's order times `scales` (B, M).
@@ -424,6 +414,9 @@ class Links(Batch):
         levers *= scales[..., None]
         result = np.matmul(levers, spatial, out=tree.workspace("jacobian", count, tree.rows, tree.degrees))
         result *= tree.mask
+        if len(tree.stretching):
+            rows = np.argsort(tree.order)[: 3 * len(tree.point_nodes)]
+            result[:, rows, tree.moving :] += scales[:, rows, None] * self._longer(at)
         for lever, rows, mask in zip(tree.levers, tree.lever_rows, tree.lever_masks, strict=True):
             eyes = np.broadcast_to(np.eye(3), (count, 3, 3))
             arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)

@@ -287,6 +287,31 @@ def test_a_body_in_balance_rests_where_a_hand_is_out_of_reach(figure: Skeleton) 
     assert missed[0] == pytest.approx(missed[1], abs=1e-6)
 
 
+TURN = rotation.exp([0.7, -0.4, 0.9])
+PULLED = {
+    "two ways to look": [LookAt("head", [0.5, -1.0, 2.0]), LookAt("head", [-0.5, 1.0, 1.2])],
+    "apart from its hold": [
+        Goal("hand.L", [0.0, 0.1, 0.1], TURN, relative_to="hand.R"),
+        Goal("hand.L", [0.9, -0.4, 1.6]),
+        Goal("hand.R", [-0.7, 0.2, 1.0]),
+    ],
+    "two ways to stand": [
+        Goal("hand.L", None, TURN, rotation_axes=[1.0, 0.0, 1.0]),
+        Goal("hand.L", None, rotation.inv(TURN), rotation_axes=[0.0, 1.0, 1.0]),
+    ],
+}
+
+
+@pytest.mark.parametrize("goals", PULLED.values(), ids=PULLED)
+def test_a_body_rests_that_goals_of_any_kind_pull_apart(figure: Skeleton, goals: list[AnyGoal]) -> None:
+    """Rows that bend under the force they bear: without that steps creep on for as long as there are some."""
+    rest = Pose.rest(figure)
+    problem = PinAndDrag(restarts=0).prepare(figure, rest, [*pins(figure, rest, "foot.L", "foot.R"), *goals])
+    rested = problem.solve()
+    assert not rested.converged
+    assert largest_turn(figure, rested.pose, problem.solve().pose) < 0.01
+
+
 def test_velocities_move_references_on(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     hand = figure.index("hand.R")

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import EllipticSwing, EulerBox, Goal, Pose, rotation
+from core import Balance, Distance, EllipticSwing, EulerBox, Goal, LookAt, PinAndDrag, Pose, rotation
+from core.goals import AnyGoal
 from core.limits import LimitGroup
 from core.solvers import numbers
 from core.solvers.goal_rows import GoalRows
+from core.solvers.newton import Wish
 from core.solvers.tree import Links
-from tests.core.figures import random_pose
+from tests.core.figures import FIGURE, random_pose, skeleton_of
 from tests.core.test_pins import random_tree
 
 STEP = 1e-6
@@ -116,3 +118,43 @@ def check_gradients(group: LimitGroup, spread: float) -> None:
         ahead, behind = (group.coordinates(own @ rotation.to_matrix(rotation.exp(s * omega))) for s in (1.0, -1.0))
         expected = rotation.wrap(ahead - behind) / (2.0 * STEP)
         np.testing.assert_allclose(slopes[..., axis], expected, atol=1e-6)
+
+
+TURN = rotation.exp([0.7, -0.4, 0.9])
+KINDS = {
+    "position": Goal("hand.L", [0.1, 0.2, 0.3]),
+    "rotation": Goal("hand.L", None, TURN),
+    "by axis": Goal("hand.L", [0.1, 0.2, 0.3], position_axes=[1.0, 0.3, 0.0], axes=TURN),
+    "about axes": Goal("hand.L", None, TURN, rotation_axes=[1.0, 0.2, 0.0]),
+    "relative": Goal("hand.L", [0.1, 0.2, 0.1], TURN, relative_to="hand.R"),
+    "relative by axis": Goal("hand.L", [0.1, 0.2, 0.1], relative_to="hand.R", position_axes=[1.0, 0.0, 0.2]),
+    "relative about axes": Goal("hand.L", None, TURN, relative_to="hand.R", rotation_axes=[1.0, 0.2, 0.0]),
+    "look-at": LookAt("head", [0.3, -0.5, 1.2]),
+    "relative look-at": LookAt("head", [0.1, 0.2, 0.1], relative_to="hand.L"),
+    "distance": Distance("hand.L", "hand.R", 0.3),
+    "balance": Balance("hips", ("foot.R",), masses=np.ones(len(FIGURE))),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_minimised_goes_on_to_second_order_as_its_derivatives_say(kind: str) -> None:
+    """A trust region is as good as its model, and a body rests where the slope is nothing."""
+    rng, frame = np.random.default_rng(5), np.zeros(1, int)
+    goals: list[AnyGoal] = [KINDS[kind]]
+    figure = skeleton_of(FIGURE)
+    problem = PinAndDrag().prepare(figure, Pose.rest(figure), goals)
+    newton, rows = problem._newton, problem.rows
+    x = 0.4 * rng.normal(size=problem.x.shape)
+    weights = 3.0 * rows.ordered_scales(frame) ** 2
+    wish = Wish(weights, np.zeros_like(weights), np.zeros_like(x), 0)
+    here = newton._reach(problem.links, x, wish, frame)
+    assert np.abs(newton._errors(here.at, 0.0, frame)).max() > 0.1
+    shape = newton._shape(problem.links, here, wish, frame, newton.limits.nothing(1))
+    hessian = shape.hessian(newton.limits.nothing(1))[0] + np.diag(newton.stiffness)
+    for way in rng.normal(size=(8, x.shape[1])):
+        step = 1e-3 * way / np.linalg.norm(way)
+        ahead, behind = (newton._reach(problem.links, newton._turned(x, s[None]), wish, frame) for s in (step, -step))
+        rate = (ahead.value - behind.value)[0] / 2.0
+        bend = (ahead.value - 2.0 * here.value + behind.value)[0]
+        assert abs(rate - shape.slope[0] @ step) < 1e-4 * np.linalg.norm(shape.slope[0] * step)
+        assert abs(bend - step @ hessian @ step) < 1e-4 * (step * step) @ np.abs(np.diag(hessian))
