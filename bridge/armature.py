@@ -30,6 +30,7 @@ from .learned import learned_limits
 
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or parts of a unit quaternion, that a locked value may be off by
+_UNSCALED: Final = 1e-5  # what a scale is off 1 by that no one sees: imports leave it, and rigid bodies are fast
 _AXES: Final = ("x", "y", "z")
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])
 _TURNED_ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])
@@ -222,11 +223,10 @@ def read_matrices(object: ArmatureObject) -> Array:
 
 
 def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Array | None) -> Pose:
-    """Channel arrays (..., J, n) as a pose."""
+    """Channel arrays (..., J, n) as a pose, without scales that are noise."""
     rotations = channels_to_rotations(channels, rig.modes)
-    scales: Array | None = channels["scale"]
-    if np.all(scales == 1.0):
-        scales = None
+    scaled = np.abs(channels["scale"] - 1.0) > _UNSCALED
+    scales: Array | None = np.where(scaled, channels["scale"], 1.0) if scaled.any() else None
     for clamp in rig.clamps:
         own = rotation.to_matrix(rotations[..., clamp.bones, :])
         if scales is not None:

@@ -15,6 +15,7 @@ import numpy as np
 from ..core import CoreError, Pose, Skeleton, rotation
 from ..core.humanoid import BODY, SIDES, Roles
 from ..core.humanoid.corrections import PARTS_OF_HANDS
+from ..core.humanoid.gaze import is_eye
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
@@ -35,6 +36,7 @@ _ASTRAY: Final = float(np.radians(3.0))  # a part that is further off after all 
 _BY_PLACE: Final = {
     "STRETCH_TO", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "IK", "COPY_LOCATION", "LIMIT_DISTANCE",
 }  # fmt: skip
+_GAZES: Final = {"DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"}
 _BEFORE: Final = {  # what a part hangs on, the nearest that is there
     "neck": ("spine", "hips"), "head": ("neck", "spine", "hips"), "shoulder": ("spine", "hips"),
     "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
@@ -45,10 +47,11 @@ _BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: they hang where i
 
 @dataclass(frozen=True)
 class Control:
-    """A bone that is keyed for one bone of the body: it turns it, moves it, or both; -1 for none."""
+    """A bone that is keyed for one of the body: it turns it, moves it, both, or is what it aims at; -1 for none."""
 
     turns: int = -1
     moves: int = -1
+    aims: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +100,14 @@ def find_controlled(
         return None
     graph = _Graph(object, rig)
     first = next(iter(order))
+    eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
+    order |= dict.fromkeys(eyes, roles.bone("head"))
     controls: dict[int, Control] = {}
     for bone in tuple(order):
         parent = order[bone]
+        if bone in eyes:
+            controls[bone] = Control(aims=eyes[bone])
+            continue
         control = graph.mover(bone, order) if parent < 0 else graph.turner(bone, parent, controls[parent].turns)
         ik = graph.goal(bone)
         if ik >= 0:
@@ -166,6 +174,7 @@ class _Graph:
         self.turned_by = [set(above) for above in self.above]  # without what matters by its place alone
         self.in_chains: set[int] = set()
         self._goals: dict[int, int] = {}
+        self.gazes: dict[int, int] = {}  # eyeballs, and the free bones that they aim at
         for bone in object.pose.bones:
             for constraint in bone.constraints:
                 targets = [getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", "")]
@@ -176,8 +185,12 @@ class _Graph:
                     self.above[bone_decided] |= named - {bone_decided}
                     if constraint.type not in _BY_PLACE:
                         self.turned_by[bone_decided] |= named - {bone_decided}
-                if constraint.type == "IK" and named and not constraint.mute and constraint.influence > 0.0:
+                if not named or constraint.mute or constraint.influence == 0.0:
+                    continue
+                if constraint.type == "IK":
                     self._note_chain(constraint, bone)
+                if constraint.type in _GAZES and is_eye(bone.name) and skeleton.translatable[list(named)].all():
+                    self.gazes[skeleton.index(bone.name)] = min(named)
         self._upstream: dict[int, dict[int, int]] = {}
         locks = np.array([list(bone.lock_rotation) for bone in object.pose.bones])
         self.turning = skeleton.movable & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
@@ -345,9 +358,11 @@ class Led:
 
 
 def lead_controls(
-    object: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False
+    object: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False, looks: bool = True
 ) -> Led:
     """Bring the controls to where the body stands as in `pose`; `passing`: near enough for the eye, others follow.
+
+    Without `looks` eyes go on aiming at what they aim at.
 
     Raises CoreError, with the controls as they were, where a part does not follow its control.
     """
@@ -358,13 +373,16 @@ def lead_controls(
     channels = read_channels(object, rig.channels)
     turned = np.array([control.turns for control in controlled.controls])
     moved = np.array([control.moves for control in controlled.controls])
-    led = np.flatnonzero(turned >= 0)
-    before = _set_switches(object, controlled, pose, read_controlled(controlled, read_matrices(object)))
-    bones = sorted({*turned[led].tolist(), *moved[moved >= 0].tolist()})
+    present = read_controlled(controlled, read_matrices(object))
+    aims = np.array([control.aims for control in controlled.controls])
+    same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
+    aims[same | (not looks)] = -1
+    led = np.flatnonzero((turned >= 0) | (aims >= 0))
+    before = _set_switches(object, controlled, pose, present)
+    bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist()} - {-1})
     errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
-    stubborn = np.zeros(
-        len(wanted), bool
-    )  # parts whose own twist no control gives: halves of an arm beside twist bones
+    # parts whose own twist no control gives: eyes, and halves of an arm beside twist bones
+    stubborn = aims >= 0
     try:
         for _ in range(_ROUNDS):
             context.view_layer.update()
@@ -376,13 +394,14 @@ def lead_controls(
             twist, before_twist = 2.0 * np.arccos(np.clip(twisted[:, 0], -1.0, 1.0)), twist
             stubborn |= (twist > _THERE) & (twist > _EASED * before_twist)
             change = np.where(stubborn[:, None], swing, change)
-            errors = rotation.angle_between(change, rotation.IDENTITY) * (turned >= 0)
+            errors = np.zeros(len(wanted))
+            errors[led] = rotation.angle_between(change[led], rotation.IDENTITY)
             far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
             if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
                 break
             if passing and errors.max() < _GLANCE and far.max() < _SEEN:
                 break
-            now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads)
+            now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, aims)
             write_pose(object, rig, now, bones)
         if errors.max() > _ASTRAY:
             worst = controlled.skeleton.names[int(np.argmax(errors))]
@@ -391,10 +410,10 @@ def lead_controls(
         write_channels(object, channels)
         _give_back(object, before)
         raise
-    new_turned = [bone for bone in sorted({*turned[led].tolist()})
+    new_turned = [bone for bone in sorted({*turned.tolist()} - {-1})
                   if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
     step = _NOISE * rig.skeleton.size
-    new_moved = [bone for bone in sorted({*moved[moved >= 0].tolist()})
+    new_moved = [bone for bone in sorted({*moved.tolist(), *aims.tolist()} - {-1})
                  if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
     write_channels(object, channels)  # what did not change stays exactly as it was
     write_pose(object, rig, now, {*new_turned, *new_moved})
@@ -403,7 +422,7 @@ def lead_controls(
 
 def _turned(
     now: Pose, skeleton: Skeleton, controlled: ControlledBody, change: Array, heads: Array, turns: Array,
-    wanted_heads: Array,
+    wanted_heads: Array, aims: Indices,
 ) -> Pose:  # fmt: skip
     """The controls' next channels."""
     rotations, translations = np.array(now.rotations), np.array(now.translations)
@@ -424,6 +443,11 @@ def _turned(
     swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
     step = wanted_heads[parts] - swung - heads[bones]
     translations[bones] += rotation.rotate(rotation.inv(base), step)
+    parts = np.flatnonzero(aims >= 0)
+    bones = aims[parts]
+    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    sight = heads[bones] - heads[controlled.bones[parts]]
+    translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(change[parts], sight) - sight)
     return replace(now, rotations=rotations, translations=translations)
 
 

@@ -1,7 +1,6 @@
 """Which bone of an armature plays which part: as found, and as the user corrected it. The one place that says so."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -79,8 +78,7 @@ def mapping_to_corrections(
             found[name] = role
     guessed = guess_roles(object)
     for role in mapping:
-        bones_of: Any = guessed.bones.get(role, ())
-        for bone in (bones_of,) if isinstance(bones_of, int) else bones_of:
+        for bone in guessed.chain(role):
             found.setdefault(bones[bone].name, NO_PART)
     return found
 

@@ -51,15 +51,16 @@ VERSION: Final = 1
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
-Root = Literal["hold", "free", "translate", "fixed", "pull"]  # hold: fixed if all goals are met so, else free
+# hold: fixed if all goals are met so, else pull, and over frames free
+Root = Literal["hold", "free", "translate", "fixed", "pull"]
 Limits = bool | Literal["soft"]
 JointTargets = Literal["present", "rest"]
 
 _METHODS: Final = ("pins", "ccd", "humanoid")
 _ROOTS: Final = ("hold", "free", "translate", "fixed", "pull")
 _JOB: Final = (
-    "version", "armature", "frames", "space", "method", "goals", "balance", "root", "limits", "stiffness",
-    "joint_targets", "roles", "stretch", "tolerance", "write",
+    "version", "armature", "frames", "space", "method", "goals", "balance", "root", "limits", "anatomical_limits",
+    "stiffness", "joint_targets", "roles", "stretch", "tolerance", "write",
 )  # fmt: skip
 
 
@@ -88,6 +89,7 @@ class Job:
 
     frames         None: the current frame
     limits         keep them; "soft": they give way where a goal needs it
+    anatomical_limits  joints of a human body go no further than those of people; elbows and knees bend their way anyhow
     root           what bones without parent may do; "pull": only what the body cannot reach otherwise
     stiffness      (3,) about the bone's own axes, 0 free to 1 stiff, in place of what the bones have themselves
     joint_targets  what joints stay near, as far as the goals let them
@@ -104,6 +106,7 @@ class Job:
     tolerance: Tolerance = field(default_factory=Tolerance)
     write: Write = field(default_factory=Write)
     limits: Limits = True
+    anatomical_limits: bool = True
     root: Root = "free"
     balance: JobBalance | None = None
     stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -144,7 +147,7 @@ class Job:
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
                 if wanted is not None:
                     raise CoreError(f'goals[{number}].{name}: only with the method "pins".')
-        for name in ("root", "balance", "stiffness", "joint_targets", "stretch"):
+        for name in ("root", "anatomical_limits", "balance", "stiffness", "joint_targets", "stretch"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
         if self.limits == "soft":
@@ -193,6 +196,7 @@ def parse(data: object, folder: FilePath | None = None) -> Job:
         tolerance=_tolerance(fields.get("tolerance", {})),
         write=_write(fields.get("write", {}), "frames" in fields),
         limits=_limits(fields.get("limits", True)),
+        anatomical_limits=read_flag(fields.get("anatomical_limits", True), "anatomical_limits"),
         root=read_choice(fields.get("root", "free"), "root", _ROOTS),
         balance=read_balance(fields.get("balance", False), space),
         stiffness=read_by_bone(fields.get("stiffness", {}), "stiffness", read_stiffness),

@@ -104,6 +104,7 @@ def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Wri
         wins=object.poise_wins.lower(),
         write=write or Write(key=frames is not None),
         limits=LIMITS[object.poise_limits],
+        anatomical_limits=object.poise_use_anatomy_limits,
         root=object.poise_root.lower(),
         balance=JobBalance(supports(holding), priority=balance_priority(holding)) if object.poise_use_balance else None,
         stretch=object.poise_use_stretch,

@@ -36,7 +36,7 @@ class Retargeted(HeldMotion):
         roles = bridge.read_roles(source, own.skeleton)
         skeleton = self.rig.skeleton
         self.after = retarget(own.skeleton, motion, roles, skeleton, self.roles)
-        body = [bone for bones in self.roles.bones.values() for bone in ([bones] if isinstance(bones, int) else bones)]
+        body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
         driven = next((skeleton.names[bone] for bone in body if skeleton.driven[bone]), None)
         if driven is not None:
             raise CoreError(f'"{driven}" is decided by {self.rig.driven[driven]}; no motion can be put on it.')

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.humanoid import Roles
+from ..core.humanoid.anatomy import with_anatomy
 from ..core.rotation import Array
 from .chains import find_chain, method_of
 from .job import Job
@@ -59,6 +60,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     clock.append(perf_counter())
     asked, scale = [goal for _, goal in goals], _largest_scale(job, before.worlds)
     solution = _solution(object, job, skeleton, roles, pose, asked, scale)
+    if job.joint_targets == "present":
+        idle = np.all([wish.share == 0.0 for wish in wanted], axis=0)
+        solution = replace(solution, pose=_kept(pose, solution.pose, idle))
     progress(0.6)
 
     clock.append(perf_counter())
@@ -230,17 +234,33 @@ def _solution(
         limits=job.limits,
         root="fixed" if job.root == "hold" else job.root,
         stretch=job.stretch,
-        reference=_relaxed(skeleton, pose) if job.joint_targets == "rest" else None,
+        reference=_relaxed(skeleton, pose) if job.joint_targets == "rest" else pose,
         # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
         position_tolerance=position_tolerance,
         rotation_tolerance=rotation_tolerance,
     )
+    writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits)
     solution = solve(writable, pose, goals, method)
     if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
-        return solve(writable, pose, goals, replace(method, root="free"))
+        helping = "pull" if job.frames is None else "free"  # as a drag; frames in time would jump where they are far
+        return solve(writable, pose, goals, replace(method, root=helping))
     return solution
+
+
+def _kept(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
+    """The pose after, but the one before in frames in which nothing is wanted: no neighbour draws them along."""
+    if not idle.any():
+        return after
+    rotations, translations = (
+        np.where(idle[:, None, None], old, new)
+        for old, new in ((before.rotations, after.rotations), (before.translations, after.translations))
+    )
+    scales = after.scales
+    if scales is not None:
+        scales = np.where(idle[:, None, None], 1.0 if before.scales is None else before.scales, scales)
+    return Pose(rotations, translations, scales, after.driven_matrices)
 
 
 def _relaxed(skeleton: Skeleton, pose: Pose) -> Pose:

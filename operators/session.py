@@ -11,7 +11,7 @@ import numpy as np
 from .. import bridge
 from ..bridge import ControlledBody, Grab
 from ..commands.pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports
-from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
+from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.humanoid.masses import masses_of
@@ -27,9 +27,6 @@ _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
-_UNSCALED: Final = (
-    1e-5  # a scale that is off 1 by less is noise of an import: no one sees it, and rigid bodies are fast
-)
 _STRETCHED: Final = 1e-3  # change of a scale from which on it is shown
 
 
@@ -69,7 +66,7 @@ class Session:
         self.controlled = self._find_controlled(object, grabs)
         grabs = self._able(grabs, turning)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
-        self.skeleton, self.start = self.rig.skeleton, _rigid(bridge.read_pose(object, self.rig))
+        self.skeleton, self.start = self.rig.skeleton, bridge.read_pose(object, self.rig)
         self._matrices = bridge.read_matrices(object)
         self._start_of_rig = self.start
         if self.controlled is not None:
@@ -312,7 +309,7 @@ class Session:
         self._lead_controls(object, self.controlled, passing=True)
 
     def _lead_controls(self, object: Any, controlled: ControlledBody, passing: bool) -> None:
-        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing)
+        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing, looks=False)
         self.switched = {**led.switched, **self.switched}
 
     # -- ending -----------------------------------------------------------------------------------------------------
@@ -414,14 +411,6 @@ class Session:
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places
-
-
-def _rigid(pose: Pose) -> Pose:
-    """The pose without scales that are noise."""
-    if pose.scales is None:
-        return pose
-    scaled = np.abs(pose.scales - 1.0) > _UNSCALED
-    return replace(pose, scales=np.where(scaled, pose.scales, 1.0) if scaled.any() else None)
 
 
 def pin_kind(object: Any, bone: str) -> str:

@@ -67,7 +67,7 @@ def for_feet(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton
     """
     found = anatomy(skeleton, roles)
     deviations = np.full((len(skeleton), 3), DEVIATION)
-    knees = [knee for side in SIDES if isinstance(knee := roles.bones.get(f"shin.{side}"), int)]
+    knees = [knee for side in SIDES if (knee := roles.bone(f"shin.{side}")) >= 0]
     deviations[knees] = KNEE
     limits: list[LimitGroup] = []
     for group in found.limits:

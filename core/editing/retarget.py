@@ -16,7 +16,8 @@ from .. import rotation
 from ..errors import CoreError
 from ..generate.poses import body_axes, leg_length
 from ..humanoid import Roles
-from ..humanoid.anatomy import canonical_frames
+from ..humanoid.anatomy import anatomy
+from ..humanoid.stance import heading_frame
 from ..motion import Motion
 from ..pose import Pose, forward, shifted
 from ..rotation import Array
@@ -37,9 +38,8 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
         if not roles.humanoid or "hips" not in roles.bones:
             raise CoreError(f"Motions go from one human body to another; the {name} armature has none.")
     _, frames = forward(source, motion.pose)
-    heading, canonical = canonical_frames(source, source_roles)
-    turns = rotation.mul(frames, rotation.inv(canonical))  # of parts of the body, in armature space
-    turns = rotation.mul(rotation.inv(heading), rotation.mul(turns, heading))
+    axes = rotation.mul(frames, anatomy(source, source_roles).axes)
+    turns = rotation.mul(rotation.inv(heading_frame(source_roles.up, source_roles.facing)), axes)
     parts = _matched(turns, source_roles, target_roles)
     rotations = _own_rotations(target, target_roles, parts, len(motion))
     pose = Pose(rotations, np.zeros((len(motion), len(target), 3)))
@@ -117,7 +117,7 @@ def _along(chain: Sequence[Array], share: float) -> Array:
 
 def _own_rotations(skeleton: Skeleton, roles: Roles, parts: dict[int, Array], count: int) -> Array:
     """(F, J, 4) with which the parts of the body are turned so; other bones at rest."""
-    heading, canonical = canonical_frames(skeleton, roles)
+    heading, axes = heading_frame(roles.up, roles.facing), anatomy(skeleton, roles).axes
     rest = rotation.from_matrix(rotation.nearest_rotation(skeleton.rest_matrices[:, :, :3]))
     result = np.tile(rotation.IDENTITY, (count, len(skeleton), 1))
     frames = np.broadcast_to(rest, result.shape).copy()
@@ -127,8 +127,7 @@ def _own_rotations(skeleton: Skeleton, roles: Roles, parts: dict[int, Array], co
             base = rotation.mul(frames[:, parent], skeleton.rest_rotations[bone])
         frames[:, bone] = base
         if bone in parts and skeleton.movable[bone]:
-            turned = rotation.mul(heading, rotation.mul(parts[bone], rotation.inv(heading)))
-            frames[:, bone] = rotation.mul(turned, canonical[bone])
+            frames[:, bone] = rotation.mul(rotation.mul(heading, parts[bone]), rotation.inv(axes[bone]))
             result[:, bone] = rotation.mul(rotation.inv(base), frames[:, bone])
     return rotation.unroll(result)
 
@@ -136,7 +135,7 @@ def _own_rotations(skeleton: Skeleton, roles: Roles, parts: dict[int, Array], co
 def _centre(skeleton: Skeleton, pose: Pose, roles: Roles) -> Array:
     """(..., 3) between the hip joints; the head of the hips where there are no legs."""
     heads, _ = forward(skeleton, pose)
-    joints = [bone for side in "LR" if isinstance(bone := roles.bones.get(f"thigh.{side}"), int)]
+    joints = [bone for side in "LR" if (bone := roles.bone(f"thigh.{side}")) >= 0]
     hips = roles.bones["hips"]
     assert isinstance(hips, int)
     return heads[..., joints or [hips], :].mean(axis=-2)

@@ -43,7 +43,7 @@ def leg_length(skeleton: Skeleton, roles: Roles) -> float:
     heads = skeleton.rest_matrices[:, :, 3]
     lengths: list[float] = []
     for side in SIDES:
-        joints = [bone for part in _LEG if isinstance(bone := roles.bones.get(f"{part}.{side}"), int)]
-        if len(joints) == len(_LEG):
+        joints = [roles.bone(f"{part}.{side}") for part in _LEG]
+        if min(joints) >= 0:
             lengths.append(float(rotation.lengths(np.diff(heads[joints], axis=0)).sum()))
     return float(np.mean(lengths)) if lengths else skeleton.size

@@ -59,6 +59,7 @@ _DEVIATIONS: Final = {
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
+_ROOT: Final = (35.0, 90.0, 30.0)  # it turns rather than leans: recorded hips lean by some 10 degrees
 _SPINE_JOINTS: Final = 3
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, like halves of a pelvis: no joints of a body
 
@@ -75,7 +76,7 @@ class Anatomy:
 
     reference   the relaxed pose, the root at rest
     deviations  (J, 3) standard deviations from it about `axes`, radians
-    axes        (J, 4) the anatomical axes in the bone's own frame
+    axes        (J, 4) the anatomical axes in the bone's own frame; in the T-pose they are those of the canonical space
     limits      elbows and knees bend one way; only of bones that the skeleton has no limits for
     ranges      how far the other joints go; of such bones, too
     bends       (J, 3) a small rotation vector about the bone's own axes, zero for most: how a straight joint bends
@@ -117,15 +118,6 @@ def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]
         near = get_close_matches(unknown, known, 1)
         raise CoreError(f'No joint "{unknown}" in a body' + (f'; did you mean "{near[0]}"?' if near else "."))
     return _Body(skeleton, roles).pose(angles)
-
-
-def canonical_frames(skeleton: Skeleton, roles: Roles) -> tuple[Array, Array]:
-    """The rotation (4,) from canonical to armature space, and each bone's frame (J, 4) there in the T-pose.
-
-    So a bone's frame in any pose, times the inverse of the one here, is how its part of the body is turned.
-    """
-    body = _Body(skeleton, roles)
-    return body.heading, rotation.mul(rotation.inv(body.stray), body.rest)
 
 
 def with_anatomy(
@@ -182,18 +174,18 @@ class _Body:
         self.parts = self._parts()
         own = self._strays() if roles.humanoid else {}
         # canonical pose to rest pose: a bone that has none of its own goes with its parent
-        self.stray = np.tile(rotation.IDENTITY, (len(skeleton), 1))
-        carried = self.stray.copy()
+        stray = np.tile(rotation.IDENTITY, (len(skeleton), 1))
+        carried = stray.copy()
         for bone, parent in enumerate(skeleton.parents.tolist()):
             if parent >= 0 and skeleton.inherit_rotation[bone]:
-                carried[bone] = self.stray[parent]
-            self.stray[bone] = own.get(bone, carried[bone])
+                carried[bone] = stray[parent]
+            stray[bone] = own.get(bone, carried[bone])
         back = rotation.inv(self.rest)
-        self.axes = rotation.mul(back, rotation.mul(self.stray, self.heading))
+        self.axes = rotation.mul(back, rotation.mul(stray, self.heading))
         # own rotations in the canonical pose
         self.canonical = np.tile(rotation.IDENTITY, (len(skeleton), 1))
         limbs = list(own)
-        undone = rotation.mul(carried[limbs], rotation.inv(self.stray[limbs]))
+        undone = rotation.mul(carried[limbs], rotation.inv(stray[limbs]))
         self.canonical[limbs] = rotation.mul(back[limbs], rotation.mul(undone, self.rest[limbs]))
 
     def anatomy(self) -> Anatomy:
@@ -224,21 +216,17 @@ class _Body:
         found: dict[int, tuple[str, str]] = {}
         if not self.roles.humanoid:
             return found
-        for role, bones in self.roles.bones.items():
+        for role in self.roles.bones:
             part, _, side = role.partition(".")
             if part in _DEVIATIONS:
-                found |= dict.fromkeys([bones] if isinstance(bones, int) else bones, (part, side))
+                found |= dict.fromkeys(self.roles.chain(role), (part, side))
         for side in SIDES:
             for parts in LIMBS.values():
                 for above, below in pairwise(parts):
-                    upper, lower = self._bone(above, side), self._bone(below, side)
+                    upper, lower = self.roles.bone(f"{above}.{side}"), self.roles.bone(f"{below}.{side}")
                     if upper >= 0 and lower >= 0 and upper not in self.skeleton.ancestors(lower):
                         found.pop(lower, None)
         return found
-
-    def _bone(self, part: str, side: str) -> int:
-        bone = self.roles.bones.get(f"{part}.{side}", -1)
-        return bone if isinstance(bone, int) else -1
 
     # -- the rest pose ----------------------------------------------------------------------------------------------
 
@@ -247,7 +235,7 @@ class _Body:
         found: dict[int, Array] = {}
         for side in SIDES:
             for kind, (first, second, last) in LIMBS.items():
-                upper, lower, end = (self._bone(part, side) for part in (first, second, last))
+                upper, lower, end = (self.roles.bone(f"{part}.{side}") for part in (first, second, last))
                 if upper not in self.parts or lower not in self.parts:
                     continue
                 straight = rotation.rotate(self.heading, mirrored(DIRECTIONS[kind], side))
@@ -260,7 +248,7 @@ class _Body:
                 )
                 if end not in self.parts:
                     continue
-                next_joint = self._reach(end, self._bone("toe", side) if kind == "leg" else -1, side)
+                next_joint = self._reach(end, self.roles.bone(f"toe.{side}") if kind == "leg" else -1, side)
                 way = next_joint - self.heads[end]
                 if kind == "leg":  # it stands, whatever the shin does
                     flat = rotation.rotate(self.heading, _FOOT)
@@ -275,7 +263,7 @@ class _Body:
         if after >= 0:
             return self.heads[after]
         firsts = [chain[0] for finger in ("index", "middle", "ring", "pinky")
-                  if isinstance(chain := self.roles.bones.get(f"{finger}.{side}", ()), tuple) and chain]  # fmt: skip
+                  if (chain := self.roles.chain(f"{finger}.{side}"))]  # fmt: skip
         below = [first for first in firsts if bone in self.skeleton.ancestors(first)]
         return self.heads[below].mean(axis=0) if below else self.heads[bone]
 
@@ -298,7 +286,7 @@ class _Body:
             first = self.roles.bones[role]
             kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
-        result[self.skeleton.parents < 0] = numbers.ROOT_TURN_DEVIATION
+        result[self.skeleton.parents < 0] = np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
         return result
 
     def _links(self) -> list[int]:

@@ -132,16 +132,11 @@ def _directed(skeleton: Skeleton, roles: Roles) -> Roles:
     if across:
         facing = nearest_axis(np.cross(unit(np.sum(across, axis=0)), up))
     arms, legs = (
-        np.reshape([heads[[_bone(roles, f"{part}.{side}") for part in parts]] for side in SIDES
+        np.reshape([heads[[roles.chain(f"{part}.{side}")[0] for part in parts]] for side in SIDES
                     if all(f"{part}.{side}" in roles.bones for part in parts)], (-1, len(parts), 3))
         for parts in (THREE["arm"][:2], THREE["leg"])
     )  # fmt: skip
     return replace(roles, up=up_axis, facing=facing, rest=rest_kind(up, arms, legs))
-
-
-def _bone(roles: Roles, role: str) -> int:
-    found = roles.bones[role]
-    return found if isinstance(found, int) else found[0]
 
 
 def swapped(role: str) -> str:
@@ -158,4 +153,4 @@ def require(skeleton: Skeleton, roles: Roles, *wanted: str) -> list[int]:
             if roles.humanoid
             else "No humanoid body is found here; say which bones are its parts."
         )
-    return [_bone(roles, role) for role in wanted]
+    return [roles.chain(role)[0] for role in wanted]

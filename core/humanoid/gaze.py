@@ -12,7 +12,7 @@ from ..skeleton import Skeleton
 from .anatomy import anatomy
 from .body import unit
 from .corrections import require
-from .posture import part_bones, rest_turn
+from .posture import rest_turn
 from .roles import Roles
 from .stance import axis_vector, heading_frame
 
@@ -31,7 +31,7 @@ def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: f
     """
     last = require(skeleton, roles, "head")[0]
     axes = anatomy(skeleton, roles).axes
-    chain = [*(bone for bone in part_bones(roles, "neck") if bone in skeleton.ancestors(last)), last]
+    chain = [*(bone for bone in roles.chain("neck") if bone in skeleton.ancestors(last)), last]
     pupils = find_eyes(skeleton, roles)
     rotations = np.array(pose.rotations)
     if head > 0.0:
@@ -62,12 +62,15 @@ def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
     found: dict[bool, int] = {}
     middle = skeleton.rest_matrices[head, :, 3]
     for bone, name in enumerate(skeleton.names):
-        called = name.lower()
-        if not any(word in called for word in _EYE_NAME) or any(word in called for word in _NO_EYE):
-            continue
-        if bone != head and head in skeleton.ancestors(bone):
+        if is_eye(name) and bone != head and head in skeleton.ancestors(bone):
             found.setdefault(bool((skeleton.rest_matrices[bone, :, 3] - middle) @ left > 0.0), bone)
     return sorted(found.values())
+
+
+def is_eye(name: str) -> bool:
+    """Whether a bone is called an eyeball."""
+    called = name.lower()
+    return any(word in called for word in _EYE_NAME) and not any(word in called for word in _NO_EYE)
 
 
 def _towards(frame: Array, way: Array, most: Array) -> Array:

@@ -13,7 +13,7 @@ from .body import unit
 from .corrections import require
 from .ground import find_palm
 from .names import FINGERS
-from .posture import part_bones, rest_turn
+from .posture import rest_turn
 from .roles import Roles
 from .sides import mirrored
 
@@ -31,7 +31,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     """
     hand, palm, out, _ = find_palm(skeleton, roles, side)
     chains: dict[str, tuple[int, ...]] = {
-        finger: chain for finger in FINGERS if (chain := part_bones(roles, f"{finger}.{side}"))
+        finger: chain for finger in FINGERS if (chain := roles.chain(f"{finger}.{side}"))
     }
     if not has_fingers(roles, side):
         require(skeleton, roles, f"middle.{side}")
@@ -59,7 +59,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
 
 def has_fingers(roles: Roles, side: str) -> bool:
     """Whether the hand has any."""
-    return any(part_bones(roles, f"{finger}.{side}") for finger in FINGERS)
+    return any(roles.chain(f"{finger}.{side}") for finger in FINGERS)
 
 
 def _own(skeleton: Skeleton, bone: int, turn: Array) -> Array:

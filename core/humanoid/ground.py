@@ -18,7 +18,6 @@ from ..skeleton import Skeleton
 from .anatomy import anatomy
 from .body import SIDES, unit
 from .corrections import require
-from .posture import part_bones
 from .roles import Roles
 from .sides import mirrored
 from .stance import axis_vector
@@ -67,7 +66,7 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     foot = require(skeleton, roles, f"foot.{side}")[0]
     up = axis_vector(roles.up)
     rest = skeleton.rest_matrices[:, :, 3]
-    feet = [bone for other in SIDES for role in ("foot", "toe") for bone in part_bones(roles, f"{role}.{other}")]
+    feet = [bone for other in SIDES for role in ("foot", "toe") for bone in roles.chain(f"{role}.{other}")]
     lowest = float(np.min(rest[feet] @ up))
     low, high = np.array(_MADE_ON) * skeleton.size
     ground = 0.0 if low <= lowest <= high else lowest
@@ -76,7 +75,7 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
         height = _HIGH * skeleton.size
     known = anatomy(skeleton, roles)
     heads, turns = forward(skeleton, replace(Pose.rest(skeleton), rotations=known.canonical))
-    toe = next(iter(part_bones(roles, f"toe.{side}")), -1)
+    toe = next(iter(roles.chain(f"toe.{side}")), -1)
     tails = heads + skeleton.lengths[:, None] * rotation.rotate(turns, np.array([0.0, 1.0, 0.0]))
     ankle = heads[foot]
     end = heads[toe] if toe >= 0 else tails[foot]
@@ -152,7 +151,7 @@ def find_palm(skeleton: Skeleton, roles: Roles, side: str) -> tuple[int, Array, 
     out = rotation.rotate(frame, mirrored((1.0, 0.0, 0.0), side))
     back = rotation.inv(rotation.from_matrix(rest[hand, :, :3]))
     firsts = [chain[0] for finger in ("index", "middle", "ring", "pinky")
-              if (chain := part_bones(roles, f"{finger}.{side}"))]  # fmt: skip
+              if (chain := roles.chain(f"{finger}.{side}"))]  # fmt: skip
     reach = _HAND * skeleton.size * out
     if firsts:
         knuckles = rotation.rotate(back, rest[firsts, :, 3] - rest[hand, :, 3])

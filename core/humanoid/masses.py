@@ -38,19 +38,14 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
     masses = np.zeros(len(skeleton))
     for part, share in _SHARES.items():
         for role in (part,) if part in _MIDDLE else tuple(f"{part}.{side}" for side in SIDES):
-            bones = [*_bones(roles, role), *roles.twist.get(role, ())]
+            bones = [*roles.chain(role), *roles.twist.get(role, ())]
             if part == "head":
-                bones += _bones(roles, "neck")
+                bones += roles.chain("neck")
             if bones:
                 masses += share * _by_length(skeleton, np.array(bones))
     heavy = np.flatnonzero(masses)
     rest = 1.0 - float(masses.sum())
     return masses + rest * _by_length(skeleton, heavy if len(heavy) else everything)
-
-
-def _bones(roles: Roles, role: str) -> tuple[int, ...]:
-    found = roles.bones.get(role, ())
-    return (found,) if isinstance(found, int) else found
 
 
 def _by_length(skeleton: Skeleton, bones: Indices) -> Array:

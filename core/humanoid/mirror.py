@@ -12,7 +12,7 @@ from ..skeleton import Indices, Skeleton
 from ..solvers.figure import Figure, Stance
 from .anatomy import anatomy
 from .corrections import swapped
-from .posture import heading_of, part_bones, rest_turn
+from .posture import heading_of, rest_turn
 from .roles import Roles
 from .stance import axis_vector, heading_frame
 
@@ -85,13 +85,13 @@ def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
     """
     found = np.full(len(skeleton), -1)
     for role in (*roles.bones, *roles.limbs):
-        chains = [roles.limbs.get(name, ()) or part_bones(roles, name) for name in (role, swapped(role))]
+        chains = [roles.limbs.get(name, ()) or roles.chain(name) for name in (role, swapped(role))]
         for bone, other in zip(*chains, strict=False):
             found[bone] = other
     for role, chain in roles.twist.items():
         for bone, other in zip(chain, roles.twist.get(swapped(role), ()), strict=False):
             found[bone] = other
-    hips = part_bones(roles, "hips")
+    hips = roles.chain("hips")
     rest = skeleton.rest_matrices
     tails = rest[:, :, 3] + skeleton.lengths[:, None] * rest[:, :, 1]
     ends = np.stack([rest[:, :, 3], tails], axis=1)  # (J, 2, 3)
@@ -111,6 +111,6 @@ def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
 def _side_of(skeleton: Skeleton, roles: Roles, partners: Indices, side: str) -> set[int]:
     """The bones of one side: its parts and all that hangs on them."""
     firsts = {bone for role in (*roles.bones, *roles.limbs) if role.endswith(f".{side}")
-              for bone in (roles.limbs.get(role, ()) or part_bones(roles, role))}  # fmt: skip
+              for bone in (roles.limbs.get(role, ()) or roles.chain(role))}  # fmt: skip
     paired = np.flatnonzero(partners >= 0).tolist()
     return {bone for bone in paired if firsts.intersection(skeleton.ancestors(bone))}

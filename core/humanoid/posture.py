@@ -31,7 +31,7 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
         wanted = np.array(known.canonical)
         if posture == "A":
             for side in SIDES:
-                for arm in part_bones(roles, f"upper_arm.{side}"):
+                for arm in roles.chain(f"upper_arm.{side}"):
                     down = mirrored_turn((0.0, 0.0, -arms), side)
                     wanted[arm] = rotation.mul(wanted[arm], rotation.exp(rotation.rotate(known.axes[arm], down)))
     rotations = np.array(pose.rotations)
@@ -57,17 +57,11 @@ def rest_turn(skeleton: Skeleton, bone: int) -> Array:
     return rotation.from_matrix(skeleton.rest_matrices[bone, :, :3])
 
 
-def part_bones(roles: Roles, role: str) -> tuple[int, ...]:
-    """The bones of a part; none if the body has it not."""
-    found = roles.bones.get(role, ())
-    return (found,) if isinstance(found, int) else found
-
-
 def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:
     """All that plays a part, and what lies between: twist bones, halves of a pelvis."""
-    parts = {bone for role in roles.bones for bone in part_bones(roles, role)}
+    parts = {bone for role in roles.bones for bone in roles.chain(role)}
     parts |= {bone for chain in roles.twist.values() for bone in chain}
-    hips = part_bones(roles, "hips")
+    hips = roles.chain("hips")
     links: set[int] = set()
     for part in parts:
         chain = skeleton.ancestors(part)

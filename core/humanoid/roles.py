@@ -61,6 +61,16 @@ class Roles:
     up: str
     rest: str
 
+    def bone(self, role: str) -> int:
+        """The one bone of a role; -1 if the body has it not, or has several."""
+        found = self.bones.get(role, -1)
+        return found if isinstance(found, int) else -1
+
+    def chain(self, role: str) -> tuple[int, ...]:
+        """All bones of a role."""
+        found = self.bones.get(role, ())
+        return (found,) if isinstance(found, int) else found
+
 
 def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool = True) -> Roles:
     """The roles of any skeleton; `deform` (J,) says which bones move skin, all if None.

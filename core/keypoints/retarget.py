@@ -65,7 +65,7 @@ class Actor:
         self.up, forward_way = axis_vector(roles.up), axis_vector(roles.facing)
         self._axes = np.stack([np.cross(self.up, forward_way), self.up, forward_way], axis=-1)
         self._heading = rotation.from_matrix(self._axes)
-        self.hips = self._bone("hips")
+        self.hips = self.roles.bone("hips")
         self._shares = [share for share in self._find_shares() if skeleton.movable[share.bone]]
         self._after = rotation.inv(self.anatomy.axes)
         self._places = [share.bone for share in self._shares]
@@ -79,32 +79,24 @@ class Actor:
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
         self._soles = [point.bone for point in self.points]
         self._in_soles = np.array([point.place for point in self.points])
-        self._thighs = [self._bone(f"thigh.{side}") for side in SIDES]
+        self._thighs = [self.roles.bone(f"thigh.{side}") for side in SIDES]
         self.leg = leg_length(skeleton, roles)
         self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
 
     # -- what is turned ---------------------------------------------------------------------------------------------
 
-    def _bone(self, role: str) -> int:
-        found = self.roles.bones.get(role, -1)
-        return found if isinstance(found, int) else -1
-
-    def _chain(self, role: str) -> tuple[int, ...]:
-        found = self.roles.bones.get(role, ())
-        return (found,) if isinstance(found, int) else found
-
     def _find_shares(self) -> Iterable[_Share]:
         hips, chest, head = PART["hips"], PART["chest"], PART["head"]
         yield _Share(self.hips, hips, hips, 1.0)
         for role, start, end, whole in (("spine", hips, chest, 0), ("neck", chest, head, 1)):
-            chain = [bone for bone in self._chain(role) if bone != self.hips]
+            chain = [bone for bone in self.roles.chain(role) if bone != self.hips]
             for place, bone in enumerate(chain, start=1):
                 yield _Share(bone, start, end, place / (len(chain) + whole))
-        if self._bone("head") >= 0:
-            yield _Share(self._bone("head"), head, head, 1.0)
+        if self.roles.bone("head") >= 0:
+            yield _Share(self.roles.bone("head"), head, head, 1.0)
         for side in SIDES:
             for part in _ONE_BONE:
-                bone = self._bone(f"{part}.{side}")
+                bone = self.roles.bone(f"{part}.{side}")
                 if bone >= 0:
                     yield _Share(bone, PART[f"{part}.{side}"], PART[f"{part}.{side}"], 1.0)
 
@@ -226,7 +218,7 @@ class Actor:
         goals: list[Goal] = []
         for part, mark in _ENDS.items():
             for side in SIDES:
-                bone, row = self._bone(f"{part}.{side}"), MARK[f"{mark}.{side}"]
+                bone, row = self.roles.bone(f"{part}.{side}"), MARK[f"{mark}.{side}"]
                 if bone >= 0:
                     way = scale * (reading.marks[:, row] - reading.hips) @ self._axes.T
                     goals.append(Goal(bone, position=middle + way, position_weight=reading.weights[:, row]))

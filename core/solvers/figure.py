@@ -51,11 +51,11 @@ class Figure:
         self.roles = find_roles(skeleton) if roles is None else roles
         if not self.roles.humanoid or "hips" not in self.roles.bones:
             raise CoreError("No humanoid body is found in this skeleton; pins work on any.")
-        self.hips = self._bone("hips")
+        self.hips = self.roles.bone("hips")
         self.root = self._find_root()
-        self.spine = self._hanging(self._chain("spine"))
+        self.spine = self._hanging(self.roles.chain("spine"))
         self.chest = self.spine[-1] if self.spine else self.hips
-        self.neck = self._hanging((*self._chain("neck"), *self._chain("head")))
+        self.neck = self._hanging((*self.roles.chain("neck"), *self.roles.chain("head")))
         self.head = self.neck[-1] if self.neck else -1
         self.limbs = {limb.name: limb for side in SIDES for kind in LIMBS if (limb := self._limb(kind, side))}
         bones = {self.root, self.hips, *self.spine, *self.neck}
@@ -92,14 +92,6 @@ class Figure:
 
     # -- roles to bones ---------------------------------------------------------------------------------------------
 
-    def _bone(self, role: str) -> int:
-        found = self.roles.bones.get(role, -1)
-        return found if isinstance(found, int) else -1
-
-    def _chain(self, role: str) -> tuple[int, ...]:
-        found = self.roles.bones.get(role, ())
-        return (found,) if isinstance(found, int) else found
-
     def _hanging(self, chain: tuple[int, ...]) -> tuple[int, ...]:
         """The bones of a chain that hang on the hips, and on each other."""
         kept: list[int] = []
@@ -115,14 +107,14 @@ class Figure:
         return free[0] if free else self.hips
 
     def _limb(self, kind: str, side: str) -> LimbBones | None:
-        bones = [self._bone(f"{part}.{side}") for part in LIMBS[kind]]
+        bones = [self.roles.bone(f"{part}.{side}") for part in LIMBS[kind]]
         ancestors, roles = self.skeleton.ancestors, self.roles
         if min(bones) < 0 or bones[0] not in ancestors(bones[1]) or bones[1] not in ancestors(bones[2]):
             return None
         carrier = int(self.skeleton.parents[bones[0]])
         if self.hips not in ancestors(bones[0]) or carrier < 0:
             return None
-        before = self._bone(f"shoulder.{side}") if kind == "arm" else -1
+        before = self.roles.bone(f"shoulder.{side}") if kind == "arm" else -1
         twists = tuple(
             tuple(b for b in roles.twist.get(f"{part}.{side}", ()) if b in ancestors(after))
             for part, after in zip(LIMBS[kind], bones[1:], strict=False)

@@ -85,6 +85,21 @@ def test_led_feet_stand_on_the_ground_and_mirrored_poses_are_images(human: Any) 
     np.testing.assert_allclose(way(human, "upper_arm.R", "hand.R"), left * (-1, 1, 1), atol=2e-3)
 
 
+def test_eyes_look_by_the_bones_that_they_aim_at_and_else_go_along_with_the_head(human: Any) -> None:
+    def astray(side: str) -> float:
+        eye = human.pose.bones[f"ORG-eye.{side}"]
+        way = np.array(context.scene.cursor.location) - world(human, eye.name)
+        return float(np.degrees(np.arccos(np.array(eye.y_axis) @ way / np.linalg.norm(way))))
+
+    context.scene.cursor.location = (0.4, -0.6, 1.5)
+    bpy.ops.poise.look_at(target="CURSOR", head=0.5)
+    assert max(astray("L"), astray("R")) < 0.1
+    assert any(human.pose.bones["eye.L"].location)
+    aims = [tuple(human.pose.bones[f"eye.{side}"].location) for side in "LR"]
+    bpy.ops.poise.take_posture(posture="T")
+    assert [tuple(human.pose.bones[f"eye.{side}"].location) for side in "LR"] == aims
+
+
 def test_legs_on_ik_are_led_by_their_ik_bones() -> None:
     (rig,) = load(SCRIPTED / "named_mmd_japanese.blend")
     select(rig, [])

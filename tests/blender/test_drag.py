@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import Grab, read_channels
+from bridge import Grab, read_channels, write_channels
 from core import CoreError, rotation
 from operators.session import Lost, Session
 from tests.blender.builders import (
@@ -291,6 +291,26 @@ def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_i
     session = session_of(rig, "hand.L")
     lead(session, [-0.1, -0.1, 0.0])
     assert np.degrees(2.0 * np.arccos(head.rotation_quaternion[0])) > 139.0
+
+
+@pytest.mark.parametrize("root", ["PULL", "FREE", "FIXED"])
+def test_pins_that_are_solved_give_the_pose_of_a_drag_that_ends_there(rig: Any, root: str) -> None:
+    def stands() -> np.ndarray:
+        bpy.context.view_layer.update()
+        return np.array([bone.matrix for bone in rig.pose.bones])
+
+    rig.poise_root = root
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    pin = rig.poise_pins["hand.L"]
+    pin.mute = True
+    before, way = read_channels(rig), (0.1, -0.4, -0.5)
+    bpy.ops.poise.drag(bone="hand.L", shift=way)
+    dragged = stands()
+    write_channels(rig, before)
+    pin.mute, pin.position = False, np.add(pin.position, way)
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(stands(), dragged, atol=2e-3)
 
 
 def test_who_wins_can_change_during_the_drag(rig: Any) -> None:

@@ -62,8 +62,10 @@ def matrix(rig: Any, bone: str) -> Any:
 
 def seen_angle(rig: Any, bone: str, axis: Any, target: Any) -> float:
     """Degrees between an axis of a bone, as it is seen in the world, and the way from its head to a point there."""
-    here = rig.matrix_world.to_3x3() @ matrix(rig, bone).to_3x3() @ Vector(axis)
-    return float(np.degrees(here.angle(Vector(target) - rig.matrix_world @ matrix(rig, bone).translation)))
+    here = np.array(rig.matrix_world.to_3x3() @ matrix(rig, bone).to_3x3() @ Vector(axis))
+    there = np.array(Vector(target) - rig.matrix_world @ matrix(rig, bone).translation)
+    # single precision, as `Vector.angle` has it, makes 0 of a hundredth of a degree
+    return float(np.degrees(np.arctan2(np.linalg.norm(np.cross(here, there)), here @ there)))
 
 
 # --- look at
@@ -114,7 +116,8 @@ def test_a_look_blends_in_and_out_and_is_measured_where_it_is_fully_on() -> None
     after = by_frame(angle)
     assert report["goals"][0]["frames"] == [9, 12]
     assert after[8:12].max() < ANGLE
-    np.testing.assert_allclose(after[[0, 1, 2, 3, 15, 16, 17]], before[[0, 1, 2, 3, 15, 16, 17]], atol=1e-3)
+    off = [0, 1, 2, 3, 4, 15, 16, 17]
+    np.testing.assert_allclose(after[off], before[off], atol=1e-3)
     assert np.all(np.diff(after[4:9]) < 0.0)
 
 

@@ -85,6 +85,17 @@ def test_limits_hold_give_way_or_are_off(limits: Any, met: bool) -> None:
         assert "limit" in report.explanations[0]
 
 
+@pytest.mark.parametrize("within", [True, False])
+def test_joints_go_as_far_as_those_of_people_unless_the_job_says_otherwise(within: bool) -> None:
+    rig = body()
+    turned = {"bone": "head", "rotation": [np.cos(np.radians(75.0)), 0.0, 0.0, np.sin(np.radians(75.0))]}
+    goals = [{"bone": "chest", "pin": ["rotation"]}, turned]
+    report = done(rig, goals, root="fixed", **({} if within else {"anatomical_limits": False}))
+    assert report.met == (not within)
+    w, _, y, _ = rig.pose.bones["head"].rotation_quaternion
+    assert np.degrees(2.0 * np.arctan2(y, w)) == pytest.approx(75.0 if within else 150.0, abs=0.5)
+
+
 def test_soft_limits_are_not_left_without_need() -> None:
     turned = {}
     for limits in ("soft", False):

@@ -321,12 +321,14 @@ def test_a_spine_of_any_count_strays_as_far_in_all(count: int) -> None:
     assert np.isclose(found.masses[1 : count + 1].sum(), 0.355)
 
 
-def test_bones_without_a_role_and_the_root_have_the_solvers_own_deviations() -> None:
+def test_bones_without_a_role_have_the_solvers_own_deviations_and_the_root_turns_rather_than_leans() -> None:
     rows = [("root", None, (0, 0, 0), (0, 0.2, 0)), ("hips", "root", *STRAIGHT[0][2:]), *STRAIGHT[1:]]
     rows.append(("prop", "hand.R", (-0.8, 0, 1.44), (-0.9, 0, 1.6)))
     skeleton = skeleton_of(rows)
     found = anatomy(skeleton)
-    assert np.allclose(found.deviations[0], numbers.ROOT_TURN_DEVIATION)
+    assert np.allclose(rotation.rotate(found.axes[0], np.eye(3)[1]), (0.0, 0.0, 1.0) @ skeleton.rest_matrices[0, :, :3])
+    assert np.isclose(found.deviations[0, 1], numbers.ROOT_TURN_DEVIATION)
+    assert np.all(found.deviations[0, [0, 2]] < 0.5 * numbers.ROOT_TURN_DEVIATION)
     for name in ("hips", "prop"):
         assert np.allclose(found.deviations[skeleton.index(name)], numbers.JOINT_DEVIATION)
     assert np.array_equal(found.reference.rotations[skeleton.index("prop")], rotation.IDENTITY)

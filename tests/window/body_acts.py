@@ -3,8 +3,12 @@
 from collections.abc import Generator
 from typing import Any
 
+import numpy as np
+
 PICKED = "mixamorig:LeftForeArm"
 HEADER = 32  # pixels from the first button of a panel up to its header
+ROUND = 170.0  # degrees that the mouse goes round the neck
+LIMITS = "poise_use_anatomy_limits"
 
 
 def places() -> dict[str, list[float]]:
@@ -24,8 +28,45 @@ def find(panel: dict[str, Any], tool: str, setting: str = "") -> list[tuple[int,
     raise AssertionError(f"no button {tool} {setting} among {sorted(panel)}")
 
 
+def turned() -> dict[str, float]:
+    """Degrees that bones are turned from their rest pose, those that are."""
+    import bpy
+
+    angles = {
+        bone.name.partition(":")[2]: float(np.degrees(bone.matrix_basis.to_quaternion().angle))
+        for bone in bpy.context.object.pose.bones
+    }
+    return {name: angle for name, angle in angles.items() if angle > 0.05}
+
+
+def turn_head(hand: Any, picture: str) -> Generator[float, None, dict[str, float]]:
+    """Turn the head about the vertical, by Ctrl G, R and Z; how far bones are turned then. Esc takes it back."""
+    import bpy
+
+    rig = bpy.context.object
+    head = rig.pose.bones["mixamorig:Head"]
+    pivot = np.array(hand.pixel(tuple(rig.matrix_world @ head.head)))
+    start = np.array(hand.pixel(tuple(rig.matrix_world @ head.center)))
+    hand.move(*start.tolist())
+    yield 0.2
+    hand.press("G", ctrl=True)
+    yield 0.2
+    hand.press("R")
+    hand.press("Z")
+    for angle in np.radians(np.linspace(0.0, ROUND, 12)):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        hand.move(*np.round(pivot + 1.5 * turn @ (start - pivot)).astype(int).tolist())
+        yield 0.05
+    yield 0.5
+    hand.screenshot(picture)
+    found = turned()
+    hand.press("ESC")
+    yield from hand.until(lambda: not turned(), 4.0)
+    return found
+
+
 def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    """Through the panel: T-pose, undo, mirror, feet, fingers, looks; a part is corrected by picking a bone."""
+    """Through the panels: anatomical limits on and off, T-pose, undo, mirror, feet, looks, a new rest pose, fingers."""
     import bpy
     from mathutils import Matrix
 
@@ -39,19 +80,25 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.press("TAB", ctrl=True)
     yield from hand.until(lambda: bpy.context.mode == "POSE")
     rig = bpy.context.object
-    panel = yield from hand.read_panels("poise_method")
+    panel = yield from hand.read_panels(LIMITS)
+    seen["limits"] = [getattr(rig, LIMITS)]
+    seen["head within limits"] = yield from turn_head(hand, "body_within_limits")
+    yield from hand.click(*panel[LIMITS][0])
+    seen["limits"].append(getattr(rig, LIMITS))
+    seen["head beyond limits"] = yield from turn_head(hand, "body_beyond_limits")
+    seen["back"] = turned()
     for button in ("poise_method", "bpy.ops.poise.pin(kind='BOTH')"):  # their panels are folded, for room
         x, y = panel[button][0]
         yield from hand.click(x, y + HEADER)
-    panel = yield from hand.read_panels("bpy.ops.poise.look_at(target='CURSOR')")
+    panel = yield from hand.read_panels("bpy.ops.poise.look_at(target='CURSOR')", below=0.25)
     hand.screenshot("body_panel")
     seen["panel"] = sorted(panel)
 
-    def press(tool: str, setting: str = "") -> Generator[float, None, None]:
-        before = places()
+    def press(tool: str, setting: str = "", look: Any = places) -> Generator[float, None, None]:
+        before = look()
         for point in find(panel, tool, setting):
             yield from hand.click(*point)
-            if (yield from hand.until(lambda: places() != before, 4.0)):
+            if (yield from hand.until(lambda: look() != before, 4.0)):
                 break
 
     seen["start"] = places()
@@ -77,6 +124,15 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     bpy.context.scene.cursor.location = (1.0, -1.5, 1.2)
     yield from press("look_at")
     seen["looked"] = places()
+    seen["before rest"] = turned()
+    yield from press("make_rest", look=turned)
+    seen["at rest"], seen["made rest"] = turned(), places()
+    hand.rest()
+    yield 0.3
+    hand.screenshot("body_made_rest")
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: turned() == seen["before rest"])
+    seen["rest undone"], seen["places undone"] = turned(), places()
 
     yield from hand.click(*find(panel, "pose_fingers", "side='L'")[0])
     yield 0.5

@@ -39,6 +39,24 @@ def test_feet_come_to_the_ground(seen: dict[str, Any]) -> None:
         assert at(seen, "planted", foot)[2] == pytest.approx(at(seen, "start", foot)[2], abs=NEAR)
 
 
+def test_a_drag_stops_at_the_anatomical_limits_and_passes_them_where_the_checkbox_is_off(seen: dict[str, Any]) -> None:
+    assert seen["limits"] == [True, False]
+    within, beyond = seen["head within limits"], seen["head beyond limits"]
+    assert within["Neck"] == pytest.approx(50.0, abs=0.1)
+    assert within["Head"] < 75.1
+    assert beyond["Neck"] > 55.0
+    assert seen["back"] == {}
+
+
+def test_the_present_pose_becomes_the_rest_pose_and_the_old_one_is_one_undo_away(seen: dict[str, Any]) -> None:
+    assert {"Head", "LeftUpLeg"} <= {*seen["before rest"]}
+    assert seen["at rest"] == {}
+    for part in ("Head", "LeftHand", "RightFoot"):
+        np.testing.assert_allclose(at(seen, "made rest", part), at(seen, "looked", part), atol=1e-5)
+    assert seen["rest undone"] == seen["before rest"]
+    assert seen["places undone"] == seen["looked"]
+
+
 def test_a_slider_of_the_popup_moves_the_fingers_of_that_hand(seen: dict[str, Any]) -> None:
     moved = np.abs(at(seen, "closed", "LeftHandIndex3") - at(seen, "looked", "LeftHandIndex3")).max()
     still = np.abs(at(seen, "closed", "RightHandIndex3") - at(seen, "looked", "RightHandIndex3")).max()
