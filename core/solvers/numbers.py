@@ -22,6 +22,7 @@ DRAG_GAIN: Final = 0.05  # share of the way to the reference in a step of a drag
 FAR: Final = 2.0  # all targets further away than this: the root is first brought along
 STEP_CLAMP: Final = 0.6  # Euclidean norm of a whole step
 SETTLED: Final = np.radians(0.01)  # largest change of a joint in a step that counts as rest in a drag
+STRIDE: Final = np.radians(2.0)  # frames in time do not end with a step that turns a joint by more
 NEARLY_SETTLED: Final = np.radians(0.5)  # and where Newton steps follow
 POSITION_TOLERANCE: Final = 1e-4  # of the size, unless the method says otherwise
 UNIT: Final = 2e-3  # by which the square of a unit quaternion's length may be off

@@ -759,7 +759,9 @@ class Problem:
             new = rows.errors(there, where)
             merit = self._merit(new, trial, phase[pick], limits.strain(reached, where), upper[pick])
             better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
-            rest = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0) < still
+            turned = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0)
+            rest = turned < still
+            calming = method.settle or (method.coherent and turned > numbers.STRIDE)  # neighbours end alike
             raised = np.maximum(numbers.LM_START, damping[pick] * numbers.LM_GROWTH)
             lowered = np.where(damping[pick] > numbers.LM_START, damping[pick] / numbers.LM_GROWTH, 0.0)
             damping[pick] = np.where(better, lowered, raised)
@@ -777,7 +779,7 @@ class Problem:
             budget[alive] -= 1
             patience = np.where(damping[alive] > 0.0, numbers.CALM_DAMPED, numbers.CALM)
             stuck = (calm[alive] >= patience) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
-            done = met & ((rest & (damping[alive] == 0.0)) | stuck | (not method.settle))
+            done = met & ((rest & (damping[alive] == 0.0)) | stuck | np.logical_not(calming))
             done |= stuck & (phase[alive] >= self.last_phase)
             next_phase = alive[stuck & ~done]
             if len(next_phase):
