@@ -111,16 +111,19 @@ class Levels(Newton):
         x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
         alive = np.arange(len(x))
         for _ in range(numbers.LEVEL_ROUNDS if self.limits.count else 1):
-            there, more, active[alive] = self._once_by_level(x[alive], frames[alive])
+            there, more, active[alive], eased = self._once_by_level(x[alive], frames[alive])
             moved = np.max(np.abs(there - x[alive]), axis=1, initial=0.0) > numbers.STAYS
             x[alive] = there
             steps[alive] += more
-            alive = alive[moved]
+            alive = alive[moved & eased]
             if not len(alive):
                 break
         return x, steps, active
 
-    def _once_by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+    def _once_by_level(
+        self, x: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """And whether what is free has come to the reference."""
         levels = self.rows.levels
         steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
         aims, held = np.zeros((2, len(x), self.rows.rows))
@@ -140,7 +143,7 @@ class Levels(Newton):
             missed[:, rank] = self._lacks(x, frames, level)
         violated = self._gaps(self.problem.links[frames].place(x), wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
         x, more, active = self._ease(x, frames, replace(wish, pressed=violated), active)
-        return x, steps + more, active
+        return x, steps + more, active, more < numbers.NEWTON_STEPS
 
     def _further(self, aims: Array, held: Array, moved: Array, missed: NDArray[np.bool_]) -> Array:
         """Aims (B, M) of upper levels that were moved (B, m) from where they are held: the other way by as much.
@@ -209,7 +212,10 @@ class Levels(Newton):
                 old = now[worse]
                 now.put(worse, self._place(old.x, frames[worse], wish[worse], old.active, trusted[worse], old))
             steps[alive] += 1
-            alive = alive[np.max(np.abs(step * self.spread), axis=1, initial=0.0) >= numbers.NEWTON_RESTS]
+            moves = np.max(np.abs(step * self.spread), axis=1, initial=0.0) >= numbers.NEWTON_RESTS
+            lost = trusted[alive] < numbers.NEWTON_LOST
+            steps[alive[lost]] = numbers.NEWTON_STEPS
+            alive = alive[moves & ~lost]
             if not len(alive):
                 break
         return now.x, steps, now.active

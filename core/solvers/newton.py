@@ -472,10 +472,14 @@ class Newton:
         firm = rows.shape[1]
         if not firm:
             return forces
-        apart = 1.0 / np.clip(weights[:, :firm, None], 1.0, numbers.HEAVIEST)  # a look-at has a row too many
-        gram = rows @ np.swapaxes(rows, -1, -2) + np.eye(firm) * apart
+        gram, wanted = rows @ np.swapaxes(rows, -1, -2), rows @ (slope * self.spread)[..., None]
+        apart = np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
         result = forces.copy()
-        result[:, :firm] += np.linalg.solve(gram, rows @ (slope * self.spread)[..., None])[..., 0]
+        try:
+            result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
+        except np.linalg.LinAlgError:  # a look-at has a row too many, and heavy rows lose what tells them apart
+            apart = np.maximum(apart, np.eye(firm) / numbers.HEAVIEST)
+            result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
         return result
 
     def _turned(self, x: Array, step: Array) -> Array:

@@ -233,5 +233,11 @@ def test_what_is_named_is_in_the_way(seed: int) -> None:
             kept = [goal for goal in goals[:-1] if goal.bone != named]
             less = solve(limited, solution.pose, [*kept, drag], method)
             assert less.position_error[-1] < error - 1e-5, reason
+        elif "too far from" in reason:
+            names = [limited.names[bone] for bone in limited.ancestors(limited.index("hand.L"))]
+            chain = names[: names.index(reason.removeprefix("too far from ")) + 1]
+            heads = forward(limited, solution.pose)[0][[limited.index(name) for name in chain]]
+            length = np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum()
+            assert np.linalg.norm(drag.position - heads[-1]) > length, reason
         else:
             assert "stretched from" in reason, reason
