@@ -60,7 +60,7 @@ class PoiseActuation(bpy.types.PropertyGroup):
 
 
 class PoiseTurn(bpy.types.PropertyGroup):
-    """What a chain made of one bone: own rotation and location before its first solve, and after the last one"""
+    """What a chain made of one bone: how it was before its first solve, and how it is after the last one"""
 
     name: StringProperty(name="Bone", description="The bone that was turned", override=OPEN, update=marking("name"))
     name_mark: mark()
@@ -73,7 +73,7 @@ class PoiseTurn(bpy.types.PropertyGroup):
     rotation: FloatVectorProperty(
         name="Rotation", description="After the last solve: a quaternion w, x, y, z", size=4, override=OPEN
     )
-    location: FloatVectorProperty(name="Location", description="After the last solve", size=3, override=OPEN)
+    head: FloatVectorProperty(name="Head", description="After the last solve, in armature space", size=3, override=OPEN)
     turned: FloatProperty(name="Turned", description="By how much it was turned", subtype="ANGLE", override=OPEN)
     share: FloatProperty(name="Share", description="Of all that the chain turned", subtype="FACTOR", override=OPEN)
 
@@ -145,6 +145,10 @@ class PoiseChain(bpy.types.PropertyGroup):
     target: FloatVectorProperty(
         name="Target", description="Where it was led to, in armature space", size=3, subtype="XYZ", override=OPEN
     )
+    reached: FloatVectorProperty(
+        name="Reached", description="Where the last solve brought it, in armature space", size=3, subtype="XYZ",
+        override=OPEN,
+    )  # fmt: skip
     problem: StringProperty(name="Problem", description="Why it could not be solved again", override=OPEN)
     quiet: BoolProperty(
         name="Quiet", description="Changes do not solve again", options={"HIDDEN", "SKIP_SAVE"}, override=OPEN

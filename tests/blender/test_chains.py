@@ -345,6 +345,30 @@ def test_a_pose_that_was_changed_since_is_left_alone(dragged: Any) -> None:
     assert "drag it again" in " ".join(labels(POISE_PT_chains))
 
 
+def _edit_rest(rig: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["upper_arm.L"].head.z += 0.05
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rig: turn(rig, "spine", 0.5),
+        lambda rig: setattr(rig.pose.bones["hips"], "location", (0.0, 0.0, 0.5)),
+        lambda rig: setattr(rig.pose.bones["upper_arm.L"], "scale", (1.0, 1.3, 1.0)),
+        _edit_rest,
+    ],
+)
+def test_a_chain_that_was_carried_elsewhere_since_is_left_alone(dragged: Any, change: Any) -> None:
+    change(dragged)
+    bpy.context.view_layer.update()
+    before = pose(dragged)
+    chain_of(dragged).entries[0].fraction = 0.9
+    assert not changed(before, dragged)
+    assert "drag it again" in chain_of(dragged).problem
+
+
 def test_without_a_drag_a_number_moves_nothing(rig: Any) -> None:
     before = pose(rig)
     chain_of(rig).entries[0].fraction = 0.9
