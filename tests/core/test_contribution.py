@@ -27,7 +27,7 @@ from core import (
     solve,
 )
 from core.limits import excess
-from tests.core.figures import random_pose
+from tests.core.figures import random_pose, skeleton_of
 
 ARM = ("clavicle.R", "upper_arm.R", "forearm.R", "hand.R")
 
@@ -531,6 +531,18 @@ def test_degenerate_chains_give_a_pose(lengths: tuple, target: tuple, point: flo
         assert np.isfinite(solution.pose.rotations).all()
         np.testing.assert_allclose(solution.position_error[..., 0], distance(skeleton, solution.pose, goal), atol=1e-9)
         solution.explain()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("frames", [(), (2,)])
+def test_a_joint_whose_effector_lies_on_its_axis_stays(seed: int, frames: tuple) -> None:
+    rng = np.random.default_rng(seed)
+    heads = (np.array([100.0, 100.0, 0.0]) + np.cumsum(0.3 * rng.normal(size=(4, 3)), axis=0)).astype(np.float32)
+    rows = [(name, "ABC"[i - 1] if i else None, heads[i], heads[i + 1]) for i, name in enumerate("ABC")]
+    skeleton, goal = skeleton_of(rows, rng), Goal("C", heads[2] + 0.3 * rng.normal(size=3))
+    pose = Pose.rest(skeleton, frames)
+    twist = ContributionCCD([Actuation("B", "Y")], sweeps=0, finish=False)
+    np.testing.assert_allclose(solve(skeleton, pose, [goal], twist).pose.rotations, pose.rotations, atol=1e-9)
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------------
