@@ -1,6 +1,6 @@
 """The chains that are saved with an armature: their method, their lists, and what the last drag made of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -14,6 +14,7 @@ from ..core.contribution import preset, preset_for
 from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import anatomy
 from ..core.solvers.chain import bones_between, effector_place, find_path
+from .ccd import NUMBERS
 from .pins import LIMITS
 
 LIMBS: Final = ("arm", "leg")  # presets of chains whose effector is not turned by them
@@ -42,6 +43,18 @@ def write_actuations(chain: Any, actuations: Sequence[Actuation]) -> None:
         for one in actuations:
             add_actuation(chain, one)
         chain.active_entry = 0
+
+
+def read_numbers(chain: Any) -> dict[str, Any]:
+    """The numbers that go with its list, for core."""
+    return {name: getattr(chain, name) for name in NUMBERS} | {"mode": chain.mode.lower()}
+
+
+def write_numbers(chain: Any, numbers: Mapping[str, Any]) -> None:
+    """These of them in place of its own."""
+    with quietly(chain):
+        for name, value in numbers.items():
+            setattr(chain, name, value.upper() if name == "mode" else value)
 
 
 def add_actuation(chain: Any, actuation: Actuation) -> None:
@@ -87,12 +100,8 @@ def method_of(
     known = anatomy(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
     method = ContributionCCD(
         read_actuations(chain),
+        **read_numbers(chain) | {"successive": False},
         base=chain.base,
-        mode=chain.mode.lower(),
-        share=chain.share,
-        passes=chain.passes,
-        sweeps=chain.sweeps,
-        finish=chain.finish,
         limits=bool(LIMITS[object.poise_limits]),
         bends=known.bends,
     )

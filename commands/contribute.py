@@ -54,12 +54,12 @@ def contribute(arguments: argparse.Namespace) -> int:
     if wrong is not None:
         raise CoreError(f'--chain ends at "{effector}", but the job leads "{wrong}".')
     if arguments.list is not None:
-        actuations = read_list_file(arguments.list)
+        listed = read_list_file(arguments.list)
     else:
         with_effector = any(goal.point != "head" for goal in job.goals)
-        actuations = preset(arguments.preset, skeleton, base, effector, with_effector=with_effector)
-    ccd = replace(job.ccd or Ccd(), actuations=actuations, base=base)
-    return carry_out(arguments, replace(job, ccd=ccd), texts)
+        listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, with_effector=with_effector))
+    ccd = (job.ccd or Ccd()).over(listed)
+    return carry_out(arguments, replace(job, ccd=replace(ccd, base=base)), texts)
 
 
 def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
@@ -79,7 +79,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
         "error_by_bone": {bone: float(np.degrees(error)) for bone, error in found.joint_errors.items()},
         "uniform_error": float(np.degrees(found.uniform_error)),
     }
-    lists = {arguments.learn: list_text(found.actuations)}
+    lists = {arguments.learn: list_text(Ccd(actuations=found.actuations, successive=True))}
     write_whole(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
     tell(
         f"{object.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees a "

@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
+from ..commands.ccd import NUMBERS
 from ..commands.chains import add_actuation, joints_of, quietly, suited, write_actuations
 from ..core import Actuation, CoreError, Skeleton
 from ..core.actuations import AXES, Axis
@@ -155,6 +156,8 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
         chain = active_chain(object)
         name, actuations = suited(object, skeleton, chain.base, chain.effector, _preset(self.preset))
         write_actuations(chain, actuations)
+        for number in NUMBERS:
+            chain.property_unset(number)
         tune(context, object, chain)
         return "INFO", f'"{chain.name}" has the list of the preset {name}'
 

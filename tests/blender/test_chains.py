@@ -1,6 +1,7 @@
 """Chains set up from the selection, their lists, drags by them, and what a changed number does at once."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from commands.ccd import actuations_data, read_list_file
 from commands.chains import method_of, read_actuations
 from core import rotation
 from core.contribution import learning, preset
+from core.contribution.lessons import Lesson
 from core.limits import excess
 from operators.reach import ReachSession, begin
 from operators.session import Session
@@ -464,13 +466,16 @@ def test_every_preset_can_be_had_for_any_chain(name: str) -> None:
 
 def test_a_list_goes_out_and_comes_in_as_the_verb_has_it(dragged: Any, tmp_path: Path) -> None:
     file, chain = tmp_path / "list.json", chain_of(dragged)
+    chain.mode, chain.passes, chain.successive = "MIXED", 3, True
     data, tuned = actuations_data(read_actuations(chain)), pose(dragged)
     assert bpy.ops.poise.export_list(filepath=str(file)) == {"FINISHED"}
-    assert json.loads(file.read_text(encoding="utf-8")) == data
-    assert actuations_data(read_list_file(file)) == data
+    assert json.loads(file.read_text(encoding="utf-8"))["list"] == data
+    assert actuations_data(read_list_file(file).actuations) == data
     bpy.ops.poise.reset_list(preset="TENTACLE")
+    assert (chain.mode, chain.passes, chain.successive) == ("LARGER", 1, False)
     assert bpy.ops.poise.import_list(filepath=str(file)) == {"FINISHED"}
     assert actuations_data(read_actuations(chain)) == data
+    assert (chain.mode, chain.passes, chain.successive) == ("MIXED", 3, True)
     np.testing.assert_allclose([*pose(dragged).values()], [*tuned.values()], atol=1e-3)
 
 
@@ -498,9 +503,14 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     make_walk(rig)
     choose(rig, "thigh.L", "foot.L")
     bpy.ops.poise.add_chain()
-    assert bpy.ops.poise.learn_list() == {"FINISHED"}
+    assert bpy.ops.poise.learn_list(frame_end=20) == {"FINISHED"}
     assert {("thigh.L", "X"), ("shin.L", "X")} >= {*listed(chain_of(rig))}
-    assert "follows the motion to" in "".join(capfd.readouterr())
+    (error,) = re.findall(r"follows the motion to ([\d.]+) degrees", "".join(capfd.readouterr()))
+    read = bridge.read_rig(rig)
+    motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
+    skeleton, method = method_of(rig, chain_of(rig), read.skeleton)
+    used = Lesson(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
+    assert float(error) == pytest.approx(np.degrees(used), abs=0.1)
     assert chain_of(rig).successive
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import bridge
 import commands
-from commands.ccd import actuations_data, read_actuations
+from commands.ccd import Ccd, actuations_data, list_text, read_ccd, read_list_file
 from commands.job import parse
 from commands.solve import perform
 from core import Actuation, CoreError
@@ -152,7 +152,9 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
                              10, 38, "--json")  # fmt: skip
     assert code == 0, error
     assert found["error"] < 0.5 * found["uniform_error"]
-    entries = read_actuations(json.loads((tmp_path / "learnt.json").read_text(encoding="utf-8")), "list")
+    learnt = read_list_file(tmp_path / "learnt.json")
+    entries = learnt.actuations
+    assert learnt.successive
     assert actuations_data(entries) == found["list"]
     rig = bpy.data.objects[rig.name]
     read = bridge.read_rig(rig)
@@ -161,6 +163,20 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
     held_out, uniform = rest.errors(entries).mean(), rest.errors(uniform_list(read.skeleton, rest.joints)).mean()
     assert held_out < uniform
     assert np.degrees(held_out) < 10.0
+
+
+def test_a_list_brings_its_numbers_and_a_job_may_say_others(tmp_path: Path) -> None:
+    actuations = (Actuation("forearm.R", "X"),)
+    file = tmp_path / "list.json"
+    file.write_text(list_text(Ccd(actuations=actuations, mode="mixed", passes=3, successive=True)), encoding="utf-8")
+    method = read_ccd({"name": "ccd", "successive": False, "passes": 1}, "method").over(read_list_file(file))
+    assert (method.actuations, method.mode, method.passes, method.successive) == (actuations, "mixed", 1, False)
+    file.write_text(json.dumps(LIST), encoding="utf-8")  # as it was once
+    assert actuations_data(read_list_file(file).actuations)[0] == LIST[0]
+    for text, sentence in (('{"mode": "mixed"}', "file.list: missing"), ('{"list": [], "base": "hips"}', "base")):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(CoreError, match=sentence):
+            read_list_file(file)
 
 
 def test_names_with_colons_make_a_chain(run: Run, tmp_path: Path) -> None:
