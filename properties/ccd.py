@@ -1,5 +1,6 @@
 """Chains and the lists by which their joints share the way: contribution CCD."""
 
+from itertools import count
 from typing import Any, Final
 
 import bpy
@@ -25,6 +26,14 @@ def _tune(group: Any, context: Any) -> None:
             if not chain.quiet:
                 bpy.ops.poise.tune_chain(object=group.id_data.name, chain=place)
             return
+
+
+def _tell_apart(chain: Any, context: Any) -> None:
+    """A chain has got a name: tools, jobs and overrides find it by that, so that it must be its own."""
+    taken = {other.name for other in chain.id_data.poise_chains if other != chain}
+    if chain.name in taken:
+        name = chain.name
+        chain.name = next(some for number in count(1) if (some := f"{name}.{number:03}") not in taken)
 
 
 class PoiseActuation(bpy.types.PropertyGroup):
@@ -81,7 +90,7 @@ class PoiseTurn(bpy.types.PropertyGroup):
 class PoiseChain(bpy.types.PropertyGroup):
     """A chain of joints with the list of who turns how much of the way"""
 
-    name: StringProperty(name="Name", description="What the chain is called", override=OPEN)
+    name: StringProperty(name="Name", description="What the chain is called", override=OPEN, update=_tell_apart)
     base: StringProperty(
         name="Base", description="The chain's first bone; one that the effector does not hang on is held",
         override=OPEN, update=marking("base"),

@@ -122,6 +122,16 @@ def test_what_makes_no_chain_is_refused(rig: Any, bones: tuple[str, ...], senten
     assert len(rig.poise_chains) == 1
 
 
+def test_chains_of_one_name_are_told_apart(rig: Any) -> None:
+    for base in ("upper_arm.L", "forearm.L"):
+        choose(rig, base, "hand.L")
+        bpy.ops.poise.add_chain()
+        chain_of(rig).name = "hand.L"
+        chain_of(rig).name = chain_of(rig).name  # its own name it may keep
+    assert [chain.name for chain in rig.poise_chains] == ["hand.L", "hand.L.001", "hand.L.002"]
+    assert all(rig.poise_chains[chain.name] == chain for chain in rig.poise_chains)
+
+
 def test_a_held_hand_stays_where_it_is_while_the_hips_are_led(rig: Any) -> None:
     choose(rig, "hand.R", "hips")
     bpy.ops.poise.add_chain()
