@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from .edit import keyed_range
 from .files import write_whole
 from .job import read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
+
+_OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here
 
 
 def add_contribute(verbs: Any) -> None:
@@ -43,11 +45,16 @@ def contribute(arguments: argparse.Namespace) -> int:
         raise CoreError("--job is missing; say what to do.")
     _refuse(arguments, ("armature", "frames"), "only with --learn; the job has its own")
     job = read(arguments.job)
+    if job.chosen and job.ccd is None:
+        raise CoreError(f'The job\'s "method" is "{job.method}"; contribute does jobs by "ccd", or that name none.')
     if arguments.saved is not None:
         _refuse(arguments, ("chain",), "not with --saved; that chain has its ends")
-        if job.ccd not in (None, Ccd()):
+        if job.ccd is not None and job.ccd.said:
             raise CoreError('--saved: the chain has its own list and numbers; leave out the job\'s "method".')
         return carry_out(arguments, replace(job, ccd=Ccd(chain=arguments.saved)), texts)
+    own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
+    if own:
+        raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
     skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)

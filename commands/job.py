@@ -94,6 +94,7 @@ class Job:
     stretch        bones may grow by their own IK Stretch
     ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
     humanoid       the humanoid method in their place; it takes positions and rotations, and of the settings the limits
+    chosen         whether the job names its method
     roles          the parts of the body, where they are neither as found nor as the file has them corrected
     """
 
@@ -111,6 +112,7 @@ class Job:
     stretch: bool = False
     ccd: Ccd | None = None
     humanoid: Body | None = None
+    chosen: bool = field(default=False, compare=False)  # how a job is put is no part of what it says
     roles: RoleMapping = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -190,6 +192,7 @@ def parse(data: object, folder: FilePath | None = None) -> Job:
         armature=read_name(fields["armature"], "armature") if "armature" in fields else None,
         frames=read_range(fields["frames"], "frames") if "frames" in fields else None,
         **_method(fields.get("method", {})),
+        chosen=bool(fields.get("method")),
         tolerance=_tolerance(fields.get("tolerance", {})),
         write=_write(fields.get("write", {}), "frames" in fields),
         limits=_limits(fields.get("limits", True)),

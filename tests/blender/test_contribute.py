@@ -165,6 +165,24 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
     assert np.degrees(held_out) < 10.0
 
 
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ({"name": "pins"}, 'The job\'s "method" is "pins"'),
+        ({"name": "humanoid"}, 'The job\'s "method" is "humanoid"'),
+        ({"name": "ccd", "chain": "hand.R"}, "method.chain: "),
+        ({"name": "ccd", "base": "no bone"}, "method.base: "),
+        ({"name": "ccd", "list": LIST}, "method.list: "),
+    ],
+)
+def test_a_job_that_says_what_the_options_say_is_refused(
+    run: Run, folder: Path, method: dict[str, Any], message: str
+) -> None:
+    options = "--chain", "upper_arm.R:hand.R", "--list", folder / "list.json", "--job"
+    code, _, error = run("contribute", *options, job_file(folder, REACH, method=method))
+    assert (code, message in error) == (2, True), error
+
+
 def test_a_list_brings_its_numbers_and_a_job_may_say_others(tmp_path: Path) -> None:
     actuations = (Actuation("forearm.R", "X"),)
     file = tmp_path / "list.json"
