@@ -13,6 +13,7 @@ from ..core import CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset
 from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .edit import keyed_range
+from .fields import read_range
 from .files import write_whole
 from .job import read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
@@ -75,7 +76,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     bridge.check(object)
     rig = bridge.read_rig(object)
     base, effector = _ends(arguments.chain, rig.skeleton)
-    first, last = arguments.frames or keyed_range(object)
+    first, last = keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
     found = learn(rig.skeleton, motion.pose, effector, base)
     data = {
@@ -94,6 +95,20 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     )
     show(arguments, data)
     return DONE
+
+
+def _keyed_part(object: Any, frames: list[int]) -> tuple[int, int]:
+    """The frames without those before and after the action, if that is all that moves the armature."""
+    first, last = read_range(frames, "--frames")
+    data = object.animation_data
+    if data is None or data.action is None or len(data.nla_tracks):
+        return first, last
+    begin, end = keyed_range(object)
+    if first > end or last < begin:
+        raise CoreError(f'--frames: the action of "{object.name}" goes from {begin} to {end}.')
+    if first < begin or last > end:
+        tell(f"{object.name}: the action goes from {begin} to {end}; other frames are left out.")
+    return max(first, begin), min(last, end)
 
 
 def _refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> None:

@@ -183,6 +183,12 @@ def test_a_job_that_says_what_the_options_say_is_refused(
     assert (code, message in error) == (2, True), error
 
 
+def test_only_frames_of_the_action_are_learnt_from(run: Run, folder: Path) -> None:
+    options = "--learn", folder / "new.json", "--frames", 17, 1000000, "--json"
+    code, found, error = run("contribute", "--blend", folder / "walk.blend", "--chain", "thigh.L:foot.L", *options)
+    assert (code, found["frames"]) == (0, [17, 20]), error
+
+
 def test_a_list_brings_its_numbers_and_a_job_may_say_others(tmp_path: Path) -> None:
     actuations = (Actuation("forearm.R", "X"),)
     file = tmp_path / "list.json"
@@ -271,6 +277,9 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         (("--chain", "upper_arm.R:hand.R", "--list", "NONE", "--job", "JOB"), 'The list file "'),
         (("--chain", "upper_arm.R:hand.R", "--learn", "NEW", "--job", "JOB"), "--job: not with --learn"),
         (("--chain", "upper_arm.R:hand.R", "--list", "LIST", "--job", "JOB", "--report", "LIST"), "is the list file"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 1, 1000000000), "--frames[1]: must be between"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 9, 1), "--frames: the range runs backwards"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 30, 90), "goes from 1 to 20"),
     ],
 )
 def test_bad_input_is_exit_code_2_and_writes_nothing(run: Run, folder: Path, options: tuple, message: str) -> None:
