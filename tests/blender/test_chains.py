@@ -122,6 +122,19 @@ def test_what_makes_no_chain_is_refused(rig: Any, bones: tuple[str, ...], senten
     assert len(rig.poise_chains) == 1
 
 
+def test_a_driven_bone_that_cuts_the_chain_is_named(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    scale = rig.pose.bones["forearm.L"].constraints.new("COPY_SCALE")
+    scale.target, scale.subtarget = rig, "forearm.R"
+    bpy.context.view_layer.update()
+    reason = '"forearm.L" is decided by constraint "Copy Scale"'
+    choose(rig, "upper_arm.L", "hand.L")
+    with pytest.raises(RuntimeError, match=f'{reason}.*: no joint of this chain moves "hand.L"'):
+        bpy.ops.poise.add_chain()
+    assert len(rig.poise_chains) == 1
+    bpy.ops.poise.add_chain(preset="TAIL")  # in which the hand turns, too
+    assert reason in "".join(capfd.readouterr())
+
+
 def test_chains_of_one_name_are_told_apart(rig: Any) -> None:
     for base in ("upper_arm.L", "forearm.L"):
         choose(rig, base, "hand.L")
