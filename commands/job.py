@@ -221,8 +221,9 @@ def _method(data: object) -> dict[str, Any]:
     name: object = data.get("name") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType]
     if isinstance(name, str) and name in readers:
         return {name: readers[name](data, "method")}
+    if isinstance(data, dict) and "name" in data:
+        read_choice(name, "method.name", _METHODS)  # before the fields, which are those of one method
     fields = read_fields(data, "method", ("name", "wins"))
-    read_choice(fields.get("name", "pins"), "method.name", _METHODS)
     return {"wins": read_choice(fields.get("wins", "pins"), "method.wins", ("pins", "drag"))}
 
 

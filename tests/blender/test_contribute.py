@@ -249,6 +249,7 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         (job(goals=goals * 2), "goals: "),
         (job(goals=[{"bone": "a", "rotation": [1, 0, 0, 0]}]), 'goals: "ccd" leads one bone of one chain'),
         (job(goals=[{**goals[0], "relative_to": "hips"}]), "goals[0].relative_to: only with"),
+        (job(method={"name": "CCD", "list": []}), 'method.name: needs "pins" or "ccd" or "humanoid", not "CCD"'),
         (job(stretch=True), 'stretch: only with the method "pins"'),
         (job(stiffness={"hips": 1}), 'stiffness: only with the method "pins"'),
         (job(limits="soft"), 'limits: "soft" only with'),

@@ -568,6 +568,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
         (("B", "X", nan), "fraction .* must be between 0 and 1, not nan"),
         (("B", "X", 0.5, -1.0), "angle .* must be a number of at least 0"),
         (("B", "X", 0.5, nan), "angle .* must be a number of at least 0"),
+        (("B", "X", np.complex128(0.5)), "fraction .* must be between 0 and 1"),
         ((1.5, "X"), "by its name or its number"),
     ):
         with pytest.raises(CoreError, match=message):
@@ -582,6 +583,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
     refused("share must be between", share=nan)
     refused("finish must be True or False", finish="yes")
     refused("position_tolerance must be a positive", position_tolerance=0.0)
+    for bends in (np.full((3, 3), nan), np.full((3, 3), "0")):
+        with pytest.raises(CoreError, match="bends must be finite numbers"):
+            ContributionCCD((Actuation("B", "Z"),), bends=bends)
     refused("one goal with a position", goals=[])
     refused("one goal with a position", goals=[Goal("C", [0, 0, 0.0]), Goal("B", [0, 0, 0.0])])
     refused("to a position only, without rotation", goals=[Goal("C", [0, 0, 0.0], rotation=[1, 0, 0, 0.0])])
