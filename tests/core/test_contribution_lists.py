@@ -1,6 +1,9 @@
 """Presets for contribution CCD, and lists learnt from motions."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,3 +149,11 @@ def test_motions_that_teach_nothing_are_refused() -> None:
         learn(skeleton, motion[:2], "end", "upper")
     with pytest.raises(CoreError, match='Nothing that carries "end" turns'):
         learn(skeleton, Pose.rest(skeleton, (5,)), "end", "upper")
+
+
+def test_the_example_of_the_documentation_runs_and_reaches() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "contribution.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], names)  # type: ignore[index]
+    assert names["solution"].converged
+    assert len(names["suited"]) > 0
