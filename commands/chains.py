@@ -97,10 +97,12 @@ def method_of(
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
         if bone not in skeleton.names:
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
+    numbers = read_numbers(chain)
+    numbers["successive"] = False
     known = anatomy(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
     method = ContributionCCD(
         read_actuations(chain),
-        **read_numbers(chain) | {"successive": False},
+        **numbers,
         base=chain.base,
         limits=bool(LIMITS[object.poise_limits]),
         bends=known.bends,
