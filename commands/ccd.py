@@ -13,7 +13,7 @@ What JOB.json leaves open, as decided here:
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,14 +25,19 @@ from ..core.solvers.contribution_ccd import MODES
 from .fields import read_between, read_choice, read_fields, read_flag, read_json, read_list, read_name, read_whole
 
 _ENTRY: Final = ("bone", "axis", "fraction", "angle")
-_METHOD: Final = ("name", "chain", "list", "base", "mode", "share", "passes", "sweeps", "finish", "successive")
+NUMBERS: Final = ("mode", "share", "passes", "sweeps", "finish", "successive")  # that go with a list
+_METHOD: Final = ("name", "chain", "list", "base", *NUMBERS)
 _DEFAULTS: Final = ContributionCCD((Actuation("any", "X"),))
 _MOST: Final = 1000  # passes or sweeps
 
 
 @dataclass(frozen=True)
 class Ccd:
-    """The method of a job; see `ContributionCCD`. `chain` is the name of a saved one, which has all the rest."""
+    """The method of a job, or of a list's file; see `ContributionCCD`.
+
+    chain   the name of a saved one, which has all the rest
+    said    the fields that were given; the others are the defaults
+    """
 
     chain: str | None = None
     actuations: tuple[Actuation, ...] = ()
@@ -43,13 +48,18 @@ class Ccd:
     sweeps: int = _DEFAULTS.sweeps
     finish: bool = _DEFAULTS.finish
     successive: bool = _DEFAULTS.successive
+    said: frozenset[str] = frozenset()
 
     def method(self, limits: bool, position_tolerance: float) -> ContributionCCD:
         """For core; raises CoreError if there is no list."""
         if not self.actuations:
             raise CoreError("method.list: missing; name the joints that turn.")
-        own = {name: value for name, value in vars(self).items() if name != "chain"}
+        own = {name: value for name, value in vars(self).items() if name not in ("chain", "said")}
         return ContributionCCD(**own, limits=limits, position_tolerance=position_tolerance)
+
+    def over(self, other: "Ccd") -> "Ccd":
+        """What this one says, and for the rest another one."""
+        return replace(other, **{name: getattr(self, name) for name in self.said}, said=self.said | other.said)
 
     @property
     def bones(self) -> dict[str, str]:
@@ -81,7 +91,7 @@ def read_ccd(data: object, where: str) -> Ccd:
     for name in ("finish", "successive"):
         if name in fields:
             changes[name] = read_flag(fields[name], f"{where}.{name}")
-    return Ccd(**changes)
+    return Ccd(**changes, said=frozenset(changes))
 
 
 def read_actuations(data: object, where: str) -> tuple[Actuation, ...]:
@@ -120,11 +130,23 @@ def actuations_data(actuations: Sequence[Actuation]) -> list[dict[str, Any]]:
     ]
 
 
-def read_list_file(path: Path) -> tuple[Actuation, ...]:
-    """The list in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no list."""
-    return read_json(path, "list", lambda data: read_actuations(data, "list"))
+def read_list_file(path: Path) -> Ccd:
+    """The list in a file, with the numbers that it says; raises CoreError, beginning with the file's name, if it is no
+    good. A file of old is the list alone.
+    """
+    return read_json(path, "list", _listing)
 
 
-def list_text(actuations: Sequence[Actuation]) -> str:
-    """A list as the text of its file, an entry a line."""
-    return "[\n" + ",\n".join(f" {json.dumps(entry)}" for entry in actuations_data(actuations)) + "\n]\n"
+def _listing(data: object) -> Ccd:
+    if isinstance(data, list):
+        return Ccd(actuations=read_actuations(data, "list"), said=frozenset(["actuations"]))
+    if "list" not in read_fields(data, "file", ("list", *NUMBERS)):
+        raise CoreError("file.list: missing; name the joints that turn.")
+    return read_ccd(data, "file")
+
+
+def list_text(ccd: Ccd) -> str:
+    """A list with its numbers as the text of its file, an entry a line."""
+    numbers = "".join(f' "{name}": {json.dumps(getattr(ccd, name))},\n' for name in NUMBERS)
+    entries = ",\n".join(f"  {json.dumps(entry)}" for entry in actuations_data(ccd.actuations))
+    return f'{{\n{numbers} "list": [\n{entries}\n ]\n}}\n'

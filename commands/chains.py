@@ -1,6 +1,6 @@
 """The chains that are saved with an armature: their method, their lists, and what the last drag made of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -9,11 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, rotation
+from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
 from ..core.contribution import preset, preset_for
 from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import anatomy
-from ..core.solvers.chain import bones_between, find_path
+from ..core.solvers.chain import bones_between, effector_place, find_path
+from .ccd import NUMBERS
 from .pins import LIMITS
 
 LIMBS: Final = ("arm", "leg")  # presets of chains whose effector is not turned by them
@@ -42,6 +43,18 @@ def write_actuations(chain: Any, actuations: Sequence[Actuation]) -> None:
         for one in actuations:
             add_actuation(chain, one)
         chain.active_entry = 0
+
+
+def read_numbers(chain: Any) -> dict[str, Any]:
+    """The numbers that go with its list, for core."""
+    return {name: getattr(chain, name) for name in NUMBERS} | {"mode": chain.mode.lower()}
+
+
+def write_numbers(chain: Any, numbers: Mapping[str, Any]) -> None:
+    """These of them in place of its own."""
+    with quietly(chain):
+        for name, value in numbers.items():
+            setattr(chain, name, value.upper() if name == "mode" else value)
 
 
 def add_actuation(chain: Any, actuation: Actuation) -> None:
@@ -84,15 +97,13 @@ def method_of(
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
         if bone not in skeleton.names:
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
+    numbers = read_numbers(chain)
+    numbers["successive"] = False
     known = anatomy(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
     method = ContributionCCD(
         read_actuations(chain),
+        **numbers,
         base=chain.base,
-        mode=chain.mode.lower(),
-        share=chain.share,
-        passes=chain.passes,
-        sweeps=chain.sweeps,
-        finish=chain.finish,
         limits=bool(LIMITS[object.poise_limits]),
         bends=known.bends,
     )
@@ -120,18 +131,22 @@ def remember(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, 
     bones = list(bones)
     angles = rotation.angle_between(start.rotations[bones], pose.rotations[bones])
     total = max(float(angles.sum()), np.finfo(float).tiny)
+    heads, reached = _standing(skeleton, pose, goal)
     chain.turns.clear()
     for bone, angle in zip(bones, angles.tolist(), strict=True):
         turn = chain.turns.add()
         turn.name, turn.turned, turn.share = skeleton.names[bone], angle, angle / total
         turn.start_rotation, turn.rotation = start.rotations[bone], pose.rotations[bone]
-        turn.start_location, turn.location = start.translations[bone], pose.translations[bone]
-    chain.point, chain.target = goal.point, goal.position
+        turn.start_location, turn.head = start.translations[bone], heads[bone]
+    chain.point, chain.target, chain.reached = goal.point, goal.position, reached
     chain.problem = ""
 
 
-def start_of(chain: Any, skeleton: Skeleton, pose: Pose) -> Pose:
-    """The pose before the chain's first solve. Raises CoreError if the present one is not what its last solve made."""
+def start_of(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
+    """The pose before the chain's first solve; raises CoreError if it is not as its last solve for `goal` left it.
+
+    Where its bones stand counts, too: the target stays where it was when what carries the chain goes elsewhere.
+    """
     if not all(turn.name in skeleton.names for turn in chain.turns):
         raise CoreError(f'Bones of the chain "{chain.name}" are gone; drag "{chain.effector}" again.')
     bones = [skeleton.index(turn.name) for turn in chain.turns]
@@ -140,8 +155,9 @@ def start_of(chain: Any, skeleton: Skeleton, pose: Pose) -> Pose:
         return np.array([getattr(turn, name) for turn in chain.turns])
 
     turned = rotation.angle_between(rotation.normalize(values("rotation")), pose.rotations[bones])
-    moved = np.abs(values("location") - pose.translations[bones]) / skeleton.size
-    if max(turned.max(), moved.max()) > _SAME:
+    heads, reached = _standing(skeleton, pose, goal)
+    moved = np.vstack([values("head") - heads[bones], np.array(chain.reached) - reached]) / skeleton.size
+    if max(turned.max(), np.abs(moved).max()) > _SAME:
         raise CoreError(f'The pose has changed since "{chain.effector}" was dragged; drag it again to tune the list.')
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
     rotations[bones] = rotation.normalize(values("start_rotation"))
@@ -149,14 +165,20 @@ def start_of(chain: Any, skeleton: Skeleton, pose: Pose) -> Pose:
     return replace(pose, rotations=rotations, translations=translations)
 
 
+def _standing(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
+    """All heads (J, 3) and the goal's point (3,), in armature space."""
+    heads, turns = forward(skeleton, pose)
+    return heads, effector_place(skeleton, goal, heads[None], turns[None])[0]
+
+
 def solved_again(object: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
     """What a chain's present list makes of the pose before its first solve, and the bones that may differ.
 
     Raises CoreError where the chain, or the pose, is not as it was.
     """
-    start = start_of(chain, rig.skeleton, pose)
     skeleton, method = method_of(object, chain, rig.skeleton)
     goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
+    start = start_of(chain, rig.skeleton, pose, goal)
     solution = method.solve(skeleton, start, [goal])
     before = [rig.skeleton.index(turn.name) for turn in chain.turns]
     bones = list(dict.fromkeys([*bones_of(skeleton, chain), *before]))

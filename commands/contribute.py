@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,9 +13,12 @@ from ..core import CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset
 from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .edit import keyed_range
+from .fields import read_range
 from .files import write_whole
 from .job import read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
+
+_OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here
 
 
 def add_contribute(verbs: Any) -> None:
@@ -43,23 +46,28 @@ def contribute(arguments: argparse.Namespace) -> int:
         raise CoreError("--job is missing; say what to do.")
     _refuse(arguments, ("armature", "frames"), "only with --learn; the job has its own")
     job = read(arguments.job)
+    if job.chosen and job.ccd is None:
+        raise CoreError(f'The job\'s "method" is "{job.method}"; contribute does jobs by "ccd", or that name none.')
     if arguments.saved is not None:
         _refuse(arguments, ("chain",), "not with --saved; that chain has its ends")
-        if job.ccd not in (None, Ccd()):
+        if job.ccd is not None and job.ccd.said:
             raise CoreError('--saved: the chain has its own list and numbers; leave out the job\'s "method".')
         return carry_out(arguments, replace(job, ccd=Ccd(chain=arguments.saved)), texts)
+    own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
+    if own:
+        raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
     skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
     if wrong is not None:
         raise CoreError(f'--chain ends at "{effector}", but the job leads "{wrong}".')
     if arguments.list is not None:
-        actuations = read_list_file(arguments.list)
+        listed = read_list_file(arguments.list)
     else:
         with_effector = any(goal.point != "head" for goal in job.goals)
-        actuations = preset(arguments.preset, skeleton, base, effector, with_effector=with_effector)
-    ccd = replace(job.ccd or Ccd(), actuations=actuations, base=base)
-    return carry_out(arguments, replace(job, ccd=ccd), texts)
+        listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, with_effector=with_effector))
+    ccd = (job.ccd or Ccd()).over(listed)
+    return carry_out(arguments, replace(job, ccd=replace(ccd, base=base)), texts)
 
 
 def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
@@ -68,7 +76,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     bridge.check(object)
     rig = bridge.read_rig(object)
     base, effector = _ends(arguments.chain, rig.skeleton)
-    first, last = arguments.frames or keyed_range(object)
+    first, last = keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
     found = learn(rig.skeleton, motion.pose, effector, base)
     data = {
@@ -79,7 +87,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
         "error_by_bone": {bone: float(np.degrees(error)) for bone, error in found.joint_errors.items()},
         "uniform_error": float(np.degrees(found.uniform_error)),
     }
-    lists = {arguments.learn: list_text(found.actuations)}
+    lists = {arguments.learn: list_text(Ccd(actuations=found.actuations, successive=True))}
     write_whole(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
     tell(
         f"{object.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees a "
@@ -87,6 +95,20 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     )
     show(arguments, data)
     return DONE
+
+
+def _keyed_part(object: Any, frames: list[int]) -> tuple[int, int]:
+    """The frames without those before and after the action, if that is all that moves the armature."""
+    first, last = read_range(frames, "--frames")
+    data = object.animation_data
+    if data is None or data.action is None or len(data.nla_tracks):
+        return first, last
+    begin, end = keyed_range(object)
+    if first > end or last < begin:
+        raise CoreError(f'--frames: the action of "{object.name}" goes from {begin} to {end}.')
+    if first < begin or last > end:
+        tell(f"{object.name}: the action goes from {begin} to {end}; other frames are left out.")
+    return max(first, begin), min(last, end)
 
 
 def _refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> None:

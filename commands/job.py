@@ -96,6 +96,7 @@ class Job:
     stretch        bones may grow by their own IK Stretch
     ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
     humanoid       the humanoid method in their place; it takes positions and rotations, and of the settings the limits
+    chosen         whether the job names its method
     roles          the parts of the body, where they are neither as found nor as the file has them corrected
     """
 
@@ -114,6 +115,7 @@ class Job:
     stretch: bool = False
     ccd: Ccd | None = None
     humanoid: Body | None = None
+    chosen: bool = field(default=False, compare=False)  # how a job is put is no part of what it says
     roles: RoleMapping = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -193,6 +195,7 @@ def parse(data: object, folder: FilePath | None = None) -> Job:
         armature=read_name(fields["armature"], "armature") if "armature" in fields else None,
         frames=read_range(fields["frames"], "frames") if "frames" in fields else None,
         **_method(fields.get("method", {})),
+        chosen=bool(fields.get("method")),
         tolerance=_tolerance(fields.get("tolerance", {})),
         write=_write(fields.get("write", {}), "frames" in fields),
         limits=_limits(fields.get("limits", True)),
@@ -222,8 +225,9 @@ def _method(data: object) -> dict[str, Any]:
     name: object = data.get("name") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType]
     if isinstance(name, str) and name in readers:
         return {name: readers[name](data, "method")}
+    if isinstance(data, dict) and "name" in data:
+        read_choice(name, "method.name", _METHODS)  # before the fields, which are those of one method
     fields = read_fields(data, "method", ("name", "wins"))
-    read_choice(fields.get("name", "pins"), "method.name", _METHODS)
     return {"wins": read_choice(fields.get("wins", "pins"), "method.wins", ("pins", "drag"))}
 
 

@@ -38,7 +38,7 @@ class Actuation:
             raise CoreError(f'The axis of the actuation of "{self.bone}" must be "X", "Y" or "Z", not {self.axis!r}.')
         for name, most in (("fraction", 1.0), ("angle", np.inf)):
             value: object = getattr(self, name)
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
             if not number or not 0.0 <= value <= most:  # pyright: ignore
                 wanted = "between 0 and 1" if name == "fraction" else "a number of at least 0"
                 raise CoreError(f'The {name} of the actuation of "{self.bone}" must be {wanted}, not {value!r}.')

@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
+from ..commands.ccd import NUMBERS
 from ..commands.chains import add_actuation, joints_of, quietly, suited, write_actuations
 from ..core import Actuation, CoreError, Skeleton
 from ..core.actuations import AXES, Axis
@@ -102,14 +103,15 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
             raise CoreError("Select the first bone of a chain and then, to make it the active one, the bone to be led.")
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        skeleton = bridge.read_rig(object).skeleton
-        effector = context.active_pose_bone.name
+        rig = bridge.read_rig(object)
+        skeleton, effector = rig.skeleton, context.active_pose_bone.name
         base = _farthest(skeleton, selected_bones(context), effector)
         if self.inverted:
             base, effector = effector, base
         if any((chain.base, chain.effector) == (base, effector) for chain in object.poise_chains):
             raise CoreError(f'There is a chain from "{base}" to "{effector}" already.')
         name, actuations = suited(object, skeleton, base, effector, _preset(self.preset))
+        cut = _cut(rig, base, effector, {str(one.bone) for one in actuations})
         taken = {chain.name for chain in object.poise_chains}
         chain = object.poise_chains.add()
         first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without a prefix that all bones have
@@ -119,7 +121,8 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         object.poise_active_chain = len(object.poise_chains) - 1
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
         begin = f'"{base}" is held' if held else f'It begins at "{base}"'
-        return "INFO", f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
+        made = f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
+        return ("WARNING", f"{made}. {cut}") if cut else ("INFO", made)
 
 
 class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
@@ -155,6 +158,8 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
         chain = active_chain(object)
         name, actuations = suited(object, skeleton, chain.base, chain.effector, _preset(self.preset))
         write_actuations(chain, actuations)
+        for number in NUMBERS:
+            chain.property_unset(number)
         tune(context, object, chain)
         return "INFO", f'"{chain.name}" has the list of the preset {name}'
 
@@ -234,6 +239,22 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
 
 def _preset(item: str) -> str | None:
     return None if item == _SUITED else item.lower()
+
+
+def _cut(rig: bridge.Rig, base: str, effector: str, turning: set[str]) -> str:
+    """What to say of a driven bone in a chain: it stands where it does whatever the joints before it do.
+
+    Raises CoreError where no joint is left that moves the effector.
+    """
+    _, along = bones_between(rig.skeleton, base, effector)
+    names = [rig.skeleton.names[bone] for bone in along]
+    cut = next((name for name in reversed(names) if name in rig.driven), None)
+    if cut is None:
+        return ""
+    reason, beyond = f'"{cut}" is decided by {rig.driven[cut]}', names[names.index(cut) :]
+    if turning.isdisjoint(beyond):
+        raise CoreError(f'{reason}: no joint of this chain moves "{effector}".')
+    return "" if turning.issubset(beyond) else f'{reason}: joints before it do not move "{effector}"'
 
 
 def _farthest(skeleton: Skeleton, names: list[str], effector: str) -> str:

@@ -1,6 +1,7 @@
 """Learn a chain's list from the armature's motion."""
 
 from collections.abc import Generator
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -9,9 +10,10 @@ import numpy as np
 from bpy.props import IntProperty
 
 from .. import bridge
-from ..commands.chains import quietly, write_actuations
+from ..commands.ccd import NUMBERS, Ccd
+from ..commands.chains import method_of, write_actuations, write_numbers
 from ..commands.job import FRAME_LIMIT
-from ..core import ContributionCCD, CoreError
+from ..core import CoreError
 from ..core.contribution import Learned, learning
 from .chains import ListTool, active_chain
 from .tool import counted
@@ -19,6 +21,7 @@ from .tune_chain import tune
 
 _TICK: Final = 0.05  # seconds of learning, and then Blender has its turn
 _STEPS: Final = 100  # of the progress shown at the mouse
+_NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # that it is learnt with
 _RANGE: Final[dict[str, Any]] = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
 
@@ -91,8 +94,9 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         chain, rig = active_chain(object), bridge.read_rig(object)
         motion, _ = bridge.read_motion(object, rig, np.arange(self.frame_start, self.frame_end + 1))
         self._object, self._chain = object.name, chain.name
+        skeleton, method = method_of(object, chain, rig.skeleton)
         self._steps: Generator[float, None, Learned] = learning(
-            rig.skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point)
+            skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), replace(method, **_NUMBERS)
         )
 
     def _start(self, context: Any) -> set[str]:
@@ -108,11 +112,8 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         if chain is None:
             self.report({"WARNING"}, f'The chain "{self._chain}" is gone; what was learnt is lost')
             return {"CANCELLED"}
-        learned_with = ContributionCCD(learned.actuations)
         write_actuations(chain, learned.actuations)
-        with quietly(chain):  # the numbers that it was learnt with
-            chain.mode, chain.passes, chain.sweeps = learned_with.mode.upper(), learned_with.passes, learned_with.sweeps
-            chain.successive = True
+        write_numbers(chain, _NUMBERS)
         tune(context, object, chain)
         error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
         self.report(

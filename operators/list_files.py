@@ -8,8 +8,8 @@ from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
-from ..commands.ccd import list_text, read_list_file
-from ..commands.chains import joints_of, read_actuations, write_actuations
+from ..commands.ccd import NUMBERS, Ccd, list_text, read_list_file
+from ..commands.chains import joints_of, read_actuations, read_numbers, write_actuations, write_numbers
 from ..commands.files import check_place, write_whole
 from ..core import CoreError
 from .chains import ChainTool, ListTool, active_chain
@@ -31,7 +31,7 @@ class POISE_OT_export_list(ChainTool, ExportHelper, bpy.types.Operator):
         path = _path(self)
         check_place(path)
         chain = active_chain(object)
-        write_whole(None, {path: list_text(read_actuations(chain))})
+        write_whole(None, {path: list_text(Ccd(actuations=read_actuations(chain), **read_numbers(chain)))})
         return "INFO", f'Saved the list of "{chain.name}" as "{path.name}"'
 
 
@@ -44,14 +44,15 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         path = _path(self)
-        actuations = read_list_file(path)
+        listed = read_list_file(path)
         chain = active_chain(object)
         joints = joints_of(bridge.read_rig(object).skeleton, chain)
-        strange = next((one.bone for one in actuations if one.bone not in joints), None)
+        strange = next((one.bone for one in listed.actuations if one.bone not in joints), None)
         if strange is not None:
             ends = f'"{chain.base}" and "{chain.effector}"'
             raise CoreError(f'The list of "{path.name}" turns "{strange}", which is not between {ends}.')
-        write_actuations(chain, actuations)
+        write_actuations(chain, listed.actuations)
+        write_numbers(chain, {name: getattr(listed, name) for name in NUMBERS if name in listed.said})
         tune(context, object, chain)
         return "INFO", f'"{chain.name}" has the list of "{path.name}"'
 

@@ -1,5 +1,6 @@
 """Chains and the lists by which their joints share the way: contribution CCD."""
 
+from itertools import count
 from typing import Any, Final
 
 import bpy
@@ -25,6 +26,14 @@ def _tune(group: Any, context: Any) -> None:
             if not chain.quiet:
                 bpy.ops.poise.tune_chain(object=group.id_data.name, chain=place)
             return
+
+
+def _tell_apart(chain: Any, context: Any) -> None:
+    """A chain has got a name: tools, jobs and overrides find it by that, so that it must be its own."""
+    taken = {other.name for other in chain.id_data.poise_chains if other != chain}
+    if chain.name in taken:
+        name = chain.name
+        chain.name = next(some for number in count(1) if (some := f"{name}.{number:03}") not in taken)
 
 
 class PoiseActuation(bpy.types.PropertyGroup):
@@ -60,7 +69,7 @@ class PoiseActuation(bpy.types.PropertyGroup):
 
 
 class PoiseTurn(bpy.types.PropertyGroup):
-    """What a chain made of one bone: own rotation and location before its first solve, and after the last one"""
+    """What a chain made of one bone: how it was before its first solve, and how it is after the last one"""
 
     name: StringProperty(name="Bone", description="The bone that was turned", override=OPEN, update=marking("name"))
     name_mark: mark()
@@ -73,7 +82,7 @@ class PoiseTurn(bpy.types.PropertyGroup):
     rotation: FloatVectorProperty(
         name="Rotation", description="After the last solve: a quaternion w, x, y, z", size=4, override=OPEN
     )
-    location: FloatVectorProperty(name="Location", description="After the last solve", size=3, override=OPEN)
+    head: FloatVectorProperty(name="Head", description="After the last solve, in armature space", size=3, override=OPEN)
     turned: FloatProperty(name="Turned", description="By how much it was turned", subtype="ANGLE", override=OPEN)
     share: FloatProperty(name="Share", description="Of all that the chain turned", subtype="FACTOR", override=OPEN)
 
@@ -81,7 +90,7 @@ class PoiseTurn(bpy.types.PropertyGroup):
 class PoiseChain(bpy.types.PropertyGroup):
     """A chain of joints with the list of who turns how much of the way"""
 
-    name: StringProperty(name="Name", description="What the chain is called", override=OPEN)
+    name: StringProperty(name="Name", description="What the chain is called", override=OPEN, update=_tell_apart)
     base: StringProperty(
         name="Base", description="The chain's first bone; one that the effector does not hang on is held",
         override=OPEN, update=marking("base"),
@@ -145,6 +154,10 @@ class PoiseChain(bpy.types.PropertyGroup):
     target: FloatVectorProperty(
         name="Target", description="Where it was led to, in armature space", size=3, subtype="XYZ", override=OPEN
     )
+    reached: FloatVectorProperty(
+        name="Reached", description="Where the last solve brought it, in armature space", size=3, subtype="XYZ",
+        override=OPEN,
+    )  # fmt: skip
     problem: StringProperty(name="Problem", description="Why it could not be solved again", override=OPEN)
     quiet: BoolProperty(
         name="Quiet", description="Changes do not solve again", options={"HIDDEN", "SKIP_SAVE"}, override=OPEN

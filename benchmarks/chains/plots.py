@@ -38,11 +38,11 @@ def draw(spreads: list[dict[str, Any]], folder: Path) -> list[Path]:
     left.set_yticks(range(len(spreads)), [row["method"].replace(", ", ",\n") for row in reversed(spreads)], fontsize=8)
     left.set(xlabel="mean share of all that is turned (and how much that is)", xlim=(0.0, 1.0))
     left.legend(frameon=False, ncols=4, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    for row, line in zip(spreads, LINES, strict=False):
+    for row, line, colour in zip(spreads, LINES, COLOURS, strict=False):
         largest = np.array(row["largest_shares"])
         share = 100.0 * np.arange(1, len(largest) + 1) / len(largest)
         label = f"{row['method']} (variance {row['variance']:.3f})"
-        right.step(largest, share, color=INK, ls=line, lw=1.4, label=label)
+        right.step(largest, share, color=colour, ls=line, lw=1.4, label=label)
     right.axvline(0.25, color=QUIET, lw=1.0)
     right.set(
         xlabel="largest share of a joint (0.25: all alike)", ylabel="% of targets", xlim=(0.2, 1.0), ylim=(0.0, 101.0)

@@ -100,6 +100,7 @@ _ROLES: Final = {
     "forearm": ("arm", "hinge"), "upper_arm": ("arm", "root"), "hand": ("arm", "end"), "shoulder": ("arm", "girdle"),
     "shin": ("leg", "hinge"), "thigh": ("leg", "root"), "foot": ("leg", "end"), "toe": ("leg", "end"),
     "neck": ("neck", ""), "head": ("neck", ""), "spine": ("spine", ""), "hips": ("spine", ""), "tail": ("tail", ""),
+    "leg": ("leg", ""), "arm": ("arm", ""), "wing": ("arm", ""),  # of creatures: joints are told by their places
 } | dict.fromkeys(("thumb", "index", "middle", "ring", "pinky"), ("finger", ""))  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def preset_for(
     found = [parts[bone][0] for bone in joints if bone in parts]
     for name in ("arm", "leg"):  # a chain from the spine to the hand is an arm
         if name in found:
-            return name
+            return name if found.count(name) < _TENTACLE else "tentacle"
     if found:
         return max(dict.fromkeys(found), key=found.count)
     count = len(joints)
@@ -186,7 +187,7 @@ def _parts(roles: Roles) -> dict[int, tuple[str, str]]:
 def _limb(name: str, joints: list[int], parts: dict[int, tuple[str, str]]) -> list[tuple[int, _Share]]:
     """The joints of an arm or a leg in the order of their parts."""
     order = list(_LIMBS[name])
-    own = {bone: parts[bone][1] for bone in joints if parts.get(bone, ("", ""))[0] == name}
+    own = {bone: parts[bone][1] for bone in joints if bone in parts and parts[bone][0] == name and parts[bone][1]}
     if "hinge" in own.values():
         part_of = {bone: own.get(bone, "trunk") for bone in joints}
     else:  # trunk ... girdle, root, hinge, end: the last three that there are, and what comes before

@@ -9,7 +9,7 @@ from ..rotation import Array
 
 BALL: Final = -1  # in place of an axis: all three at once, the shortest way
 STALLED: Final = 0.99  # share of the error that is left after a sweep of plain CCD that brought too little to go on
-VANISHES: Final = 1e-9  # of the chain's length: what is nearer to an axis has no direction from it
+VANISHES: Final = 1e-6  # of the chain's length, above floats' noise: nearer to an axis it has no direction
 OPPOSITE: Final = 1e-12  # 1 + the cosine of the angle between two directions that are opposite: no shortest way
 # The finisher: least squares with Levenberg and Marquardt's damping, in shares of the trace of J J^T
 FINISHER_STEPS: Final = 60

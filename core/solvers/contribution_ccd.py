@@ -87,6 +87,9 @@ class ContributionCCD:
         tolerance = self.position_tolerance
         if tolerance is not None and not (_is_number(tolerance) and 0.0 < tolerance < np.inf):
             raise CoreError(f"position_tolerance must be a positive number, not {tolerance}.")
+        bends: object = self.bends
+        if bends is not None and not (np.asarray(bends).dtype.kind in "iuf" and np.isfinite(bends).all()):  # pyright: ignore
+            raise CoreError("bends must be finite numbers.")
 
     def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Reach":
         """Everything that stays while the target moves: for a drag, tick after tick."""

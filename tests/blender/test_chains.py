@@ -1,6 +1,7 @@
 """Chains set up from the selection, their lists, drags by them, and what a changed number does at once."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from commands.ccd import actuations_data, read_list_file
 from commands.chains import method_of, read_actuations
 from core import rotation
 from core.contribution import learning, preset
+from core.contribution.lessons import Lesson
 from core.limits import excess
 from operators.reach import ReachSession, begin
 from operators.session import Session
@@ -118,6 +120,29 @@ def test_what_makes_no_chain_is_refused(rig: Any, bones: tuple[str, ...], senten
         bpy.ops.poise.add_chain()
     assert contents() == before
     assert len(rig.poise_chains) == 1
+
+
+def test_a_driven_bone_that_cuts_the_chain_is_named(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    scale = rig.pose.bones["forearm.L"].constraints.new("COPY_SCALE")
+    scale.target, scale.subtarget = rig, "forearm.R"
+    bpy.context.view_layer.update()
+    reason = '"forearm.L" is decided by constraint "Copy Scale"'
+    choose(rig, "upper_arm.L", "hand.L")
+    with pytest.raises(RuntimeError, match=f'{reason}.*: no joint of this chain moves "hand.L"'):
+        bpy.ops.poise.add_chain()
+    assert len(rig.poise_chains) == 1
+    bpy.ops.poise.add_chain(preset="TAIL")  # in which the hand turns, too
+    assert reason in "".join(capfd.readouterr())
+
+
+def test_chains_of_one_name_are_told_apart(rig: Any) -> None:
+    for base in ("upper_arm.L", "forearm.L"):
+        choose(rig, base, "hand.L")
+        bpy.ops.poise.add_chain()
+        chain_of(rig).name = "hand.L"
+        chain_of(rig).name = chain_of(rig).name  # its own name it may keep
+    assert [chain.name for chain in rig.poise_chains] == ["hand.L", "hand.L.001", "hand.L.002"]
+    assert all(rig.poise_chains[chain.name] == chain for chain in rig.poise_chains)
 
 
 def test_a_held_hand_stays_where_it_is_while_the_hips_are_led(rig: Any) -> None:
@@ -345,6 +370,30 @@ def test_a_pose_that_was_changed_since_is_left_alone(dragged: Any) -> None:
     assert "drag it again" in " ".join(labels(POISE_PT_chains))
 
 
+def _edit_rest(rig: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["upper_arm.L"].head.z += 0.05
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rig: turn(rig, "spine", 0.5),
+        lambda rig: setattr(rig.pose.bones["hips"], "location", (0.0, 0.0, 0.5)),
+        lambda rig: setattr(rig.pose.bones["upper_arm.L"], "scale", (1.0, 1.3, 1.0)),
+        _edit_rest,
+    ],
+)
+def test_a_chain_that_was_carried_elsewhere_since_is_left_alone(dragged: Any, change: Any) -> None:
+    change(dragged)
+    bpy.context.view_layer.update()
+    before = pose(dragged)
+    chain_of(dragged).entries[0].fraction = 0.9
+    assert not changed(before, dragged)
+    assert "drag it again" in chain_of(dragged).problem
+
+
 def test_without_a_drag_a_number_moves_nothing(rig: Any) -> None:
     before = pose(rig)
     chain_of(rig).entries[0].fraction = 0.9
@@ -440,13 +489,16 @@ def test_every_preset_can_be_had_for_any_chain(name: str) -> None:
 
 def test_a_list_goes_out_and_comes_in_as_the_verb_has_it(dragged: Any, tmp_path: Path) -> None:
     file, chain = tmp_path / "list.json", chain_of(dragged)
+    chain.mode, chain.passes, chain.successive = "MIXED", 3, True
     data, tuned = actuations_data(read_actuations(chain)), pose(dragged)
     assert bpy.ops.poise.export_list(filepath=str(file)) == {"FINISHED"}
-    assert json.loads(file.read_text(encoding="utf-8")) == data
-    assert actuations_data(read_list_file(file)) == data
+    assert json.loads(file.read_text(encoding="utf-8"))["list"] == data
+    assert actuations_data(read_list_file(file).actuations) == data
     bpy.ops.poise.reset_list(preset="TENTACLE")
+    assert (chain.mode, chain.passes, chain.successive) == ("LARGER", 1, False)
     assert bpy.ops.poise.import_list(filepath=str(file)) == {"FINISHED"}
     assert actuations_data(read_actuations(chain)) == data
+    assert (chain.mode, chain.passes, chain.successive) == ("MIXED", 3, True)
     np.testing.assert_allclose([*pose(dragged).values()], [*tuned.values()], atol=1e-3)
 
 
@@ -474,9 +526,14 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     make_walk(rig)
     choose(rig, "thigh.L", "foot.L")
     bpy.ops.poise.add_chain()
-    assert bpy.ops.poise.learn_list() == {"FINISHED"}
+    assert bpy.ops.poise.learn_list(frame_end=20) == {"FINISHED"}
     assert {("thigh.L", "X"), ("shin.L", "X")} >= {*listed(chain_of(rig))}
-    assert "follows the motion to" in "".join(capfd.readouterr())
+    (error,) = re.findall(r"follows the motion to ([\d.]+) degrees", "".join(capfd.readouterr()))
+    read = bridge.read_rig(rig)
+    motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
+    skeleton, method = method_of(rig, chain_of(rig), read.skeleton)
+    used = Lesson(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
+    assert float(error) == pytest.approx(np.degrees(used), abs=0.1)
     assert chain_of(rig).successive
 
 

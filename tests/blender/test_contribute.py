@@ -12,7 +12,7 @@ import pytest
 
 import bridge
 import commands
-from commands.ccd import actuations_data, read_actuations
+from commands.ccd import Ccd, actuations_data, list_text, read_ccd, read_list_file
 from commands.job import parse
 from commands.solve import perform
 from core import Actuation, CoreError
@@ -152,7 +152,9 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
                              10, 38, "--json")  # fmt: skip
     assert code == 0, error
     assert found["error"] < 0.5 * found["uniform_error"]
-    entries = read_actuations(json.loads((tmp_path / "learnt.json").read_text(encoding="utf-8")), "list")
+    learnt = read_list_file(tmp_path / "learnt.json")
+    entries = learnt.actuations
+    assert learnt.successive
     assert actuations_data(entries) == found["list"]
     rig = bpy.data.objects[rig.name]
     read = bridge.read_rig(rig)
@@ -161,6 +163,44 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
     held_out, uniform = rest.errors(entries).mean(), rest.errors(uniform_list(read.skeleton, rest.joints)).mean()
     assert held_out < uniform
     assert np.degrees(held_out) < 10.0
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ({"name": "pins"}, 'The job\'s "method" is "pins"'),
+        ({"name": "humanoid"}, 'The job\'s "method" is "humanoid"'),
+        ({"name": "ccd", "chain": "hand.R"}, "method.chain: "),
+        ({"name": "ccd", "base": "no bone"}, "method.base: "),
+        ({"name": "ccd", "list": LIST}, "method.list: "),
+    ],
+)
+def test_a_job_that_says_what_the_options_say_is_refused(
+    run: Run, folder: Path, method: dict[str, Any], message: str
+) -> None:
+    options = "--chain", "upper_arm.R:hand.R", "--list", folder / "list.json", "--job"
+    code, _, error = run("contribute", *options, job_file(folder, REACH, method=method))
+    assert (code, message in error) == (2, True), error
+
+
+def test_only_frames_of_the_action_are_learnt_from(run: Run, folder: Path) -> None:
+    options = "--learn", folder / "new.json", "--frames", 17, 1000000, "--json"
+    code, found, error = run("contribute", "--blend", folder / "walk.blend", "--chain", "thigh.L:foot.L", *options)
+    assert (code, found["frames"]) == (0, [17, 20]), error
+
+
+def test_a_list_brings_its_numbers_and_a_job_may_say_others(tmp_path: Path) -> None:
+    actuations = (Actuation("forearm.R", "X"),)
+    file = tmp_path / "list.json"
+    file.write_text(list_text(Ccd(actuations=actuations, mode="mixed", passes=3, successive=True)), encoding="utf-8")
+    method = read_ccd({"name": "ccd", "successive": False, "passes": 1}, "method").over(read_list_file(file))
+    assert (method.actuations, method.mode, method.passes, method.successive) == (actuations, "mixed", 1, False)
+    file.write_text(json.dumps(LIST), encoding="utf-8")  # as it was once
+    assert actuations_data(read_list_file(file).actuations)[0] == LIST[0]
+    for text, sentence in (('{"mode": "mixed"}', "file.list: missing"), ('{"list": [], "base": "hips"}', "base")):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(CoreError, match=sentence):
+            read_list_file(file)
 
 
 def test_names_with_colons_make_a_chain(run: Run, tmp_path: Path) -> None:
@@ -209,6 +249,7 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         (job(goals=goals * 2), "goals: "),
         (job(goals=[{"bone": "a", "rotation": [1, 0, 0, 0]}]), 'goals: "ccd" leads one bone of one chain'),
         (job(goals=[{**goals[0], "relative_to": "hips"}]), "goals[0].relative_to: only with"),
+        (job(method={"name": "CCD", "list": []}), 'method.name: needs "pins" or "ccd" or "humanoid", not "CCD"'),
         (job(stretch=True), 'stretch: only with the method "pins"'),
         (job(stiffness={"hips": 1}), 'stiffness: only with the method "pins"'),
         (job(limits="soft"), 'limits: "soft" only with'),
@@ -237,6 +278,9 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         (("--chain", "upper_arm.R:hand.R", "--list", "NONE", "--job", "JOB"), 'The list file "'),
         (("--chain", "upper_arm.R:hand.R", "--learn", "NEW", "--job", "JOB"), "--job: not with --learn"),
         (("--chain", "upper_arm.R:hand.R", "--list", "LIST", "--job", "JOB", "--report", "LIST"), "is the list file"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 1, 1000000000), "--frames[1]: must be between"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 9, 1), "--frames: the range runs backwards"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 30, 90), "goes from 1 to 20"),
     ],
 )
 def test_bad_input_is_exit_code_2_and_writes_nothing(run: Run, folder: Path, options: tuple, message: str) -> None:

@@ -27,7 +27,7 @@ from core import (
     solve,
 )
 from core.limits import excess
-from tests.core.figures import random_pose
+from tests.core.figures import random_pose, skeleton_of
 
 ARM = ("clavicle.R", "upper_arm.R", "forearm.R", "hand.R")
 
@@ -533,6 +533,18 @@ def test_degenerate_chains_give_a_pose(lengths: tuple, target: tuple, point: flo
         solution.explain()
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("frames", [(), (2,)])
+def test_a_joint_whose_effector_lies_on_its_axis_stays(seed: int, frames: tuple) -> None:
+    rng = np.random.default_rng(seed)
+    heads = (np.array([100.0, 100.0, 0.0]) + np.cumsum(0.3 * rng.normal(size=(4, 3)), axis=0)).astype(np.float32)
+    rows = [(name, "ABC"[i - 1] if i else None, heads[i], heads[i + 1]) for i, name in enumerate("ABC")]
+    skeleton, goal = skeleton_of(rows, rng), Goal("C", heads[2] + 0.3 * rng.normal(size=3))
+    pose = Pose.rest(skeleton, frames)
+    twist = ContributionCCD([Actuation("B", "Y")], sweeps=0, finish=False)
+    np.testing.assert_allclose(solve(skeleton, pose, [goal], twist).pose.rotations, pose.rotations, atol=1e-9)
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
@@ -556,6 +568,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
         (("B", "X", nan), "fraction .* must be between 0 and 1, not nan"),
         (("B", "X", 0.5, -1.0), "angle .* must be a number of at least 0"),
         (("B", "X", 0.5, nan), "angle .* must be a number of at least 0"),
+        (("B", "X", np.complex128(0.5)), "fraction .* must be between 0 and 1"),
         ((1.5, "X"), "by its name or its number"),
     ):
         with pytest.raises(CoreError, match=message):
@@ -570,6 +583,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
     refused("share must be between", share=nan)
     refused("finish must be True or False", finish="yes")
     refused("position_tolerance must be a positive", position_tolerance=0.0)
+    for bends in (np.full((3, 3), nan), np.full((3, 3), "0")):
+        with pytest.raises(CoreError, match="bends must be finite numbers"):
+            ContributionCCD((Actuation("B", "Z"),), bends=bends)
     refused("one goal with a position", goals=[])
     refused("one goal with a position", goals=[Goal("C", [0, 0, 0.0]), Goal("B", [0, 0, 0.0])])
     refused("to a position only, without rotation", goals=[Goal("C", [0, 0, 0.0], rotation=[1, 0, 0, 0.0])])

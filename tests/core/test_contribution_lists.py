@@ -1,6 +1,9 @@
 """Presets for contribution CCD, and lists learnt from motions."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
 from core.contribution import PRESETS, learn, preset, preset_for
 from core.contribution.lessons import Lesson, uniform_list
+from core.humanoid.roles import find_roles
 from tests.core.figures import skeleton_of
 
 CHAINS = {  # preset -> base and effector in the figure
@@ -146,3 +150,23 @@ def test_motions_that_teach_nothing_are_refused() -> None:
         learn(skeleton, motion[:2], "end", "upper")
     with pytest.raises(CoreError, match='Nothing that carries "end" turns'):
         learn(skeleton, Pose.rest(skeleton, (5,)), "end", "upper")
+
+
+@pytest.mark.parametrize(
+    ("limb", "count", "name"),
+    [("leg.1.L", 5, "leg"), ("wing.L", 5, "arm"), ("arm.lower.R", 5, "arm"), ("leg.2.R", 12, "tentacle")],
+)
+def test_limbs_of_creatures_are_known_by_their_roles(limb: str, count: int, name: str) -> None:
+    skeleton = row(count)
+    roles = replace(find_roles(skeleton), limbs={limb: tuple(range(count))})
+    assert preset_for(skeleton, "b0", f"b{count - 1}", roles, with_effector=True) == name
+    listed = preset(name, skeleton, "b0", f"b{count - 1}", roles)
+    assert {one.bone for one in listed} == {*skeleton.names[:-1]}
+
+
+def test_the_example_of_the_documentation_runs_and_reaches() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "contribution.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], names)  # type: ignore[index]
+    assert names["solution"].converged
+    assert len(names["suited"]) > 0

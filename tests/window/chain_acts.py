@@ -13,7 +13,7 @@ from drag_acts import EXTENSION, WAIT, armature, bone, channels, drop, grab, hea
 SHOULDER, HAND = "LeftShoulder", "LeftHand"
 ADD = "bpy.ops.poise.add_chain()"
 LEARN = "bpy.ops.poise.learn_list()"
-LAST = 24  # frame of the motion
+LAST = 12  # frame of the motion
 ASIDE = (1.1, 0.0, 0.5)  # no finger covers the hand there
 HEADER = 28  # pixels from one closed panel to the next
 FOLDS = 1.5  # seconds that Blender takes to show a panel folding
@@ -133,7 +133,10 @@ def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
 def learn(hand: Any) -> Generator[float, None, dict[str, Any]]:
     """Learn the list from a motion of the arm: give up on the way, and then wait for it."""
+    import bpy
+
     seen: dict[str, Any] = {}
+    bpy.context.scene.frame_end = LAST
     for frame in range(1, LAST + 1):
         for name, axis, wide in (("LeftForeArm", 3, 0.4), ("LeftArm", 1, 0.3), ("LeftArm", 3, 0.2)):
             turning = bone(name)
