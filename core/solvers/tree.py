@@ -228,9 +228,9 @@ class Tree:
 
         And on which nodes each point hangs, (P, N).
         """
-        self.scaled = np.full((len(self.nodes), len(self.stretching)), -1)
-        for node, (bone, parent) in enumerate(zip(self.nodes.tolist(), self.parents.tolist(), strict=True)):
-            mode = self.skeleton.inherit_scale[bone] if self.skeleton.inherit_rotation[bone] else "NONE"
+        self.scaled: NDArray[np.int64] = np.full((len(self.nodes), len(self.stretching)), -1)
+        for node, (bone, parent) in enumerate(zip(map(int, self.nodes), map(int, self.parents), strict=True)):
+            mode: str = self.skeleton.inherit_scale[bone] if self.skeleton.inherit_rotation[bone] else "NONE"
             if parent >= 0 and mode in ("FULL", "FIX_SHEAR"):
                 self.scaled[node] = self.scaled[parent]
             elif parent >= 0 and mode == "ALIGNED":
