@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import rotation
 from .errors import CoreError
@@ -95,7 +94,7 @@ class Pose:
         )
 
 
-def _numbers(name: str, values: ArrayLike) -> Array:
+def _numbers(name: str, values: Any) -> Array:
     try:
         return np.asarray(values, float)
     except (TypeError, ValueError):
