@@ -784,7 +784,8 @@ class Problem:
             next_phase = alive[stuck & ~done]
             if len(next_phase):
                 phase[next_phase] += 1
-                damping[next_phase], calm[next_phase], budget[next_phase] = 0.0, 0, numbers.FINAL_STEPS
+                damping[next_phase], calm[next_phase] = 0.0, 0
+                budget[next_phase] = numbers.FINAL_STEPS if method.settle else numbers.LAST_STEPS
                 soft, now = limits.strain(measured[next_phase], frames[next_phase]), errors[next_phase]
                 upper[next_phase] = self._upper_levels(now)
                 here[next_phase] = self._merit(now, x[next_phase], phase[next_phase], soft, upper[next_phase])
