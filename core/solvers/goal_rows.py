@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
-from ..errors import CoreError
 from ..goals import AnyGoal, Balance, Distance, Goal, LookAt
 from ..rotation import Array, to_matrix
 from ..skeleton import Skeleton
@@ -89,8 +88,6 @@ class GoalRows:
 
     def retarget(self, index: int, goal: AnyGoal) -> None:
         """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
-        if type(goal) is not type(self.goals[index]):
-            raise CoreError(f'The goal of "{goal.bone}" is of another kind than the one that it takes the place of.')
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
         for number in np.flatnonzero(self.owners == index).tolist():
             if number < self.plain_points:

@@ -5,7 +5,7 @@ it; where it vanishes, nothing but the bones' lengths is in the way.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from . import numbers
 
 if TYPE_CHECKING:
     from .pins import Problem
-
-
-_STRETCHED_FROM: Final = "fully stretched from "
 
 
 @dataclass(frozen=True)
@@ -84,8 +81,8 @@ def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
         return [f"{skeleton.names[bone]} is as stiff as can be" for bone in stiff]
     if isinstance(goal, Goal) and goal.position is not None and goal.relative_to is None:
         heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
-        points = np.array([problem.place_of(goal.bone, goal.point, heads, turns), *heads[chain]])
-        if float(lengths(points[-1] - points[0])) > numbers.STRETCHED * float(lengths(np.diff(points, axis=0)).sum()):
+        points = [problem.place_of(goal.bone, goal.point, heads, turns), *heads[chain]]
+        if _is_straight(points):
             return [f"straight from {skeleton.names[chain[-1]]}, and nothing says which way to bend"]
     return ["as near as its bones' lengths let it come"]
 
@@ -93,7 +90,7 @@ def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
 def _too_far(problem: "Problem", index: int, frame: int, straight: list[str]) -> list[str]:
     """That a target is further from an end that cannot move than the chain is long, though this is not straight."""
     found = [] if straight else _stretched(problem, index, frame, bent=True)
-    return [f"too far from {sentence.removeprefix(_STRETCHED_FROM)}" for other, sentence in found if other is None]
+    return [sentence for other, sentence in found if other is None]
 
 
 def _holds(
@@ -172,6 +169,7 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
 
     bent: it need not be straight.
     """
+    how = "too far from" if bent else "fully stretched from"
     skeleton, goal = problem.skeleton, problem.goals[index]
     if not isinstance(goal, Goal) or goal.position is None:
         return []
@@ -190,7 +188,7 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
             base = moving[-2]  # the root itself may not turn
         path = chain[: chain.index(base) + 1]
         if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
-            found.append((None, f"{_STRETCHED_FROM}{skeleton.names[base]}"))
+            found.append((None, f"{how} {skeleton.names[base]}"))
     for other, rival in enumerate(problem.goals):
         if other == index or not isinstance(rival, Goal) or rival.position is None:
             continue
@@ -203,13 +201,19 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
         end = problem.place_of(rival.bone, rival.point, heads, turns)
         if _is_too_short([tip, *heads[path], end], target, bent):
             verb = "pinned" if rival.priority < goal.priority else "held"
-            found.append((other, f"{_STRETCHED_FROM}{skeleton.names[there]}, which is {verb}"))
+            found.append((other, f"{how} {skeleton.names[there]}, which is {verb}"))
     return found
 
 
 def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:
-    """Whether a chain of points, its tip first, is straight and its base further from the target than it is long."""
-    steps = lengths(np.diff(np.array(points), axis=0))
-    length = float(steps.sum())
-    straight = bent or float(lengths(points[-1] - points[0])) > numbers.STRETCHED * length
-    return straight and float(lengths(points[-1] - target)) > numbers.STRETCHED * length
+    """Whether a chain of points, its tip first, is shorter than from its base to the target, and straight or `bent`."""
+    reaches = float(lengths(points[-1] - target)) <= numbers.STRETCHED * _length(points)
+    return not reaches and (bent or _is_straight(points))
+
+
+def _is_straight(points: list[Array]) -> bool:
+    return float(lengths(points[-1] - points[0])) > numbers.STRETCHED * _length(points)
+
+
+def _length(points: list[Array]) -> float:
+    return float(lengths(np.diff(np.array(points), axis=0)).sum())
