@@ -95,7 +95,10 @@ class Levels(Newton):
         x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
         lacks = self.lacks_first(x, frames)
         if lacks.any():
-            lacks[lacks] = self.lacks_first(self._first(x[lacks], frames[lacks]), frames[lacks])
+            first = self._first(x[lacks], frames[lacks])
+            still = self.lacks_first(first, frames[lacks])
+            lacks[lacks] = still
+            x[lacks] = first[still]
         for some, rest in ((~lacks, self.descend), (lacks, self._by_level)):
             if some.any():
                 x[some], steps[some], active[some] = rest(x[some], frames[some])
