@@ -25,6 +25,7 @@ class EllipticSwing:
     x and z bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
     """
 
+    folds: Final[int] = 0
     names: Final = ("X", "Z", "swing", "twist")
 
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:

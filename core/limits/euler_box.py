@@ -22,6 +22,8 @@ class EulerBox:
     orders (k,): "XYZ" ...; lower, upper (..., k, 3) by axis x, y, z, infinite where free.
     """
 
+    folds: Final[int] = 0
+
     def __init__(
         self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike
     ) -> None:

@@ -39,6 +39,10 @@ class Framed:
         return self.group.bones
 
     @property
+    def folds(self) -> int:
+        return self.group.folds
+
+    @property
     def lower(self) -> Array:
         return self.group.lower
 

@@ -24,6 +24,11 @@ class LimitGroup(Protocol):
         ...
 
     @property
+    def folds(self) -> int:
+        """How many coordinates, the last ones, say nothing new of how far outside a rotation is: hard bounds need them."""
+        ...
+
+    @property
     def lower(self) -> Array:
         """(..., k, C) lower bounds, -inf where there is none."""
         ...

@@ -19,6 +19,7 @@ _FLAT: Final = 1e-6  # heights and distances in the plane under this are none
 _STRAIGHT: Final = 1e-3  # sine of the turn of the outline at a vertex that counts as none
 FREE_TWIST: Final = 2.0 * np.pi  # a bound for none: twists lie in [-pi, pi], and it can be interpolated
 _FAR: Final = 1e3  # where the edges and triangles are that fill up a row
+_NO_FOLD: Final = np.array([[-_FAR], [_FAR]])  # lower and upper bound
 _NO_SIDE: Final = -1.0  # distance to a second side where there is none
 
 
@@ -123,6 +124,12 @@ class Polygon:
         known = {(int(a), int(b)) for a, b in edges}
         return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in known], int)
 
+    def beside(self, edges: Indices) -> Indices:
+        """The triangles (...,) that edges (..., 2) belong to, the inside on their left; -1: none."""
+        own = _edges(self.triangles)
+        same = (edges[..., None, :] == own).all(axis=-1)
+        return np.where(same.any(axis=-1), same.argmax(axis=-1) % len(self.triangles), -1)
+
 
 @dataclass(frozen=True, eq=False)
 class PolygonStack:
@@ -136,7 +143,9 @@ class PolygonStack:
     convex: NDArray[np.bool_]  # (k, E, 2) whether the outline's corner at the start, end is no re-entrant one
     corners: NDArray[np.bool_]  # (k, E, 2) convex and not straight
     edge_ranges: Array  # (k, E, 2, 2) middle and half width of the bounds at the start; the same per way along the edge
+    edge_triangles: Indices  # (k, E) whose edge it is
     planes: Array  # (k, T, 2, 3) middle and half width as forms of x, z, 1
+    folds: Array  # (k, T, 2, 3, 3) lower and upper bound beyond each side as forms, see `Located.folds`
     places: Array  # (k, T, 3, 2) corners of the triangles
     areas: Array  # (k, T) of the triangles up to each one, as shares of the whole
 
@@ -150,8 +159,8 @@ class PolygonStack:
         square = (k, e, 2, 2)
         stack = cls(
             forms, np.zeros((k, e)), np.zeros(square), np.zeros(square), np.zeros((k, e, 2), np.int64),
-            np.zeros((k, e, 2), bool), np.zeros((k, e, 2), bool), np.zeros(square), np.zeros((k, t, 2, 3)),
-            np.zeros((k, t, 3, 2)), np.ones((k, t)),
+            np.zeros((k, e, 2), bool), np.zeros((k, e, 2), bool), np.zeros(square), np.zeros((k, e), np.int64),
+            np.zeros((k, t, 2, 3)), np.zeros((k, t, 2, 3, 3)), np.zeros((k, t, 3, 2)), np.ones((k, t)),
         )  # fmt: skip
         for index, polygon in enumerate(polygons):
             stack._fill(index, polygon)
@@ -179,11 +188,13 @@ class PolygonStack:
             (self.convex, turns >= 0.0),
             (self.corners, turns > _STRAIGHT),
             (self.edge_ranges, np.stack([first, (last - first) / length[:, None]], axis=1)),
+            (self.edge_triangles, polygon.beside(outline)),
         ):
             array[index, : len(outline)] = values
         points = np.concatenate([polygon.vertices, np.ones((len(polygon.vertices), 1))], axis=1)
         weights = np.linalg.inv(points[polygon.triangles])  # (T, 3, 3): forms of x, z, 1 by corner
         self.planes[index, : len(weights)] = np.swapaxes(weights @ ranges[polygon.triangles], -1, -2)
+        self.folds[index, : len(weights)] = _folds(polygon, weights)
         self.places[index, : len(weights)] = corners = polygon.vertices[polygon.triangles]
         areas = np.cumsum(_cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
         self.areas[index, : len(weights) - 1] = areas[:-1] / areas[-1]  # and 1 at the last one
@@ -274,6 +285,9 @@ class Located:
         )
         self._sides = one, np.where(self._two, two, _NO_SIDE)
         self.outside = (np.maximum(*self._sides) > 0.0).reshape(self._shape)
+        if self.outside.any():
+            of_edge = polygon * triangles + stack.edge_triangles.take(edge)
+            self._triangle = np.where(self.outside.reshape(-1), of_edge, self._triangle)
 
     def _shaped(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.reshape(*self._shape, *array.shape[1:])
@@ -321,13 +335,46 @@ class Located:
 
     def range_rates(self) -> Array:
         """d ranges / d point, (..., k, 2, 2)."""
-        rates = self._shaped(self.stack.planes.reshape(-1, 2, 3)[self._triangle][..., :2])
-        if self.outside.any():
-            slopes = self.stack.edge_ranges.reshape(-1, 2, 2)[self._edges[0], 1] * (self._over == 0.0)[:, None]
-            along = self.stack.axes.reshape(-1, 2, 2)[self._edges[0], 1]
-            beyond = self._shaped(slopes[:, :, None] * along[:, None, :])
-            rates = np.where(self.outside[..., None, None], beyond, rates)
-        return rates
+        return self._along_the_edge(self._shaped(self.stack.planes.reshape(-1, 2, 3)[self._triangle][..., :2]))
+
+    def folds(self) -> Array:
+        """Lower and upper bounds (..., k, 2, 3) that the triangles beyond the three sides have here.
+
+        A range of twists is folded at an edge where it is narrower than either triangle's bounds go on: two bounds
+        hold a twist there, and a solver has to know both. Where it is not, and at a corner of the outline as the
+        nearest point, these are far away.
+        """
+        forms = np.concatenate([self.nearest(), np.ones((*self._shape, 1))], axis=-1)
+        folds = self._shaped(self.stack.folds.reshape(-1, 6, 3)[self._triangle])
+        at_corner = self.outside & self._shaped(self._over != 0.0)
+        return np.where(at_corner[..., None, None], _NO_FOLD, (folds @ forms[..., None]).reshape(*self._shape, 2, 3))
+
+    def fold_rates(self) -> Array:
+        """d folds / d point, (..., k, 2, 3, 2)."""
+        rates = self._shaped(self.stack.folds.reshape(-1, 6, 3)[self._triangle][..., :2])
+        return self._along_the_edge(rates).reshape(*self._shape, 2, 3, 2)
+
+    def _along_the_edge(self, rates: Array) -> Array:
+        """Rates (..., k, n, 2) of what is linear in a triangle; outside the polygon the nearest point moves."""
+        if not self.outside.any():
+            return rates
+        along = self._shaped(self.stack.axes.reshape(-1, 2, 2)[self._edges[0], 1] * (self._over == 0.0)[:, None])
+        beyond = (rates @ along[..., None]) * along[..., None, :]
+        return np.where(self.outside[..., None, None], beyond, rates)
+
+
+def _folds(polygon: Polygon, weights: Array) -> Array:
+    """Bounds (T, 2, 3, 3) beyond the sides opposite a triangle's corners, weights (T, 3, 3) as forms by corner."""
+    bounds = np.stack([polygon.lower, polygon.upper])[:, polygon.triangles]  # (2, T, 3)
+    forms = np.moveaxis(weights @ np.moveaxis(bounds, 0, -1), -1, 1)  # (T, 2, 3)
+    sides = np.stack([np.roll(polygon.triangles, -1, axis=1), np.roll(polygon.triangles, -2, axis=1)], axis=-1)
+    beyond = polygon.beside(sides[..., ::-1])  # (T, 3)
+    theirs = np.swapaxes(forms[beyond], 1, 2)  # (T, 2, 3, 3)
+    corners = np.concatenate([polygon.vertices, np.ones((len(polygon.vertices), 1))], axis=1)[polygon.triangles]
+    room = np.sum(theirs * corners[:, None], axis=-1) - np.swapaxes(bounds, 0, 1)
+    none = _NO_FOLD[..., None] * [0.0, 0.0, 1.0]
+    folded = (room * [[-1.0], [1.0]] > _FLAT) & (beyond >= 0)[:, None]
+    return np.where(folded[..., None], theirs, none)
 
 
 def _edges(triangles: Indices) -> Indices:

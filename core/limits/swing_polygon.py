@@ -23,10 +23,12 @@ class SwingPolygon:
     where a swing is clamped to. Rest need not be inside. Polygons are the same in all frames.
 
     Coordinates: twice the distances from two sides (see `Located`), at most 0 inside; the twist above its upper bound;
-    the twist below its lower bound. A twist is met by whole turns about the middle of its range.
+    the twist below its lower bound; the same three times each for the bounds beyond the sides of its triangle (see
+    `Located.folds`). A twist is met by whole turns about the middle of its range.
     """
 
-    names: Final = ("swing", "swing", "twist", "twist")
+    folds: Final[int] = 6
+    names: Final = ("swing", "swing", "twist", "twist", *folds * ("twist",))
 
     def __init__(self, bones: ArrayLike, polygons: Sequence[Polygon] | PolygonStack) -> None:
         self.bones: NDArray[np.int64] = np.asarray(bones, int)
@@ -34,19 +36,22 @@ class SwingPolygon:
         if self.bones.shape != (len(self._stack),):
             raise CoreError(f"Swing polygons of {self.bones.size} bones need as many polygons.")
         self._rows = KeptGradients(self.gradients)
-        self.lower: Array = np.full((len(self.bones), 4), -np.inf)
-        self.upper: Array = np.zeros((len(self.bones), 4))
+        self.lower: Array = np.full((len(self.bones), len(self.names)), -np.inf)
+        self.upper: Array = np.zeros((len(self.bones), len(self.names)))
 
     def __len__(self) -> int:
         return len(self.bones)
 
     def coordinates(self, matrices: Array) -> Array:
         located = self._stack.locate(swing_vector(matrices)[0])
-        half, off = _twists(located, matrices)[1:]
-        values = np.empty((*off.shape, 4))
+        middle, half, off = _twists(located, matrices)
+        below, above = np.moveaxis(located.folds() - (middle + off)[..., None, None], -2, 0)
+        values = np.empty((*off.shape, len(self.names)))
         values[..., :2] = _RADIANS * located.sides()
         values[..., 2] = off - half
         values[..., 3] = -off - half
+        values[..., 4:7] = -above
+        values[..., 7:] = below
         return values
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
@@ -54,11 +59,15 @@ class SwingPolygon:
         located = self._stack.locate(vector)
         rates = swing_rates(matrices, vector, cosine)
         ranges = located.range_rates() @ rates
-        off = twist_rates(matrices, cosine) - ranges[..., 0, :]
-        slopes = np.empty((*off.shape[:-1], 4, 3))
+        twist = twist_rates(matrices, cosine)
+        off = twist - ranges[..., 0, :]
+        below, above = np.moveaxis(located.fold_rates() @ rates[..., None, :, :] - twist[..., None, None, :], -3, 0)
+        slopes = np.empty((*off.shape[:-1], len(self.names), 3))
         slopes[..., :2, :] = _RADIANS * (located.side_rates() @ rates)
         slopes[..., 2, :] = off - ranges[..., 1, :]
         slopes[..., 3, :] = -off - ranges[..., 1, :]
+        slopes[..., 4:7, :] = -above
+        slopes[..., 7:, :] = below
         return slopes
 
     def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:

@@ -175,6 +175,11 @@ class Levels(Newton):
         errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)[:, level]
         return np.abs(errors * (self.rows.ordered_scales(frames)[:, level] > 0.0)).max(axis=1) > numbers.LEVEL_MET
 
+    def _short(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """(B, L) how far short each level is."""
+        errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)
+        return np.stack([np.linalg.norm(errors[:, level], axis=1) for level in self.rows.levels], axis=1)
+
     def _wish(self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int) -> Wish:
         """The levels down to `rank`: those above it that are met are firm, of the others each has a share of the next.
 
@@ -201,27 +206,42 @@ class Levels(Newton):
         """x (B, D) on the surface where the prior is least, the number of steps and the active limits."""
         trusted, steps = np.full(len(x), numbers.NEWTON_RADIUS), np.zeros(len(x), int)
         now = self._place(x, frames, wish, active, trusted)
+        short = self._short(x, frames) + numbers.LEVEL_HELD
+
+        def kept(place: _Place, some: NDArray[np.int64]) -> NDArray[np.bool_]:
+            """Limits may bear what a step does to the levels: it does not show as a distance from the surface."""
+            return (self._short(place.x, frames[some]) <= short[some]).all(axis=1)
+
         alive = np.arange(len(x))
+        alive = alive[kept(now, alive)]
+        strayed = np.setdiff1d(np.arange(len(x)), alive)
+        steps[strayed] = numbers.NEWTON_STEPS
         for _ in range(numbers.NEWTON_STEPS):
+            if not len(alive):
+                break
             here, where = now[alive], frames[alive]
             step, size = here.step(trusted[alive])
             there = self._place(self._stepped(here.x, step), where, wish[alive], here.active, trusted[alive], here)
             better = (there.value <= here.value * (1.0 + numbers.NEWTON_NOISE)) & (there.off < numbers.OFF_SURFACE)
+            better &= kept(there, alive)
             now.put(alive[better], there[better])
             wider = np.minimum(np.maximum(trusted[alive], 2.0 * size), numbers.NEWTON_WIDEST)
             trusted[alive] = np.where(better, wider, 0.25 * size)
             worse = alive[~better]
             if len(worse) and self.limits.count:  # a shorter step meets fewer limits
                 old = now[worse]
-                now.put(worse, self._place(old.x, frames[worse], wish[worse], old.active, trusted[worse], old))
+                again = self._place(old.x, frames[worse], wish[worse], old.active, trusted[worse], old)
+                stays = kept(again, worse)
+                now.put(worse[stays], again[stays])
+                trusted[worse[~stays]] = 0.0
             steps[alive] += 1
             moves = np.max(np.abs(step * self.spread), axis=1, initial=0.0) >= numbers.NEWTON_RESTS
             lost = trusted[alive] < numbers.NEWTON_LOST
             steps[alive[lost]] = numbers.NEWTON_STEPS
             alive = alive[moves & ~lost]
-            if not len(alive):
-                break
-        return now.x, steps, now.active
+        result, limits = now.x.copy(), now.active.copy()
+        result[strayed], limits[strayed] = x[strayed], active[strayed]
+        return result, steps, limits
 
     def _stepped(self, x: Array, step: Array) -> Array:
         return self._turned(x, shortened(step * self.spread))

@@ -51,6 +51,10 @@ class LimitRows:
         self.lower = by_frame([group.lower for group in groups])
         self.upper = by_frame([group.upper for group in groups])
         sizes = [group.lower.shape[-1] for group in groups]
+        folds = [np.tile(np.arange(s) >= s - g.folds, len(g.bones)) for g, s in zip(groups, sizes, strict=True)]
+        fold = np.concatenate(folds or [np.zeros(0, bool)])
+        self.folded = self.upper if softness == 0.0 else np.where(fold, np.inf, self.upper)
+        self.upper = np.where(fold, np.inf, self.upper)
         joint = [np.repeat(member, size) for member, size in zip(self.members, sizes, strict=True)]
         self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
         self.count = len(self.joint)
@@ -140,14 +144,18 @@ class LimitRows:
             result[:, columns] = vectors.reshape(len(x), -1)
         return result
 
-    def linearize(self, at: Kinematics, measured: "Measured", frames: NDArray[np.int64]) -> "LinearLimits":
+    def linearize(
+        self, at: Kinematics, measured: "Measured", frames: NDArray[np.int64], folds: bool = False
+    ) -> "LinearLimits":
+        """`folds`: with those, for what has to rest; on the way to a goal they only stop what would slide on."""
+        upper = (self.folded if folds else self.upper)[frames]
         slopes = np.empty((len(measured.values), self.count, 3))
         for group, member, places, rows in self._parts(frames):
             values = measured.values[:, rows].reshape(len(slopes), len(member), -1)
             rates = at.rates[:, member] if self.axes is None else self.axes[places] @ at.rates[:, member]
             slope = group.gradients(measured.own[:, places], values) @ rates
             slopes[:, rows] = slope.reshape(len(slopes), -1, 3)
-        return LinearLimits(self, self.lower[frames] - measured.values, self.upper[frames] - measured.values, slopes)
+        return LinearLimits(self, self.lower[frames] - measured.values, upper - measured.values, slopes)
 
     def curvatures(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
         """Second derivatives (B, K, 3, 3) of the coordinates in steps of x that turn joints from where they are.

@@ -347,7 +347,7 @@ class Newton:
         self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
     ) -> Shape:
         jacobian, slope, forces = self._slope(links, here, wish, frames)
-        linear = self.limits.linearize(here.at, here.measured, frames)
+        linear = self.limits.linearize(here.at, here.measured, frames, folds=True)
         strain = linear.strain_slope(len(self.spread))
         slope += strain
         firm = self._firm_rows(here.at, wish, frames)

@@ -98,13 +98,13 @@ def test_goals_out_of_reach_break_no_limit_of_any_kind(kind: str) -> None:
 
 
 KINKED = pytest.mark.xfail(
-    reason="where ranges of twists have a kink, steps go from one side to the other", strict=False
+    reason="on two levels steps may go from one side of a kink in the range of twists to the other", strict=False
 )
 SHORT = pytest.mark.xfail(reason="on two levels some stop a few hundredths of a degree before they rest", strict=False)
 PULLED = [
     pytest.param(
         *(kind, limits, priority),
-        marks=[KINKED] * (kind.endswith("polygon") and limits is True) + [SHORT] * (limits is True and priority == 1),
+        marks=[KINKED if kind.endswith("polygon") else SHORT] * (limits is True and priority == 1),
     )
     for kind in KINDS
     for limits in (True, "soft")

@@ -342,6 +342,34 @@ def test_the_bounds_of_the_twist_are_linear_in_each_triangle(seed: int) -> None:
         np.testing.assert_allclose(values[:, 3], lower - twist, atol=1e-12)
 
 
+@given(st.integers(0, 10**6))
+@settings(derandomize=True, deadline=None, max_examples=40)
+def test_folds_are_the_bounds_of_the_triangles_next_door_where_these_are_nearer_together(seed: int) -> None:
+    polygon = star(7, seed)
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(3), len(polygon.triangles))
+    inside = np.sum(weights[..., None] * polygon.vertices[polygon.triangles], axis=1)
+    values = SwingPolygon([0], [polygon]).coordinates(own_of(inside, 0.1))[:, 0]
+    for triangle, (corners, point) in enumerate(zip(polygon.triangles, inside, strict=True)):
+        uppers, lowers = list[float](), list[float]()
+        for other in polygon.triangles:
+            shared = set(corners.tolist()) & set(other.tolist())
+            (apex,) = set(corners.tolist()) - shared if len(shared) == 2 else (-1,)
+            if apex < 0:
+                continue
+            forms = np.linalg.inv(np.c_[polygon.vertices[other], np.ones(3)])
+            for bounds, found, sign in ((polygon.upper, uppers, 1.0), (polygon.lower, lowers, -1.0)):
+                form = forms @ bounds[other]
+                if sign * (np.r_[polygon.vertices[apex], 1.0] @ form - bounds[apex]) > 1e-6:
+                    found.append(float(np.r_[point, 1.0] @ form))
+        np.testing.assert_allclose(np.sort(0.1 - values[triangle, 4:7])[: len(uppers)], np.sort(uppers), atol=1e-9)
+        np.testing.assert_allclose(
+            np.sort(-(values[triangle, 7:] + 0.1))[: len(lowers)], np.sort(-np.array(lowers)), atol=1e-9
+        )
+        assert np.all(values[triangle, 4:7] <= values[triangle, 2] + 1e-9)  # never nearer than its own bound
+        assert np.all(values[triangle, 7:] <= values[triangle, 3] + 1e-9)
+
+
 def test_outside_its_polygon_the_twist_is_bounded_as_at_the_nearest_point() -> None:
     polygon = star(9, 3)
     group = SwingPolygon([0], [polygon])
@@ -350,7 +378,7 @@ def test_outside_its_polygon_the_twist_is_bounded_as_at_the_nearest_point() -> N
     points = points[~crossing_number(outline, points)]
     there = swings_of(group.clamp(own_of(points)))
     for twist in (2.0, -2.0):
-        outside, at = (group.coordinates(own_of(p, twist))[:, 0, 2:] for p in (points, there))
+        outside, at = (group.coordinates(own_of(p, twist))[:, 0, 2:4] for p in (points, there))
         np.testing.assert_allclose(outside, at, atol=1e-9)
     inside = rotation.from_matrix(group.clamp(own_of(points, 2.0))[:, 0])
     twist = rotation.swing_twist(inside, [0.0, 1.0, 0.0])[1]
