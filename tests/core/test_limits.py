@@ -421,7 +421,7 @@ def test_a_polygon_may_leave_the_twist_free_or_let_it_pass_half_a_turn() -> None
         own = np.repeat(own_of(np.array([(0.1, 0.1)]), np.radians(degrees)), 2, axis=1)
         beyond = np.degrees(excess(group, group.coordinates(own)))[0]
         np.testing.assert_allclose(beyond[0], 0.0)
-        np.testing.assert_allclose(beyond[1, 2:], outside, atol=1e-9)
+        np.testing.assert_allclose(beyond[1, 2:4], outside, atol=1e-9)
 
 
 def test_a_twist_by_half_a_turn_is_read_to_the_last_digits_in_any_swing() -> None:
