@@ -244,6 +244,7 @@ def ways(hand: Any) -> Generator[float, None, Seen]:
         (pin_on_the_way, ASIDE, True),
         (overlays_off, ASIDE, True),
         (hover, ASIDE, True),
+        (shapes, ASIDE, True),
         (camera, ASIDE, True),
         (quad, ASIDE, False),
         (two, FRONT, False),
@@ -422,6 +423,57 @@ def hover(hand: Any) -> Act:
         if hidden:
             setattr(overlay, hidden, True)
     return seen
+
+
+def shapes(hand: Any) -> Act:
+    """Bones drawn as a ring and as a box: whom Blender's click takes and whom Poise's drag, and a drag by the ring."""
+    import bmesh
+    import bpy
+
+    bones = armature().pose.bones
+    for name, add, settings in (
+        (HAND, bmesh.ops.create_circle, {"segments": 16, "radius": 2.0}),
+        ("head", bmesh.ops.create_cube, {"size": 1.0}),
+    ):
+        mesh, build = bpy.data.meshes.new("shape"), bmesh.new()
+        add(build, **settings)
+        build.to_mesh(mesh)
+        bones[name].custom_shape = bpy.data.objects.new("shape", mesh)
+    bones[HAND].custom_shape_translation, bones[HAND].custom_shape_rotation_euler = (0.05, 0.1, 0.0), (1.2, 0.0, 0.3)
+    bones["head"].custom_shape_transform = bones["chest"]
+    bones["head"].custom_shape_translation = (0.0, 0.8, 0.0)  # above all else
+    bones["head"].use_custom_shape_bone_size, bones["head"].custom_shape_scale_xyz = False, (0.3, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    bridge, data = sys.modules[f"{EXTENSION}.bridge"], hand.viewport.spaces.active.region_3d
+    seen: Seen = {"start": channels(), "click": [], "grab": []}
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        view, region = bridge.read_view(hand.region(), data), hand.region()
+        for name in (HAND, "head"):
+            lines = bridge.read_outline(bpy.context, bones[name])
+            for line in lines[:: 2 if name == HAND else 1]:
+                at = [round(number) for number in view.pixels(line.mean(axis=0)).tolist()]
+                bpy.ops.view3d.select(location=at, deselect_all=True)
+                seen["click"].append(selected())
+                grabbed = bridge.pick(bpy.context, view, tuple(at))
+                seen["grab"].append([] if grabbed is None else [grabbed.bone])
+        bpy.ops.pose.select_all(action="DESELECT")
+        ends = bridge.read_outline(bpy.context, bones[HAND]).mean(axis=1)
+    start = hand.pixel(max(ends.tolist()))
+    at = hand.pixel(head(HAND))
+    hand.move(start[0] - 1, start[1])
+    yield RESTS
+    hand.move(*start)
+    yield RESTS
+    hand.screenshot("ways_shapes_hover")
+    yield from grab(hand, start)
+    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    yield RESTS
+    hand.screenshot("ways_shapes")
+    seen["went"] = [b - a for a, b in zip(at, hand.pixel(head(HAND)), strict=True)]
+    yield from cancel(hand, "ESC")
+    for name in (HAND, "head"):
+        bones[name].custom_shape = bones[name].custom_shape_transform = None
+    return seen | {"end": channels()}
 
 
 def camera(hand: Any) -> Act:

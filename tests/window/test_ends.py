@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.window.ends_acts import drags
+from tests.window.ends_acts import WAY, drags
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "odd_random_rolls_apose.blend"
 PIXELS = 3
@@ -154,6 +154,17 @@ def test_where_bones_are_hidden_none_is_lit_or_dragged(all_seen: dict[str, Any])
 def test_the_joint_under_the_mouse_is_lit_until_the_mouse_leaves_the_view(all_seen: dict[str, Any]) -> None:
     assert all_seen["hover"][""] == [True]  # beside a picture of the mouse in another editor
     assert all_seen["quad"]["lit"] == [False, False, False, True]
+
+
+def test_a_custom_shape_is_grabbed_where_blenders_click_takes_it_and_goes_with_the_mouse(
+    all_seen: dict[str, Any],
+) -> None:
+    seen = all_seen["shapes"]
+    assert seen["grab"] == seen["click"]
+    assert ["hand.L"] in seen["click"]
+    assert ["head"] in seen["click"]
+    np.testing.assert_allclose(seen["went"], WAY, atol=PIXELS)
+    assert seen["end"] == seen["start"]
 
 
 def test_in_the_view_of_a_camera_the_bone_is_under_the_mouse(all_seen: dict[str, Any]) -> None:
