@@ -83,12 +83,12 @@ class ControlledBody:
 
 
 def find_controlled(
-    object: ArmatureObject, rig: Rig, roles: Roles, besides: Iterable[int] = ()
+    object: ArmatureObject, rig: Rig, roles: Roles, besides: Iterable[int] = (), along: bool = False
 ) -> ControlledBody | None:
     """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none.
 
     `besides`: other bones that are to ride on the body, as far as they lead a part of it, or are driven by one. Those
-    that led it otherwise than its control does, as by IK, go with it.
+    that led it otherwise than its control does, as by IK, go with it; with `along` all that stand where it stands now.
     """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -123,6 +123,7 @@ def find_controlled(
     if first not in controls:
         return None
     turners = {control.turns for control in controls.values()}
+    besides = {*besides, *(graph.twins(controls) if along else ())}
     riding = {bone: graph.part_of(bone, controls) for bone in besides if bone not in controls and bone not in turners}
     riding = {bone: part for bone, part in riding.items() if part >= 0}
     body = dict(controls)
@@ -249,6 +250,16 @@ class _Graph:
         steps = self.upstream(bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
         return parts[min(parts.keys() & steps, key=steps.__getitem__)] if parts.keys() & steps else -1
+
+    def twins(self, controls: Mapping[int, Control]) -> set[int]:
+        """Free bones that lead a part otherwise than its control does, and stand where it stands now: IK controls."""
+        places, near = read_matrices(self.object)[:, :, 3], _SAME_PLACE * self.rig.skeleton.size
+        return {
+            bone
+            for part, control in controls.items() if self.switch(part, control.turns) is not None
+            for bone in self.upstream(part).keys() - self.upstream(control.turns).keys()
+            if self.moving[bone] and np.linalg.norm(places[bone] - places[part]) < near
+        }  # fmt: skip
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Whether a control goes along with a part of the body, or with that part's control."""

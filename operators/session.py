@@ -34,6 +34,10 @@ class Lost(CoreError):
     """The armature is not there any more, or not as it was when the drag began."""
 
 
+class Stuck(CoreError):
+    """What is grabbed cannot be moved, but it can be turned."""
+
+
 @dataclass(frozen=True, eq=False)
 class Effector:
     """A point of a bone that is led; where it and its bone start, in armature space, as a rule where they were."""
@@ -103,7 +107,7 @@ class Session:
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
         hang = {bone for bone in (*own, *pinned) if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]}
-        controlled = bridge.find_controlled(object, self.rig, self._roles, hang)
+        controlled = bridge.find_controlled(object, self.rig, self._roles, hang, along=True)
         if controlled is None:
             return None
         parts = controlled.parts()
@@ -131,7 +135,10 @@ class Session:
             raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
         above, first = self.rig.driven_above, index(grabs[0].bone)
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
-            raise CoreError(f'{above(first)}; "{grabs[0].bone}" hangs on it and cannot be dragged.')
+            refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
+            if self.rig.skeleton.movable[first]:
+                raise Stuck(f"{refusal} can only be turned.")
+            raise CoreError(f"{refusal} cannot be dragged.")
         free = above(first) is None  # then what hangs on driven bones, as they stand, would fight its way
         return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
 
@@ -209,11 +216,12 @@ class Session:
 
     def object(self) -> Any:
         """The armature; raises Lost."""
-        found = bpy.data.objects.get(self.name)
-        if found is None or found.session_uid != self._uid or found.type != "ARMATURE":
-            raise Lost(f'The armature "{self.name}" is gone; the drag ended.')
-        if found.mode != "POSE" or tuple(found.pose.bones.keys()) != self.rig.skeleton.names:
-            raise Lost(f'The armature "{self.name}" is not as it was; the drag ended.')
+        try:
+            found: Any = bridge.find_again(self.name, self._uid, self.rig.skeleton.names)
+        except bridge.BridgeError as error:
+            raise Lost(f"{str(error).removesuffix('.')}; the drag ended.") from error
+        if found.mode != "POSE":
+            raise Lost(f'The armature "{found.name}" has left Pose Mode; the drag ended.')
         return found
 
     def _balance(self, after: int) -> Balance:

@@ -21,6 +21,7 @@ from tests.window.drag_acts import (
     look_from,
     open_rig,
     pose_mode,
+    shown,
     timers,
 )
 
@@ -245,6 +246,7 @@ def ways(hand: Any) -> Generator[float, None, Seen]:
         (overlays_off, ASIDE, True),
         (hover, ASIDE, True),
         (shapes, ASIDE, True),
+        (stuck, FRONT, False),
         (camera, ASIDE, True),
         (quad, ASIDE, False),
         (two, FRONT, False),
@@ -333,15 +335,19 @@ def steps(hand: Any) -> Act:
 
 
 def pin_on_the_way(hand: Any) -> Act:
-    """P in mid-drag, and 2: drag wins. The pin is where the hand is dropped."""
+    """P in mid-drag, 2, 1 and 2 again: drag wins. The pin is where the hand is dropped."""
     yield from begin(hand)
     yield from key(hand, "P")
-    yield from key(hand, "TWO")
+    texts: list[str] = []
+    for number in ("TWO", "ONE", "TWO"):
+        yield from key(hand, number)
+        texts.append(shown().text[0])
     hand.screenshot("ways_pin")
     yield from drop(hand)
     seen: Seen = {
         "pins": [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins],
         "wins": armature().poise_wins,
+        "texts": texts,
         "hand": head(HAND),
         "pin": list(armature().poise_pins[0].position),
     }
@@ -369,21 +375,21 @@ def overlays_off(hand: Any) -> Act:
     region = hand.region()
     seen: Seen = {}
     pictures: dict[str, Any] = {}
-    for shown in (True, False):
+    for on in (True, False):
         for pinned in (False, True):
             if pinned:
                 overlay.show_overlays = True  # else there is nothing under the mouse
                 hand.move(*place)
                 yield SOON
                 yield from key(hand, "P")
-            overlay.show_overlays = shown
+            overlay.show_overlays = on
             hand.rest()
-            name = f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}"
+            name = f"ways_overlays_{'on' if on else 'off'}_{'pin' if pinned else 'bare'}"
             window = yield from hand.look_at_rest(name)
             pictures["pinned" if pinned else "bare"] = window[
                 region.y + 40 : region.y + region.height - 80, region.x + 60 : region.x + region.width - 60
             ]
-        seen["with" if shown else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
+        seen["with" if on else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
         yield from key(hand, "Z", ctrl=True)
     overlay.show_overlays = True
     return seen
@@ -447,7 +453,7 @@ def shapes(hand: Any) -> Act:
     bridge, data = sys.modules[f"{EXTENSION}.bridge"], hand.viewport.spaces.active.region_3d
     seen: Seen = {"start": channels(), "click": [], "grab": []}
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        view, region = bridge.read_view(hand.region(), data), hand.region()
+        view = bridge.read_view(hand.region(), data)
         for name in (HAND, "head"):
             lines = bridge.read_outline(bpy.context, bones[name])
             for line in lines[:: 2 if name == HAND else 1]:
@@ -473,6 +479,31 @@ def shapes(hand: Any) -> Act:
     yield from cancel(hand, "ESC")
     for name in (HAND, "head"):
         bones[name].custom_shape = bones[name].custom_shape_transform = None
+    return seen | {"end": channels()}
+
+
+def stuck(hand: Any) -> Act:
+    """The hand hangs on a driven forearm: a drag by its joint turns it, and R does not make it move."""
+    import numpy as np
+
+    bones = armature().pose.bones
+    constraint = bones["forearm.L"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = armature(), "hips"
+    seen: Seen = {"start": channels()}
+    x, y = hand.pixel(head(HAND))
+    before, at = bones[HAND].matrix.to_3x3(), head(HAND)
+    yield from grab(hand, (x, y))
+    yield from lead(hand, (x + 60, y))
+    yield from key(hand, "R")
+    yield from lead(hand, (x, y + 60))
+    yield RESTS
+    hand.screenshot("ways_stuck")
+    turned = bones[HAND].matrix.to_3x3() @ before.inverted()
+    seen["degrees"] = float(np.degrees(turned.to_quaternion().angle))
+    seen["moved"] = [a - b for a, b in zip(head(HAND), at, strict=True)]
+    seen["text"] = list(shown().text)
+    yield from cancel(hand, "ESC")
+    bones["forearm.L"].constraints.remove(constraint)
     return seen | {"end": channels()}
 
 

@@ -127,6 +127,7 @@ def test_p_in_mid_drag_pins_it_where_it_is_dropped_and_one_undo_takes_all_of_it_
     seen = all_seen["pin_on_the_way"]
     assert seen["pins"] == [["hand.L", True, False]]
     np.testing.assert_allclose(seen["pin"], seen["hand"], atol=1e-5)
+    assert ["drag wins" in text for text in seen["texts"]] == [True, False, True]
     assert (seen["wins"], seen["wins undone"], seen["pins undone"]) == ("DRAG", "PINS", 0)
     assert (seen["pins again"], seen["wins again"]) == (1, "DRAG")
     np.testing.assert_allclose(seen["hand again"], seen["hand"], atol=NEAR)
@@ -164,6 +165,15 @@ def test_a_custom_shape_is_grabbed_where_blenders_click_takes_it_and_goes_with_t
     assert ["hand.L"] in seen["click"]
     assert ["head"] in seen["click"]
     np.testing.assert_allclose(seen["went"], WAY, atol=PIXELS)
+    assert seen["end"] == seen["start"]
+
+
+def test_a_joint_that_cannot_be_moved_is_turned_and_the_text_says_why(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["stuck"]
+    assert abs(seen["degrees"] - 90.0) < 3.0
+    np.testing.assert_allclose(seen["moved"], 0, atol=NEAR)
+    assert seen["text"][0].startswith("Turning hand.L")
+    assert seen["text"][1].endswith('"hand.L" hangs on it and can only be turned.')
     assert seen["end"] == seen["start"]
 
 
