@@ -245,6 +245,8 @@ def ways(hand: Any) -> Generator[float, None, Seen]:
         (pin_on_the_way, ASIDE, True),
         (overlays_off, ASIDE, True),
         (hover, ASIDE, True),
+        (large, ASIDE, True),
+        (playing, ASIDE, True),
         (shapes, ASIDE, True),
         (stuck, FRONT, False),
         (camera, ASIDE, True),
@@ -431,6 +433,57 @@ def hover(hand: Any) -> Act:
     return seen
 
 
+def large(hand: Any) -> Act:
+    """An interface of twice the size: a joint is grabbed from further off, and all that is drawn is larger."""
+    import bpy
+
+    view = bpy.context.preferences.view
+    seen: Seen = {"start": channels(), "dragging": []}
+    for scale in (1.0, 2.0):
+        view.ui_scale = scale
+        yield RESTS
+        x, y = hand.pixel(head("shin.R"))
+        yield from grab(hand, (x - 16, y))
+        yield from lead(hand, (x - 46, y + 20))
+        yield RESTS
+        seen["dragging"].append(dragging())
+        hand.screenshot(f"ways_scale_{scale:.0f}")
+        yield from cancel(hand, "ESC")
+    view.ui_scale = 1.0
+    yield 0.5
+    return seen | {"end": channels()}
+
+
+def playing(hand: Any) -> Act:
+    """An animation plays with the sidebar open and a foot pinned; a drag begins meanwhile, and is cancelled."""
+    import bpy
+
+    hand.move(*hand.pixel(head(FEET[0])))
+    yield from key(hand, "P")
+    hand.viewport.spaces.active.show_region_ui = True
+    yield SOON
+    hand.region("UI").active_panel_category = "Poise"
+    seen: Seen = {"start": channels(), "frames": [bpy.context.scene.frame_current]}
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.screen.animation_play()
+    yield 0.3
+    x, y = hand.pixel(head("hand.R"))  # the other one is beneath the sidebar
+    yield from grab(hand, (x, y))
+    yield from lead(hand, (x + WAY[0], y + WAY[1]))
+    yield RESTS
+    hand.screenshot("ways_playing")
+    seen["off"], seen["dragging"] = under_mouse(hand, "hand.R"), dragging()
+    yield from cancel(hand, "ESC")
+    seen["frames"].append(bpy.context.scene.frame_current)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+        bpy.context.scene.frame_current = seen["frames"][0]
+        bpy.ops.poise.clear_pins()
+    hand.viewport.spaces.active.show_region_ui = False
+    yield RESTS
+    return seen | {"end": channels()}
+
+
 def shapes(hand: Any) -> Act:
     """Bones drawn as a ring and as a box: whom Blender's click takes and whom Poise's drag, and a drag by the ring."""
     import bmesh
@@ -495,7 +548,7 @@ def stuck(hand: Any) -> Act:
     yield from grab(hand, (x, y))
     yield from lead(hand, (x + 60, y))
     yield from key(hand, "R")
-    yield from lead(hand, (x, y + 60))
+    yield from lead(hand, (x + 52, y + 30))  # a twelfth of the way round
     yield RESTS
     hand.screenshot("ways_stuck")
     turned = bones[HAND].matrix.to_3x3() @ before.inverted()
