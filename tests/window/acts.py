@@ -111,6 +111,7 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = matrices()
     seen["pins after undo"] = len(bpy.context.object.poise_pins)
 
+    seen["presets"] = yield from presets(hand, round(np.mean([y for _, y in panel["poise_method"]])) + 31)
     hand.move(*panel["poise_root"][0])
     for _ in range(5):  # Ctrl and the wheel go through the list
         yield 0.3
@@ -152,6 +153,31 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
         for action in bpy.data.actions
     }  # fmt: skip
     return seen
+
+
+def presets(hand: Any, header: int) -> Generator[float, None, list[bool]]:
+    """Save the settings as a preset, change one, use the preset, all by the list in the header of the panel Solver.
+
+    `header`: how high that is. Returns whether Stretch, which is on in the preset and then off, is on after each step.
+    """
+    import bpy
+
+    rig, side = bpy.context.object, hand.region("UI")
+    right = side.x + side.width
+    icon, plus, last = (right - 67, header), (right + 25, header + 41), (right - 83, header + 79)
+    found: list[bool] = []
+    for stretch, button in ((True, plus), (False, last)):
+        rig.poise_use_stretch = stretch
+        hand.rest()  # a list closes when the mouse has left it, and a button has to see the mouse come
+        yield 0.4
+        hand.move(icon[0] - 40, icon[1] - 30)
+        yield 0.3
+        yield from hand.click(*icon)
+        hand.screenshot("panel_presets")
+        yield from hand.click(*button)
+        found.append(rig.poise_use_stretch)
+    rig.poise_use_stretch = False
+    return found
 
 
 def fall_over(hand: Any) -> Generator[float, None, None]:

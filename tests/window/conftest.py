@@ -77,8 +77,8 @@ def screenshots() -> Path:
 def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Person:
     """person(act, *arguments, blend=None, small=False, limit=60): let `act` work in Blender's window; what it returned.
 
-    A small window without anti-aliasing is for acts that drag a lot. Of `faults` of its own Blender tells in the end, and
-    of none besides: those of panels and drawings reach nobody else.
+    A small window without anti-aliasing is for acts that drag a lot. Blender has printed so many `faults`, and no more:
+    those of panels and drawings reach nobody else.
     """
 
     def person(

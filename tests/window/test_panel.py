@@ -66,6 +66,10 @@ def test_with_a_fixed_root_the_hips_stay_and_the_legs_bend(seen: dict[str, Any])
     assert off(seen, "solved with a fixed root", "moved")[1] < SAME
 
 
+def test_settings_are_saved_as_a_preset_and_come_back(seen: dict[str, Any]) -> None:
+    assert seen["presets"] == [True, True]
+
+
 def test_the_dialog_bakes_the_range_that_was_typed(seen: dict[str, Any]) -> None:
     assert seen["actions"] == {"Armature poise": [float(frame) for frame in range(1, LAST_FRAME + 1)]}
 
