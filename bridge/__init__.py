@@ -19,7 +19,14 @@ from .armature import (
 )
 from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
-from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
+from .controls import (
+    ControlledBody,
+    controls_by_role,
+    find_controlled,
+    lead_controls,
+    lone_controls,
+    read_controlled,
+)
 from .errors import BridgeError
 from .grab import Grab, pick
 from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
@@ -52,6 +59,7 @@ __all__ = [
     "lead_controls",
     "learned_cone",
     "length_scale",
+    "lone_controls",
     "make_rest",
     "mapping_to_corrections",
     "mirrored",

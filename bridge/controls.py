@@ -125,7 +125,7 @@ def find_controlled(
     turners = {control.turns for control in controls.values()}
     besides = {*besides, *(graph.twins(controls) if along else ())}
     riding = {bone: graph.part_of(bone, controls) for bone in besides if bone not in controls and bone not in turners}
-    riding = {bone: part for bone, part in riding.items() if part >= 0}
+    riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # they go their own ways
     body = dict(controls)
     for bone, part in riding.items():
         first_led = next((other for other in body if bone in graph.upstream(other)), part)
@@ -134,6 +134,20 @@ def find_controlled(
             order[bone], controls[bone] = part, Control(bone, bone)
     bones = [bone for bone in order if bone in controls]
     return _hung(rig.skeleton, roles, bones, order, controls, graph, riding)
+
+
+def lone_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
+    """Bones that hang on driven ones and have locations of their own, as of a face: each a body of one bone."""
+    whole, numbers = rig.skeleton, list(bones)
+    rest, count = whole.rest_matrices[numbers], len(numbers)
+    skeleton = Skeleton(
+        tuple(whole.names[bone] for bone in numbers), np.full(count, -1), rest[:, :, 3], frame_rotations(rest[:, :, :3]),
+        whole.lengths[numbers], movable=whole.movable[numbers],
+    )  # fmt: skip
+    controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
+    apart = np.zeros(count, bool)
+    roles = replace(roles, bones={}, twist={}, limbs={})
+    return ControlledBody(skeleton, roles, np.array(numbers), controls, apart, apart, {}, {})
 
 
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:

@@ -232,7 +232,23 @@ def test_a_pin_of_a_control_moves_with_a_drag_of_what_it_leads(human: Any) -> No
     np.testing.assert_allclose(world(human, "hand_ik.L"), at(human, "hand.L"), atol=2e-3)
 
 
+@pytest.mark.parametrize("grabbed", ["lips.L", "eye.L"])
+def test_a_control_of_the_face_moves_alone_and_with_x_mirror_the_other_sides_too(human: Any, grabbed: str) -> None:
+    human.pose.use_mirror_x = True
+    select(human, ["foot_ik.L"])
+    bpy.ops.poise.pin()
+    other = bpy.utils.flip_name(grabbed)
+    before = [world(human, name) for name in (grabbed, other)]
+    channels = {bone.name: bone.matrix_basis.copy() for bone in human.pose.bones}
+    assert bpy.ops.poise.drag(bone=grabbed, shift=(0.01, -0.02, 0.01)) == {"FINISHED"}
+    side = [0.01, -0.02, 0.01] if other == grabbed else [-0.01, -0.02, 0.01]
+    ways = np.subtract([world(human, name) for name in (grabbed, other)], before)
+    np.testing.assert_allclose(ways, [[0.01, -0.02, 0.01], side], atol=1e-4)
+    assert {bone.name for bone in human.pose.bones if bone.matrix_basis != channels[bone.name]} == {grabbed, other}
+
+
 def test_a_control_that_leads_nothing_is_refused_with_the_reason_and_can_be_turned(human: Any) -> None:
+    human.pose.bones["jaw_master"].lock_location = (True, True, True)
     before = contents()["objects"]["rig"]
     with pytest.raises(RuntimeError, match=r'"jaw_master" hangs on it and can only be turned'):
         bpy.ops.poise.drag(bone="jaw_master", shift=(0.0, 0.0, -0.02))
