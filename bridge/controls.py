@@ -141,9 +141,13 @@ def lone_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
     whole, numbers = rig.skeleton, list(bones)
     rest, count = whole.rest_matrices[numbers], len(numbers)
     skeleton = Skeleton(
-        tuple(whole.names[bone] for bone in numbers), np.full(count, -1), rest[:, :, 3], frame_rotations(rest[:, :, :3]),
-        whole.lengths[numbers], movable=whole.movable[numbers],
-    )  # fmt: skip
+        tuple(whole.names[bone] for bone in numbers),
+        np.full(count, -1),
+        rest[:, :, 3],
+        frame_rotations(rest[:, :, :3]),
+        whole.lengths[numbers],
+        movable=whole.movable[numbers],
+    )
     controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
     apart = np.zeros(count, bool)
     roles = replace(roles, bones={}, twist={}, limbs={})
