@@ -104,7 +104,7 @@ def nearest(
     if line is None:  # a shape does not show the joints that an animator knows to be there
         return nearest(view, mouse, matrices, lengths, free, scale) if shapes else None
     place = int(owners[line])
-    along = _along(view, at, *lines[line], float(share[line])) if line < len(own) else _HEAD
+    along = _along(view, at, lines[line, 0], lines[line, 1], float(share[line])) if line < len(own) else _HEAD
     return float(far[line]), place, along
 
 

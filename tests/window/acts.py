@@ -14,7 +14,7 @@ LAST_FRAME = 8
 
 NEAR = 1e-3  # metres, and radians near enough: how far a pinned foot may be off
 SAME = 1e-5  # an undone pose
-RIG = 0.18  # of the sidebar's height, from above: the panel Rig, of which nothing is wanted
+RIG = 0.18  # of the sidebar's height, from above: the panel Rig in Pose Mode, of which nothing is wanted
 MANY = 100  # red pixels that make a text
 RED = (0.6, 0.45)  # what Blender writes a reason in: at least this much red, at most this much green and blue
 
@@ -59,7 +59,7 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
     yield from hand.open_tab("Poise")
     seen["category"] = hand.region("UI").active_panel_category
-    panel = yield from hand.read_panels(PIN, below=RIG)
+    panel = yield from hand.read_panels(PIN)
     yield 0.5
     x, y = panel[PIN][0]
     seen["red before"] = red_pixels(hand.look("panel_object_mode"), x, y)
