@@ -29,6 +29,9 @@ def register() -> None:
         properties.attach()
         undo.callback(properties.detach)
 
+        bpy.utils.register_preset_path(panels.FOLDER)
+        undo.callback(bpy.utils.unregister_preset_path, panels.FOLDER)
+
         for tool in panels.TOOLS:
             bpy.utils.register_tool(tool, after={"builtin.cursor"}, separator=True)
             undo.callback(bpy.utils.unregister_tool, tool)

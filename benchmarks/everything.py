@@ -71,7 +71,7 @@ def speeds(found: dict[str, Any]) -> dict[str, dict[str, float]]:
     for row in found.get("arms", {}).get("figures", {}).get("arms", {}).get("rows", ()):
         bars.setdefault("W4, arm", {})[row["solver"]] = row["microseconds"]
     for figure in found.get("tick", {}).get("figures", ()):
-        name = f"{figure['solver']}, limits" if figure["limits"] else figure["solver"]
+        name = f"{figure['solver']}, {figure['settings']}"
         bars.setdefault("tick", {})[name] = 1e3 * figure["median_ms"]
     if "bake" in found:
         bars["bake"] = {name: 1e6 / found["bake"][key] for name, key in (("Poise", "poise"), ("nla.bake", "nla.bake"))}

@@ -56,9 +56,10 @@ def test_a_tick_inside_blender_is_measured_beside_its_own_constraints(tmp_path: 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     figures = json.loads((tmp_path / "figures.json").read_text())["figures"]
-    solved = {(f["solver"], f["limits"]): f["solved"] for f in figures}
-    assert solved.pop(("still", False)) == 0.0
-    assert set(solved) == {("Poise", True), ("Poise", False), ("IK", True), ("IK", False), ("IK, hips", False)}
+    solved = {(f["solver"], f["settings"]): f["solved"] for f in figures}
+    assert solved.pop(("still", "no limits")) == 0.0
+    free = {(solver, "no limits") for solver in ("Poise", "IK", "IK, hips")}
+    assert set(solved) == {("Poise", "IK + anatomical limits"), ("Poise", "IK limits"), ("IK", "IK limits"), *free}
     assert set(solved.values()) == {1.0}  # the first targets are easy
     assert all(0.0 < f["median_update_ms"] < f["median_ms"] <= f["percentile_99_ms"] for f in figures)
 

@@ -8,7 +8,8 @@ The work is W1 of `python -m benchmarks`: Rigify's human metarig without its fac
 orientation, left hand and head in position, the right hand led along 200 targets 1-3 cm apart. All have the same IK
 limits on their bones, if any.
 
-Poise is what the drag tool runs, `operators.session.Session` with the settings that ship and four pins. Blender's IK
+Poise is what the drag tool runs, `operators.session.Session` with four pins and the settings that ship: IK limits and
+anatomical ones; in further rows with IK limits alone, as Blender has them, and with none. Blender's IK
 has a constraint for each hand and the head, whose chains share the trunk, and for each leg, and Copy Rotation on the
 feet; the targets are empties. These chains end above the hips, which do not move: that is the fastest arrangement found
 that reaches all targets without limits. "hips" is one tree from the hips up and down, so that they turn, as they may
@@ -59,6 +60,7 @@ from .work import (  # noqa: E402
 ROUNDS: Final = 7
 BLOCK: Final = 20  # targets in a row: the machine's moods last longer
 SMOKE_TARGETS: Final = 3
+NO_LIMITS: Final = "no limits"
 FREE_BAR: Final = 2.0  # times as fast as Blender's IK without limits
 LIMITED_BAR: Final = 10.0
 # the bone whose tail is led, the effector that it leads, how many bones follow
@@ -67,12 +69,17 @@ LEGS: Final = (("shin.L", "foot.L", 2), ("shin.R", "foot.R", 2))
 
 
 class Contender:
-    """An armature in a scene of its own, made for the work; `lead` is timed together with the update."""
+    """An armature in a scene of its own, made for the work; `lead` is timed together with the update.
+
+    `limited`: by IK limits, to which answers are held.
+    """
 
     name = ""
+    kinds = "IK limits"
 
     def __init__(self, work: Work, limited: bool) -> None:
         self.work, self.limited = work, limited
+        self.settings = self.kinds if limited else NO_LIMITS
         self.scene = bpy.data.scenes.new(self.name)
         self.enter()
         self.armature = build(work)
@@ -97,11 +104,12 @@ class Contender:
 class Poise(Contender):
     """The drag tool's session, its settings as they ship but for the limits."""
 
-    name = "Poise"
+    name, kinds = "Poise", "IK + anatomical limits"
 
     def __init__(self, work: Work, limited: bool) -> None:
         super().__init__(work, limited)
         self.armature.poise_limits = "HARD" if limited else "OFF"
+        self.armature.poise_use_anatomy_limits = "anatomical" in self.kinds
         for number, name in enumerate(work.effectors):
             if name != DRAGGED:
                 pin = add_pin(self.armature, name)
@@ -116,6 +124,12 @@ class Poise(Contender):
 
     def lead(self, target: Array) -> None:
         self.session.lead(target - self.from_place, rotation.IDENTITY)
+
+
+class ByIkLimits(Poise):
+    """The same without anatomical limits."""
+
+    kinds = "IK limits"
 
 
 class Constraints(Contender):
@@ -203,6 +217,7 @@ class Figure:
     """
 
     solver: str
+    settings: str
     limits: bool
     blocks: list[Array] = field(default_factory=list)
     updates: list[float] = field(default_factory=list)
@@ -211,7 +226,7 @@ class Figure:
 
     @property
     def name(self) -> str:
-        return f"{self.solver}, limits" if self.limits else self.solver
+        return f"{self.solver}, {self.settings}"
 
     @property
     def solved(self) -> float:
@@ -230,6 +245,7 @@ class Figure:
         worst = np.max(self.errors, axis=0)
         return {
             "solver": self.solver,
+            "settings": self.settings,
             "limits": self.limits,
             "targets": len(self.errors),
             "percentile_10_ms": self.milliseconds(0.1),
@@ -248,7 +264,7 @@ class Figure:
 
 def measure(contenders: list[Contender], rounds: int, progress: TextIO) -> list[Figure]:
     """All contenders, block after block of targets; their poses are judged in the first round."""
-    figures = [Figure(contender.name, contender.limited) for contender in contenders]
+    figures = [Figure(contender.name, contender.settings, contender.limited) for contender in contenders]
     targets = contenders[0].work.positions[:, contenders[0].work.effectors.index(DRAGGED)]
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}", file=progress, flush=True)
@@ -314,12 +330,12 @@ def beyond_limits(work: Work, frames: Array) -> float:
     return float(worst)
 
 
-def bars(figures: dict[tuple[str, bool], Figure]) -> list[dict[str, Any]]:
-    """The tool as it ships, limits on, against both."""
-    ours = figures[Poise.name, True]
+def bars(figures: dict[tuple[str, str], Figure]) -> list[dict[str, Any]]:
+    """The tool as it ships, all limits on, against both."""
+    ours = figures[Poise.name, Poise.kinds]
     result: list[dict[str, Any]] = []
     for limited, bar in ((False, FREE_BAR), (True, LIMITED_BAR)):
-        other = figures[Constraints.name, limited]
+        other = figures[Constraints.name, Constraints.kinds if limited else NO_LIMITS]
         ratio = other.ratio(ours)
         text = f"{ratio:.2f}x Blender's IK with{'' if limited else 'out'} limits, at least {bar:g}x wanted"
         result.append({"bar": text, "value": ratio, "met": ratio >= bar})
@@ -329,14 +345,14 @@ def bars(figures: dict[tuple[str, bool], Figure]) -> list[dict[str, Any]]:
 
 def print_table(figures: list[Figure], reference: Figure, out: TextIO) -> None:
     columns = ("ms", "10 %", "median", "99 %", "update", "processor", "solved", "worst", "time / Poise")
-    print("  {:16}{:>9}{:>9}{:>9}{:>9}{:>11}{:>9}{:>11}{:>14}".format(*columns), file=out)
+    print("  {:30}{:>9}{:>9}{:>9}{:>9}{:>11}{:>9}{:>11}{:>14}".format(*columns), file=out)
     for f in figures:
         solved, worst = f"{f.solved:.1%}", f"{1e3 * np.max(f.errors, axis=0)[0]:.2f} mm"
         if f.solver == Still.name:
             solved = worst = "-"
         quantiles = "".join(f"{f.milliseconds(share):9.3f}" for share in (0.1, 0.5, 0.99))
         print(
-            f"  {f.name:16}{quantiles}{1e3 * np.median(f.updates):9.3f}{1e3 * np.median(f.processor):11.3f}"
+            f"  {f.name:30}{quantiles}{1e3 * np.median(f.updates):9.3f}{1e3 * np.median(f.processor):11.3f}"
             f"{solved:>9}{worst:>11}{f.ratio(reference):13.2f}x",
             file=out,
         )
@@ -349,10 +365,11 @@ def main() -> int:
     rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     work = drag("full", SMOKE_TARGETS if chosen.smoke else W1_TARGETS)
-    makers = (Poise, True), (Poise, False), (Constraints, False), (Constraints, True), (FromHips, False), (Still, False)
-    figures = measure([make(work, limited) for make, limited in makers], rounds, sys.stderr)
-    found = {(figure.solver, figure.limits): figure for figure in figures}
-    reference = found[Poise.name, True]
+    limited, free = (Poise, ByIkLimits, Constraints), (Poise, Constraints, FromHips, Still)
+    contenders = [*(make(work, True) for make in limited), *(make(work, False) for make in free)]
+    figures = measure(contenders, rounds, sys.stderr)
+    found = {(figure.solver, figure.settings): figure for figure in figures}
+    reference = found[Poise.name, Poise.kinds]
 
     versions = {"Blender": bpy.app.version_string, "numpy": np.__version__}
     print(f"\n{report.machine_line(rounds)}", file=out)

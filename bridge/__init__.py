@@ -19,14 +19,22 @@ from .armature import (
 )
 from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
-from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
+from .controls import (
+    ControlledBody,
+    controls_by_role,
+    find_controlled,
+    lead_controls,
+    lone_controls,
+    read_controlled,
+)
 from .errors import BridgeError
+from .grab import Grab, pick
 from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
 from .learned import learned_cone, write_learned
 from .motion import acting, assign, read_motion
-from .pick import Grab, pick
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
+from .shapes import read_outline
 from .view import View, read_view
 
 __all__ = [
@@ -51,6 +59,7 @@ __all__ = [
     "lead_controls",
     "learned_cone",
     "length_scale",
+    "lone_controls",
     "make_rest",
     "mapping_to_corrections",
     "mirrored",
@@ -61,6 +70,7 @@ __all__ = [
     "read_corrections",
     "read_matrices",
     "read_motion",
+    "read_outline",
     "read_pose",
     "read_rig",
     "read_roles",

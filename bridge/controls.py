@@ -83,12 +83,12 @@ class ControlledBody:
 
 
 def find_controlled(
-    object: ArmatureObject, rig: Rig, roles: Roles, besides: Iterable[int] = ()
+    object: ArmatureObject, rig: Rig, roles: Roles, besides: Iterable[int] = (), along: bool = False
 ) -> ControlledBody | None:
     """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none.
 
     `besides`: other bones that are to ride on the body, as far as they lead a part of it, or are driven by one. Those
-    that led it otherwise than its control does, as by IK, go with it.
+    that led it otherwise than its control does, as by IK, go with it; with `along` all that stand where it stands now.
     """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -123,8 +123,9 @@ def find_controlled(
     if first not in controls:
         return None
     turners = {control.turns for control in controls.values()}
+    besides = {*besides, *(graph.twins(controls) if along else ())}
     riding = {bone: graph.part_of(bone, controls) for bone in besides if bone not in controls and bone not in turners}
-    riding = {bone: part for bone, part in riding.items() if part >= 0}
+    riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # they go their own ways
     body = dict(controls)
     for bone, part in riding.items():
         first_led = next((other for other in body if bone in graph.upstream(other)), part)
@@ -133,6 +134,24 @@ def find_controlled(
             order[bone], controls[bone] = part, Control(bone, bone)
     bones = [bone for bone in order if bone in controls]
     return _hung(rig.skeleton, roles, bones, order, controls, graph, riding)
+
+
+def lone_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
+    """Bones that hang on driven ones and have locations of their own, as of a face: each a body of one bone."""
+    whole, numbers = rig.skeleton, list(bones)
+    rest, count = whole.rest_matrices[numbers], len(numbers)
+    skeleton = Skeleton(
+        tuple(whole.names[bone] for bone in numbers),
+        np.full(count, -1),
+        rest[:, :, 3],
+        frame_rotations(rest[:, :, :3]),
+        whole.lengths[numbers],
+        movable=whole.movable[numbers],
+    )
+    controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
+    apart = np.zeros(count, bool)
+    roles = replace(roles, bones={}, twist={}, limbs={})
+    return ControlledBody(skeleton, roles, np.array(numbers), controls, apart, apart, {}, {})
 
 
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
@@ -249,6 +268,16 @@ class _Graph:
         steps = self.upstream(bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
         return parts[min(parts.keys() & steps, key=steps.__getitem__)] if parts.keys() & steps else -1
+
+    def twins(self, controls: Mapping[int, Control]) -> set[int]:
+        """Free bones that lead a part otherwise than its control does, and stand where it stands now: IK controls."""
+        places, near = read_matrices(self.object)[:, :, 3], _SAME_PLACE * self.rig.skeleton.size
+        return {
+            bone
+            for part, control in controls.items() if self.switch(part, control.turns) is not None
+            for bone in self.upstream(part).keys() - self.upstream(control.turns).keys()
+            if self.moving[bone] and np.linalg.norm(places[bone] - places[part]) < near
+        }  # fmt: skip
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Whether a control goes along with a part of the body, or with that part's control."""

@@ -82,6 +82,12 @@ class Followed:
 
     object: str
     offset: tuple[float, ...] = ()
+    library: str | None = None  # the file that it is linked from, of a saved pin: one here may have the same name
+
+    @property
+    def who(self) -> tuple[str, str | None]:
+        """Its names."""
+        return self.object, self.library
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class Hold:
         )
 
     def _target(self, numbers: tuple[float, ...]) -> Target:
-        return Fixed(numbers) if self.target is None else Followed(self.target, numbers)
+        return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
 
 
 def holding_pins(object: Any) -> list[Any]:

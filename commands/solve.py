@@ -133,9 +133,8 @@ def _check_names(context: Any, object: Any, job: Job) -> None:
     """Raises CoreError for objects and actions that are not as the job takes them to be."""
     write, data = job.write, object.animation_data
     check_scene(context, object, job.write.key)
-    for name in followed_objects(job.goals):
-        followed = context.scene.objects.get(name)
-        if followed is None:
+    for (name, _), followed in followed_objects(job.goals).items():
+        if followed is None or followed not in set(context.scene.objects):
             raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
         if not followed.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
             raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer; show it first.')

@@ -1,6 +1,6 @@
 """What Blender itself evaluates at the frames of a job: bones, the armature object, and objects that goals follow."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -30,7 +30,7 @@ class Take:
     frames: Array
     worlds: Array
     matrices: Array
-    objects: dict[str, Array] = field(default_factory=dict)
+    objects: dict[Any, Array] = field(default_factory=dict)
 
     def point(self, bone: int, point: Array) -> Array:
         """A point of a bone, (F, 3) in armature space."""
@@ -89,13 +89,12 @@ class Take:
         return bool(np.all(stretches[:, 0] - stretches[:, 2] <= _EVEN * stretches[:, 0]))
 
 
-def record(context: Any, object: Any, frames: Array | None, follow: Sequence[str]) -> Take:
-    """Bones, armature object and followed objects as Blender evaluates them; `frames` None: as they stand now."""
+def record(context: Any, object: Any, frames: Array | None, follow: Mapping[Any, Any]) -> Take:
+    """Bones, armature object and objects to follow as Blender evaluates them; `frames` None: as they stand now."""
     take: list[tuple[Array, ...]] = []
-    others = [context.scene.objects[name] for name in follow]
 
     def note() -> None:
-        worlds = [bridge.world_matrix(other) for other in (object, *others)]
+        worlds = [bridge.world_matrix(other) for other in (object, *follow.values())]
         take.append((bridge.read_matrices(object), *worlds))
 
     if frames is None:

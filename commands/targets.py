@@ -1,8 +1,9 @@
 """From a job's goals to core's: what is wanted at each frame, and how far from it a result is."""
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+import bpy
 import numpy as np
 
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
@@ -79,8 +80,8 @@ class _Wanted:
                 places = self.at[at].places_in(self.frame, self.at[at].point(self.bone, self.point))
             case Fixed(value):
                 places = np.array(value)
-            case Followed(name, offset):
-                matrices = take.objects[name]
+            case Followed(_, offset):
+                matrices = take.objects[target.who]
                 places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
                 return places if self.frame == "world" else take.places_from("world", places)
             case Path(times, points):
@@ -157,8 +158,8 @@ class _Placed(_Wanted):
                 turns = self.at[at].stands_in(self.frame, self.at[at].stand(self.bone))
             case Fixed(value):
                 turns = np.array(value)
-            case Followed(name, offset):
-                turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[name][:, :3, :3]))
+            case Followed(_, offset):
+                turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[target.who][:, :3, :3]))
                 turns = rotation.mul(turns, np.array(offset)) if offset else turns
                 return turns if self.frame == "world" else take.stands_from("world", turns)
             case Path():
@@ -342,9 +343,14 @@ def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Take)
         )
 
 
-def followed_objects(goals: Sequence[Wish]) -> list[str]:
-    """Names of the objects that goals follow."""
-    return sorted({target.object for goal in goals for target in goal.targets if isinstance(target, Followed)})
+def followed_objects(goals: Sequence[Wish]) -> dict[tuple[str, str | None], Any]:
+    """The objects that goals follow, by name and library; None where there is none of these names.
+
+    Without a library that is the object of this file before a linked one of its name.
+    """
+    objects: Any = bpy.data.objects
+    names = {target.who for goal in goals for target in goal.targets if isinstance(target, Followed)}
+    return {who: objects.get(who) or (objects.get(who[0]) if who[1] is None else None) for who in names}
 
 
 def held_frames(goals: Sequence[Wish]) -> list[int]:

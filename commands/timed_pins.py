@@ -79,7 +79,7 @@ class PinnedMotion(HeldMotion):
         if pin.target is None:
             raise CoreError(f'The timed pin of "{pin.name}" has no object to go with; choose one.')
         first = self._index(pin.start, pin)
-        seen = record(context, object, self.before.frames, [pin.target.name]).objects[pin.target.name]
+        seen = record(context, object, self.before.frames, {pin.name: pin.target}).objects[pin.name]
         start = bridge.armature_to_world(self.worlds[first], places[first], turns[first])
         own = bridge.world_to_armature(seen[first], *start)
         count = len(seen)

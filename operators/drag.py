@@ -16,7 +16,7 @@ from . import autokey
 from .pins import keep_pin
 from .pointer import Pointer
 from .reach import begin
-from .session import Lost, Session, next_kind
+from .session import Lost, Session, Stuck, next_kind
 from .tool import counted
 
 _TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse
@@ -147,9 +147,13 @@ class POISE_OT_drag(bpy.types.Operator):
             under = "" if self.use_active else "is under the mouse, and none "
             self.report({"WARNING"}, f"No bone {under}is active")
             return {"CANCELLED"}
+        self.selected, self._stuck = True, ""  # why what is grabbed can only be turned
         try:
-            self.selected = True
-            self._sessions = list(self._begin(context, grab))
+            try:
+                self._sessions = list(self._begin(context, grab))
+            except Stuck as stuck:
+                self._stuck = str(stuck)
+                self._sessions = list(self._begin(context, grab, turning=True))
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -157,6 +161,7 @@ class POISE_OT_drag(bpy.types.Operator):
         self._grab = grab
         held = event.value == "CLICK_DRAG" and event.ctrl  # not the key of a shortcut, which is let go of
         self._pointer = self._point(context, view, mouse, snap=held)
+        self._pointer.turning = bool(self._stuck)
         self._quiet = 0.0
         self._reason: str | None = None  # until it is looked for
         self._trail: list[Any] = []
@@ -260,7 +265,7 @@ class POISE_OT_drag(bpy.types.Operator):
             pointer.constrain(_AXES[event.type], plane=event.shift)
         elif event.type in _WHEEL:
             pointer.deeper(_WHEEL[event.type])
-        elif event.type == "R" and all(session.can_turn for session in self._sessions):
+        elif event.type == "R" and not self._stuck and all(session.can_turn for session in self._sessions):
             pointer.switch(not pointer.turning)
             if pointer.turning:
                 self._each(lambda session: session.switch(turning=True))
@@ -323,7 +328,7 @@ class POISE_OT_drag(bpy.types.Operator):
             axes = [axis for axis in range(3) if axis != pointer.axis]
         frame = pointer.frame if pointer.local else rotation.IDENTITY
         marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
-        marks.text = [line for line in (self._sentence(first), self._reason) if line]
+        marks.text = [line for line in (self._sentence(first), self._reason or self._stuck) if line]
         _redraw(context)
 
     def _sentence(self, session: Session) -> str:
@@ -344,7 +349,7 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _finish(self, context: Any) -> set[str]:
         session, pointer = self._sessions[0], self._pointer
-        self.object, self.bone, self.point = session.name, self._grab.bone, self._grab.point
+        self.object, self.bone, self.point = session.object().name, self._grab.bone, self._grab.point
         self.shift, self.turn = pointer.shift(), pointer.turn()
         self._close(context)
         self._keep(context)

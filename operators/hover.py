@@ -58,12 +58,15 @@ def _marks_of(object: Any) -> list[PinMark]:
     return found
 
 
-def marks_of(grab: Grab) -> Marks | None:
-    """What lights up of a grab: the joint, or the bone."""
+def marks_of(context: Any, grab: Grab) -> Marks | None:
+    """What lights up of a grab: the joint, the bone, or the custom shape that is drawn in its place."""
     object: Any = bpy.data.objects.get(grab.object_name)
     bone = object.pose.bones.get(grab.bone) if object is not None and object.pose is not None else None
     if bone is None:
         return None
+    outline = bridge.read_outline(context, bone)
+    if outline is not None:
+        return Marks(bones=[BoneMark(outline, "hover")])
     matrix = bridge.world_matrix(object) @ np.array(bone.matrix, float)
     ends = matrix[:3, 3] + np.array([[0.0], [bone.bone.length]]) * matrix[:3, 1]
     at_end = np.isclose(grab.point[1], bone.bone.length)
@@ -93,7 +96,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
         return -1 if grab is None else 0
 
     def draw(self, context: Any) -> None:
-        marks = marks_of(self.grab) if self.grab is not None else None
+        marks = marks_of(context, self.grab) if self.grab is not None else None
         if marks is not None and context.space_data.overlay.show_overlays:
             draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 

@@ -19,6 +19,7 @@ from ..core.pose import forward_matrices, frame_rotations
 from ..core.rotation import Array
 from ..core.solvers.humanoid import HumanoidDrag
 from ..core.solvers.pins import Root
+from .pins import with_other_side
 
 ROOTS: Final[dict[str, Root]] = {
     "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
@@ -32,6 +33,10 @@ _STRETCHED: Final = 1e-3  # change of a scale from which on it is shown
 
 class Lost(CoreError):
     """The armature is not there any more, or not as it was when the drag began."""
+
+
+class Stuck(CoreError):
+    """What is grabbed cannot be moved, but it can be turned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +68,7 @@ class Session:
         self.rig = bridge.read_rig(object)
         self._channels = bridge.read_channels(object, self.rig.channels)
         self._roles = bridge.read_roles(object, self.rig.skeleton)
+        self._alone = False  # whether what is grabbed moves by itself, and no body with it
         self.controlled = self._find_controlled(object, grabs)
         grabs = self._able(grabs, turning)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
@@ -98,21 +104,36 @@ class Session:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
-        """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others."""
+        """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others.
+
+        Or, of such a rig, what is grabbed alone, where it has a location of its own and hangs on driven bones, or eyes
+        aim at it.
+        """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
         hang = {bone for bone in (*own, *pinned) if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]}
-        controlled = bridge.find_controlled(object, self.rig, self._roles, hang)
+        controlled = bridge.find_controlled(object, self.rig, self._roles, hang, along=True)
         if controlled is None:
             return None
         parts = controlled.parts()
-        return controlled if own[0] in parts and any(bone in parts and bone in hang for bone in own) else None
+        if own[0] in parts and any(bone in parts and bone in hang for bone in own):
+            return controlled
+        names = with_other_side(object, [grab.bone for grab in grabs])
+        aimed_at = {control.aims for control in controlled.controls}
+        lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
+        self._alone = own[0] in lone
+        return bridge.lone_controls(self.rig, self._roles, lone) if self._alone else None
+
+    def _is_lone(self, bone: int, aimed_at: set[int]) -> bool:
+        skeleton = self.rig.skeleton
+        moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
+        return bool(moves) and (bone in aimed_at or self.rig.is_stuck(bone))
 
     def _find_holds(self, object: Any) -> list[Hold]:
         """The pins that can hold; one that is no good keeps nobody from dragging."""
         found: list[Hold] = []
-        for pin in holding_pins(object):
+        for pin in () if self._alone else holding_pins(object):
             try:
                 hold = read_hold(object, pin)
                 self._place_of(hold.bone)
@@ -131,7 +152,10 @@ class Session:
             raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
         above, first = self.rig.driven_above, index(grabs[0].bone)
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
-            raise CoreError(f'{above(first)}; "{grabs[0].bone}" hangs on it and cannot be dragged.')
+            refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
+            if self.rig.skeleton.movable[first]:
+                raise Stuck(f"{refusal} can only be turned.")
+            raise CoreError(f"{refusal} cannot be dragged.")
         free = above(first) is None  # then what hangs on driven bones, as they stand, would fight its way
         return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
 
@@ -182,8 +206,8 @@ class Session:
 
     def _prepare(self, object: Any) -> tuple[Skeleton, Any]:
         """What knows how a body moves, about the pose at the press."""
-        self._balanced = object.poise_use_balance
-        if object.poise_method == "HUMANOID":
+        self._balanced = object.poise_use_balance and not self._alone
+        if object.poise_method == "HUMANOID" and not self._alone:
             return self.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
         if self._balanced:
             try:
@@ -193,7 +217,7 @@ class Session:
                 self._balanced = False
         method = PinAndDrag(
             limits=LIMITS[object.poise_limits],
-            root=ROOTS[object.poise_root],
+            root="free" if self._alone else ROOTS[object.poise_root],
             stretch=object.poise_use_stretch,
             reference=self.start,
             settle=self._settle,
@@ -209,11 +233,12 @@ class Session:
 
     def object(self) -> Any:
         """The armature; raises Lost."""
-        found = bpy.data.objects.get(self.name)
-        if found is None or found.session_uid != self._uid or found.type != "ARMATURE":
-            raise Lost(f'The armature "{self.name}" is gone; the drag ended.')
-        if found.mode != "POSE" or tuple(found.pose.bones.keys()) != self.rig.skeleton.names:
-            raise Lost(f'The armature "{self.name}" is not as it was; the drag ended.')
+        try:
+            found: Any = bridge.find_again(self.name, self._uid, self.rig.skeleton.names)
+        except bridge.BridgeError as error:
+            raise Lost(f"{str(error).removesuffix('.')}; the drag ended.") from error
+        if found.mode != "POSE":
+            raise Lost(f'The armature "{found.name}" has left Pose Mode; the drag ended.')
         return found
 
     def _balance(self, after: int) -> Balance:

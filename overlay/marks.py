@@ -49,7 +49,10 @@ class PinMark:
 
 @dataclass(frozen=True, eq=False)
 class BoneMark:
-    """A bone that is tinted: head and tail (2, 3), and why: "limit", "stretched" or "hover"."""
+    """A bone that is tinted: head and tail (2, 3) or a custom shape's lines (m, 2, 3), and why.
+
+    That is "limit", "stretched" or "hover".
+    """
 
     ends: Array
     why: str
@@ -75,8 +78,8 @@ def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0)
     thick: list[Strokes] = []
     tints = {"limit": colours.limit, "stretched": colours.unmet, "hover": colours.hover}
     for bone in marks.bones:
-        a, b = view.pixels(bone.ends)
-        thick.append(segments(a, b, tints[bone.why]))
+        seen = view.pixels(bone.ends)
+        thick.append(segments(seen[..., 0, :], seen[..., 1, :], tints[bone.why]))
     thin.extend(path(view.pixels(line), colours.dragged) for line in marks.paths)
     for line in marks.cones:
         seen = view.pixels(line)

@@ -1,5 +1,8 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
+from pathlib import Path
+from typing import Final
+
 from . import body, chains, generate, keypoints, motion, pins, rig, toolbar
 
 CLASSES = (
@@ -13,3 +16,4 @@ CLASSES = (
 )
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS
+FOLDER: Final = str(Path(__file__).parent)  # where Blender finds the presets that ship

@@ -1,6 +1,7 @@
 """Small rigs for the tests of operators and commands, made by Blender itself, and a look at all that a file holds."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -113,6 +114,17 @@ def world(object: bpy.types.Object, bone: str, tail: bool = False) -> np.ndarray
     bpy.context.view_layer.update()
     here = object.pose.bones[bone]
     return np.array(object.matrix_world @ (here.tail if tail else here.head))
+
+
+def linked_copy(object: bpy.types.Object, file: Path) -> Any:
+    """The object once more, in the scene by its name, linked from a file that it is written to."""
+    bpy.data.libraries.write(str(file), {object})
+    with bpy.data.libraries.load(str(file), link=True) as (_, wanted):
+        wanted.objects = [object.name]
+    (linked,) = wanted.objects
+    scene: Any = bpy.context.scene
+    scene.collection.objects.link(linked)
+    return linked
 
 
 def world_rotation(object: bpy.types.Object, bone: str) -> np.ndarray:

@@ -10,10 +10,10 @@ from bridge import Grab
 from commands.info import describe
 from commands.job import parse
 from commands.solve import perform
-from core import CoreError
+from core import CoreError, rotation
 from operators.pins import set_pins
 from operators.session import Session
-from tests.blender.builders import contents, select, world
+from tests.blender.builders import contents, select, world, world_rotation
 from tests.blender.rigs import SHARED, load
 
 context: Any = bpy.context
@@ -208,6 +208,20 @@ def test_an_animators_other_controls_lead_the_body_and_go_with_it(human: Any, gr
     np.testing.assert_allclose([world(human, grabbed), at(human, part)], places + way, atol=2e-3)
 
 
+@pytest.mark.parametrize("grabbed", ["hand_tweak.L", "chest"])
+def test_ik_controls_go_with_their_limbs_so_that_these_stay_when_they_are_switched_back(
+    human: Any, grabbed: str
+) -> None:
+    assert bpy.ops.poise.drag(bone=grabbed, shift=(-0.05, -0.15, 0.1)) == {"FINISHED"}
+    parts = ("hand.L", "hand.R", "foot.L", "foot.R")
+    places, turned = [at(human, part) for part in parts], world_rotation(human, "DEF-hand.L")
+    for name in ("upper_arm_parent.L", "upper_arm_parent.R", "thigh_parent.L", "thigh_parent.R"):
+        human.pose.bones[name]["IK_FK"] = 0.0
+    human.update_tag()
+    np.testing.assert_allclose([at(human, part) for part in parts], places, atol=2e-3)
+    assert float(rotation.angle_between(world_rotation(human, "DEF-hand.L"), turned)) < np.radians(2.0)
+
+
 def test_a_pin_of_a_control_moves_with_a_drag_of_what_it_leads(human: Any) -> None:
     select(human, ["hand_ik.L"])
     bpy.ops.poise.pin(kind="POSITION")
@@ -218,8 +232,27 @@ def test_a_pin_of_a_control_moves_with_a_drag_of_what_it_leads(human: Any) -> No
     np.testing.assert_allclose(world(human, "hand_ik.L"), at(human, "hand.L"), atol=2e-3)
 
 
-def test_a_control_that_leads_nothing_is_refused_with_the_reason(human: Any) -> None:
+@pytest.mark.parametrize("grabbed", ["lips.L", "eye.L"])
+def test_a_control_of_the_face_moves_alone_and_with_x_mirror_the_other_sides_too(human: Any, grabbed: str) -> None:
+    human.pose.use_mirror_x = True
+    select(human, ["foot_ik.L"])
+    bpy.ops.poise.pin()
+    other = bpy.utils.flip_name(grabbed)
+    before = [world(human, name) for name in (grabbed, other)]
+    channels = {bone.name: bone.matrix_basis.copy() for bone in human.pose.bones}
+    assert bpy.ops.poise.drag(bone=grabbed, shift=(0.01, -0.02, 0.01)) == {"FINISHED"}
+    side = [0.01, -0.02, 0.01] if other == grabbed else [-0.01, -0.02, 0.01]
+    ways = np.subtract([world(human, name) for name in (grabbed, other)], before)
+    np.testing.assert_allclose(ways, [[0.01, -0.02, 0.01], side], atol=1e-4)
+    assert {bone.name for bone in human.pose.bones if bone.matrix_basis != channels[bone.name]} == {grabbed, other}
+
+
+def test_a_control_that_leads_nothing_is_refused_with_the_reason_and_can_be_turned(human: Any) -> None:
+    human.pose.bones["jaw_master"].lock_location = (True, True, True)
     before = contents()["objects"]["rig"]
-    with pytest.raises(RuntimeError, match=r'"jaw_master" hangs on it and cannot be dragged'):
+    with pytest.raises(RuntimeError, match=r'"jaw_master" hangs on it and can only be turned'):
         bpy.ops.poise.drag(bone="jaw_master", shift=(0.0, 0.0, -0.02))
     assert contents()["objects"]["rig"] == before
+    chin = at(human, "chin")
+    assert bpy.ops.poise.drag(bone="jaw_master", turn=(0.98, 0.2, 0.0, 0.0)) == {"FINISHED"}
+    assert np.linalg.norm(at(human, "chin") - chin) > 0.01

@@ -1,5 +1,6 @@
 """Timed pins in Blender: contacts become a list, the list a motion, and without it the motion is back."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -9,7 +10,7 @@ import pytest
 import bridge
 from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
-from tests.blender.builders import contents, make_empty, world
+from tests.blender.builders import contents, linked_copy, make_empty, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 from tests.blender.test_panel import drawn_by
 
@@ -97,7 +98,7 @@ def test_a_kept_motion_is_a_plain_action(walker: Any) -> None:
         bpy.ops.poise.keep_motion()
 
 
-def test_a_hand_is_held_at_a_frame_and_with_an_object_that_moves(walker: Any) -> None:
+def test_a_hand_is_held_at_a_frame_and_with_an_object_that_moves(walker: Any, tmp_path: Path) -> None:
     walker.data.bones.active = walker.data.bones["RightHand"]
     for bone in walker.pose.bones:
         (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "RightHand"
@@ -122,6 +123,11 @@ def test_a_hand_is_held_at_a_frame_and_with_an_object_that_moves(walker: Any) ->
         context.scene.frame_set(frame)
         cups.append(np.array(cup.matrix_world.translation))
     wanted = start + np.array(cups) - cups[0]
+    np.testing.assert_allclose(places(walker, "RightHand", range(35, 46)), wanted, atol=2e-3)
+
+    pin.target = linked_copy(cup, tmp_path / "cup.blend")
+    cup.animation_data_clear()  # the one here has the same name
+    bpy.ops.poise.solve_motion()
     np.testing.assert_allclose(places(walker, "RightHand", range(35, 46)), wanted, atol=2e-3)
 
 

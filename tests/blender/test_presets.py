@@ -1,5 +1,6 @@
 """Presets of the solver's settings: made, used and removed as Blender's own are."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,17 @@ def test_a_preset_of_a_name_that_is_there_is_refused(rig: Any, preset: Path, cap
     assert "already exists" in "".join(capfd.readouterr())
     assert files() == [preset]
     assert preset.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("name", ["Default", "Drag_First", "Keep_Balance"])
+def test_a_preset_that_ships_has_every_setting(rig: Any, name: str) -> None:
+    (folder,) = (path for path in bpy.utils.preset_paths(FOLDER) if "panels" in path)
+    file, before = Path(folder, f"{name}.py"), values(rig)
+    assert set(re.findall(r"object\.poise_(\w+) = ", file.read_text(encoding="utf-8"))) == set(SOLVER)
+    assert bpy.ops.poise.use_preset(filepath=str(file)) == {"FINISHED"}
+    assert values(rig) != before
+    if name == "Default":
+        assert values(rig) == values(make_armature("other"))
 
 
 @pytest.mark.parametrize("tool", ["add_preset", "use_preset"])

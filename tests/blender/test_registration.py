@@ -22,6 +22,7 @@ def footprint() -> dict[str, Any]:
         "types": {name for name in dir(bpy.types) if "poise" in name.lower()},
         "subclasses": {cls.__name__ for cls in subclasses(bpy.types.bpy_struct) if cls.__module__.startswith("bl_ext")},
         "operators": set(dir(bpy.ops.poise)),
+        "presets": [path for path in bpy.utils.preset_paths("poise/solver") if "panels" in path],  # not the user's
         "properties": {owner: set(getattr(bpy.types, owner).bl_rna.properties.keys()) for owner in OWNERS},
         "handlers": {
             name: [f"{handler.__module__}.{handler.__qualname__}" for handler in handlers]

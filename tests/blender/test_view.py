@@ -8,7 +8,7 @@ import pytest
 from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 
-from bridge.pick import Grab, nearest, pick
+from bridge.grab import Grab, nearest, pick
 from bridge.view import View
 from core import rotation
 from operators.pointer import Pointer
@@ -149,6 +149,80 @@ def test_of_two_sides_seen_in_one_place_the_one_in_front_is_grabbed(
         grab = pick(bpy.context, view, tuple(view.pixels(place)))
         assert grab is not None
         assert grab.bone == f"{bone}.{side}"
+
+
+def add_shape(rig: Any, bone: str, away: float, faces: bool = False, **settings: Any) -> Any:
+    """A square of side 0.2 across the bone, drawn so far along it in its place; its corners in the bone's frame."""
+    corners = [(0.1, away, 0.1), (-0.1, away, 0.1), (-0.1, away, -0.1), (0.1, away, -0.1)]
+    mesh = bpy.data.meshes.new("shape")
+    edges = [] if faces else [(0, 1), (1, 2), (2, 3), (3, 0)]
+    mesh.from_pydata([Vector(corner) / 0.5 for corner in corners], edges, [(0, 1, 2, 3)] if faces else [])
+    shape = rig.pose.bones[bone]
+    shape.custom_shape = bpy.data.objects.new("shape", mesh)  # of no collection, as shapes are
+    shape.use_custom_shape_bone_size, shape.custom_shape_scale_xyz = False, (0.5, 0.5, 0.5)
+    for name, value in settings.items():
+        setattr(shape, name, value)
+    bpy.context.view_layer.update()
+    return np.array(corners)
+
+
+def test_a_custom_shape_is_grabbed_where_it_is_drawn(rig: Any) -> None:
+    view, _ = make_view()
+    corners = add_shape(rig, "hand.L", 0.2)
+    hand = rig.matrix_world @ rig.pose.bones["hand.L"].matrix
+    for edge in range(4):
+        seen = hand @ Vector(0.3 * corners[edge] + 0.7 * corners[edge - 1])
+        assert pick(bpy.context, view, tuple(view.pixels(seen))) == Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))
+    middle = tuple(view.pixels(hand @ Vector(corners.mean(axis=0))))
+    assert pick(bpy.context, view, middle) is None
+    rig.data.show_bone_custom_shapes = False
+    assert pick(bpy.context, view, tuple(view.pixels(seen))) is None
+
+
+def test_a_custom_shape_that_is_moved_scaled_and_drawn_at_another_bone_is_grabbed_there(rig: Any) -> None:
+    view, _ = make_view()
+    corners = add_shape(
+        rig, "hand.L", 0.0, custom_shape_translation=(0.1, 0.2, 0.3), custom_shape_transform=rig.pose.bones["head"],
+        use_custom_shape_bone_size=True, custom_shape_rotation_euler=(np.pi / 2.0, 0.0, 0.0),
+    )  # fmt: skip
+    (x, _, z), size = corners[0], rig.data.bones["hand.L"].length
+    edge = Vector((0.1 + size * x, 0.2 - size * z, 0.3))  # in the frame of the head: Z is turned to -Y
+    seen = rig.matrix_world @ rig.pose.bones["head"].matrix @ edge
+    grab = pick(bpy.context, view, tuple(view.pixels(seen)))
+    assert grab is not None
+    assert grab.bone == "hand.L"
+
+
+@pytest.mark.parametrize("wire", [False, True])
+def test_a_face_of_a_custom_shape_is_grabbed_unless_it_is_drawn_as_wires(rig: Any, wire: bool) -> None:
+    view, _ = make_view()
+    corners = add_shape(rig, "hand.L", 0.2, faces=True)
+    rig.data.bones["hand.L"].show_wire = wire
+    inside = rig.matrix_world @ rig.pose.bones["hand.L"].matrix @ Vector(corners.mean(axis=0))
+    grab = pick(bpy.context, view, tuple(view.pixels(inside)))
+    assert (grab is None) == wire
+
+
+def test_a_bone_with_a_custom_shape_is_grabbed_by_its_joint_where_nothing_that_is_drawn_is_near(rig: Any) -> None:
+    view, _ = make_view()
+    joint = tuple(view.pixels(world(rig, "hand.L")))
+    add_shape(rig, "hand.L", 0.0, custom_shape_scale_xyz=(3.0, 3.0, 3.0))
+    grab = pick(bpy.context, view, joint)
+    assert grab is not None
+    assert grab.bone == "forearm.L"  # its line ends there, and is drawn
+    add_shape(rig, "forearm.L", 0.0, custom_shape_scale_xyz=(3.0, 3.0, 3.0))
+    grab = pick(bpy.context, view, joint)
+    assert grab == Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))
+
+
+def test_of_custom_shapes_seen_in_one_place_the_one_in_front_is_grabbed(rig: Any) -> None:
+    view, _ = make_view("ORTHO", (np.pi / 2.0, 0.0, np.pi / 2.0))
+    for side in "LR":
+        corners = add_shape(rig, f"hand.{side}", 0.2)
+    seen = rig.matrix_world @ rig.pose.bones["hand.R"].matrix @ Vector(0.3 * corners[0] + 0.7 * corners[1])
+    grab = pick(bpy.context, view, tuple(view.pixels(seen)))
+    assert grab is not None
+    assert grab.bone == "hand.L"
 
 
 def test_bones_of_no_length_or_seen_end_on_do_no_harm() -> None:

@@ -14,6 +14,7 @@ LAST_FRAME = 8
 
 NEAR = 1e-3  # metres, and radians near enough: how far a pinned foot may be off
 SAME = 1e-5  # an undone pose
+RIG = 0.18  # of the sidebar's height, from above: the panel Rig in Pose Mode, of which nothing is wanted
 MANY = 100  # red pixels that make a text
 RED = (0.6, 0.45)  # what Blender writes a reason in: at least this much red, at most this much green and blue
 
@@ -78,11 +79,11 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from hand.click(*hand.pixel(middle(FEET[0])))
     yield from hand.click(*hand.pixel(middle(FEET[1])), shift=True)
     seen["selected feet"] = sorted(bone.name for bone in bpy.context.selected_pose_bones)
-    panel = yield from hand.read_panels(PIN)
+    panel = yield from hand.read_panels(PIN, below=RIG)
     yield from hand.click(*panel[PIN][0])
     yield from hand.until(lambda: len(bpy.context.object.poise_pins) == len(FEET))
     seen["pins"] = [(pin.name, pin.use_position, pin.use_rotation) for pin in bpy.context.object.poise_pins]
-    panel = yield from hand.read_panels()
+    panel = yield from hand.read_panels(below=RIG)
     seen["panel with pins"] = sorted(panel)
     hand.screenshot("panel_pinned")
 
@@ -111,6 +112,9 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = matrices()
     seen["pins after undo"] = len(bpy.context.object.poise_pins)
 
+    priority = panel["poise_pins[1].priority"]
+    seen["spaces"] = yield from spaces(hand, priority[0][0], height(priority) - 23)
+    seen["presets"] = yield from presets(hand, height(panel["poise_method"]) + 31)
     hand.move(*panel["poise_root"][0])
     for _ in range(5):  # Ctrl and the wheel go through the list
         yield 0.3
@@ -152,6 +156,53 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
         for action in bpy.data.actions
     }  # fmt: skip
     return seen
+
+
+def height(points: list[tuple[int, int]]) -> int:
+    """Of the middle of a button, of the points that were on it."""
+    return round(np.mean([y for _, y in points]))
+
+
+def spaces(hand: Any, x: int, y: int) -> Generator[float, None, list[Any]]:
+    """Fix the chosen pin to the armature, and to the world again, by the menu that is there; space and place each."""
+    import bpy
+
+    found: list[Any] = []
+    for key in ("A", "W"):
+        hand.move(x, y - 5)
+        yield 0.2
+        yield from hand.click(x, y)
+        hand.screenshot("panel_space")
+        hand.press(key)
+        yield 0.2
+        pin = bpy.context.object.poise_pins[1]
+        found.append([pin.space, *pin.position])
+    return found
+
+
+def presets(hand: Any, header: int) -> Generator[float, None, list[bool]]:
+    """Save the settings as a preset, change one, use the preset, all by the list in the header of the panel Solver.
+
+    `header`: how high that is. Returns whether Stretch, which is on in the preset and then off, is on after each step.
+    """
+    import bpy
+
+    rig, side = bpy.context.object, hand.region("UI")
+    right = side.x + side.width
+    icon, plus, last = (right - 67, header), (right + 25, header + 41), (right - 83, header + 79)
+    found: list[bool] = []
+    for stretch, button in ((True, plus), (False, last)):
+        rig.poise_use_stretch = stretch
+        hand.rest()  # a list closes when the mouse has left it, and a button has to see the mouse come
+        yield 0.4
+        hand.move(icon[0] - 40, icon[1] - 30)
+        yield 0.3
+        yield from hand.click(*icon)
+        hand.screenshot("panel_presets")
+        yield from hand.click(*button)
+        found.append(rig.poise_use_stretch)
+    rig.poise_use_stretch = False
+    return found
 
 
 def fall_over(hand: Any) -> Generator[float, None, None]:

@@ -77,7 +77,8 @@ def screenshots() -> Path:
 def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Person:
     """person(act, *arguments, blend=None, small=False, limit=60): let `act` work in Blender's window; what it returned.
 
-    A small window without anti-aliasing is for acts that drag a lot.
+    A small window without anti-aliasing is for acts that drag a lot. Blender has printed so many `faults`, and no more:
+    those of panels and drawings reach nobody else.
     """
 
     def person(
@@ -86,6 +87,7 @@ def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPath
         blend: Path | None = None,
         small: bool = False,
         limit: float = 60,
+        faults: int = 0,
     ) -> Any:
         result = tmp_path_factory.mktemp(act.__name__) / "result.json"
         printed = start(
@@ -104,6 +106,7 @@ def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPath
         assert result.is_file(), f"Blender ended early:\n{printed}"
         outcome = json.loads(result.read_text(encoding="utf-8"))
         assert "error" not in outcome, f"{outcome['error']}\n{printed}"
+        assert sum(line.startswith("Traceback") for line in printed.splitlines()) == faults, printed
         return outcome["returned"]
 
     return person

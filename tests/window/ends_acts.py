@@ -21,6 +21,7 @@ from tests.window.drag_acts import (
     look_from,
     open_rig,
     pose_mode,
+    shown,
     timers,
 )
 
@@ -244,6 +245,10 @@ def ways(hand: Any) -> Generator[float, None, Seen]:
         (pin_on_the_way, ASIDE, True),
         (overlays_off, ASIDE, True),
         (hover, ASIDE, True),
+        (large, ASIDE, True),
+        (playing, ASIDE, True),
+        (shapes, ASIDE, True),
+        (stuck, FRONT, False),
         (camera, ASIDE, True),
         (quad, ASIDE, False),
         (two, FRONT, False),
@@ -332,15 +337,19 @@ def steps(hand: Any) -> Act:
 
 
 def pin_on_the_way(hand: Any) -> Act:
-    """P in mid-drag, and 2: drag wins. The pin is where the hand is dropped."""
+    """P in mid-drag, 2, 1 and 2 again: drag wins. The pin is where the hand is dropped."""
     yield from begin(hand)
     yield from key(hand, "P")
-    yield from key(hand, "TWO")
+    texts: list[str] = []
+    for number in ("TWO", "ONE", "TWO"):
+        yield from key(hand, number)
+        texts.append(shown().text[0])
     hand.screenshot("ways_pin")
     yield from drop(hand)
     seen: Seen = {
         "pins": [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins],
         "wins": armature().poise_wins,
+        "texts": texts,
         "hand": head(HAND),
         "pin": list(armature().poise_pins[0].position),
     }
@@ -368,21 +377,21 @@ def overlays_off(hand: Any) -> Act:
     region = hand.region()
     seen: Seen = {}
     pictures: dict[str, Any] = {}
-    for shown in (True, False):
+    for on in (True, False):
         for pinned in (False, True):
             if pinned:
                 overlay.show_overlays = True  # else there is nothing under the mouse
                 hand.move(*place)
                 yield SOON
                 yield from key(hand, "P")
-            overlay.show_overlays = shown
+            overlay.show_overlays = on
             hand.rest()
-            name = f"ways_overlays_{'on' if shown else 'off'}_{'pin' if pinned else 'bare'}"
+            name = f"ways_overlays_{'on' if on else 'off'}_{'pin' if pinned else 'bare'}"
             window = yield from hand.look_at_rest(name)
             pictures["pinned" if pinned else "bare"] = window[
                 region.y + 40 : region.y + region.height - 80, region.x + 60 : region.x + region.width - 60
             ]
-        seen["with" if shown else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
+        seen["with" if on else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
         yield from key(hand, "Z", ctrl=True)
     overlay.show_overlays = True
     return seen
@@ -422,6 +431,133 @@ def hover(hand: Any) -> Act:
         if hidden:
             setattr(overlay, hidden, True)
     return seen
+
+
+def large(hand: Any) -> Act:
+    """An interface of twice the size: a joint is grabbed from further off, and all that is drawn is larger."""
+    import bpy
+
+    view = bpy.context.preferences.view
+    seen: Seen = {"start": channels(), "dragging": []}
+    for scale in (1.0, 2.0):
+        view.ui_scale = scale
+        yield RESTS
+        x, y = hand.pixel(head("shin.R"))
+        yield from grab(hand, (x - 16, y))
+        yield from lead(hand, (x - 46, y + 20))
+        yield RESTS
+        seen["dragging"].append(dragging())
+        hand.screenshot(f"ways_scale_{scale:.0f}")
+        yield from cancel(hand, "ESC")
+    view.ui_scale = 1.0
+    yield 0.5
+    return seen | {"end": channels()}
+
+
+def playing(hand: Any) -> Act:
+    """An animation plays with the sidebar open and a foot pinned; a drag begins meanwhile, and is cancelled."""
+    import bpy
+
+    hand.move(*hand.pixel(head(FEET[0])))
+    yield from key(hand, "P")
+    hand.viewport.spaces.active.show_region_ui = True
+    yield SOON
+    hand.region("UI").active_panel_category = "Poise"
+    seen: Seen = {"start": channels(), "frames": [bpy.context.scene.frame_current]}
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.screen.animation_play()
+    yield 0.3
+    x, y = hand.pixel(head("hand.R"))  # the other one is beneath the sidebar
+    yield from grab(hand, (x, y))
+    yield from lead(hand, (x + WAY[0], y + WAY[1]))
+    yield RESTS
+    hand.screenshot("ways_playing")
+    seen["off"], seen["dragging"] = under_mouse(hand, "hand.R"), dragging()
+    yield from cancel(hand, "ESC")
+    seen["frames"].append(bpy.context.scene.frame_current)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+        bpy.context.scene.frame_current = seen["frames"][0]
+        bpy.ops.poise.clear_pins()
+    hand.viewport.spaces.active.show_region_ui = False
+    yield RESTS
+    return seen | {"end": channels()}
+
+
+def shapes(hand: Any) -> Act:
+    """Bones drawn as a ring and as a box: whom Blender's click takes and whom Poise's drag, and a drag by the ring."""
+    import bmesh
+    import bpy
+
+    bones = armature().pose.bones
+    for name, add, settings in (
+        (HAND, bmesh.ops.create_circle, {"segments": 16, "radius": 2.0}),
+        ("head", bmesh.ops.create_cube, {"size": 1.0}),
+    ):
+        mesh, build = bpy.data.meshes.new("shape"), bmesh.new()
+        add(build, **settings)
+        build.to_mesh(mesh)
+        bones[name].custom_shape = bpy.data.objects.new("shape", mesh)
+    bones[HAND].custom_shape_translation, bones[HAND].custom_shape_rotation_euler = (0.05, 0.1, 0.0), (1.2, 0.0, 0.3)
+    bones["head"].custom_shape_transform = bones["chest"]
+    bones["head"].custom_shape_translation = (0.0, 0.8, 0.0)  # above all else
+    bones["head"].use_custom_shape_bone_size, bones["head"].custom_shape_scale_xyz = False, (0.3, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    bridge, data = sys.modules[f"{EXTENSION}.bridge"], hand.viewport.spaces.active.region_3d
+    seen: Seen = {"start": channels(), "click": [], "grab": []}
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        view = bridge.read_view(hand.region(), data)
+        for name in (HAND, "head"):
+            lines = bridge.read_outline(bpy.context, bones[name])
+            for line in lines[:: 2 if name == HAND else 1]:
+                at = [round(number) for number in view.pixels(line.mean(axis=0)).tolist()]
+                bpy.ops.view3d.select(location=at, deselect_all=True)
+                seen["click"].append(selected())
+                grabbed = bridge.pick(bpy.context, view, tuple(at))
+                seen["grab"].append([] if grabbed is None else [grabbed.bone])
+        bpy.ops.pose.select_all(action="DESELECT")
+        ends = bridge.read_outline(bpy.context, bones[HAND]).mean(axis=1)
+    start = hand.pixel(max(ends.tolist()))
+    at = hand.pixel(head(HAND))
+    hand.move(start[0] - 1, start[1])
+    yield RESTS
+    hand.move(*start)
+    yield RESTS
+    hand.screenshot("ways_shapes_hover")
+    yield from grab(hand, start)
+    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    yield RESTS
+    hand.screenshot("ways_shapes")
+    seen["went"] = [b - a for a, b in zip(at, hand.pixel(head(HAND)), strict=True)]
+    yield from cancel(hand, "ESC")
+    for name in (HAND, "head"):
+        bones[name].custom_shape = bones[name].custom_shape_transform = None
+    return seen | {"end": channels()}
+
+
+def stuck(hand: Any) -> Act:
+    """The hand hangs on a driven forearm: a drag by its joint turns it, and R does not make it move."""
+    import numpy as np
+
+    bones = armature().pose.bones
+    constraint = bones["forearm.L"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = armature(), "hips"
+    seen: Seen = {"start": channels()}
+    x, y = hand.pixel(head(HAND))
+    before, at = bones[HAND].matrix.to_3x3(), head(HAND)
+    yield from grab(hand, (x, y))
+    yield from lead(hand, (x + 60, y))
+    yield from key(hand, "R")
+    yield from lead(hand, (x + 52, y + 30))  # a twelfth of the way round
+    yield RESTS
+    hand.screenshot("ways_stuck")
+    turned = bones[HAND].matrix.to_3x3() @ before.inverted()
+    seen["degrees"] = float(np.degrees(turned.to_quaternion().angle))
+    seen["moved"] = [a - b for a, b in zip(head(HAND), at, strict=True)]
+    seen["text"] = list(shown().text)
+    yield from cancel(hand, "ESC")
+    bones["forearm.L"].constraints.remove(constraint)
+    return seen | {"end": channels()}
 
 
 def camera(hand: Any) -> Act:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.window.ends_acts import drags
+from tests.window.ends_acts import WAY, drags
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "odd_random_rolls_apose.blend"
 PIXELS = 3
@@ -15,7 +15,7 @@ NEAR = 1e-3  # metres
 
 @pytest.fixture(scope="module")
 def all_seen(person: Any) -> dict[str, Any]:
-    return person(drags, str(RIG), small=True, limit=240)
+    return person(drags, str(RIG), small=True, limit=240, faults=1)
 
 
 def test_nothing_is_left_behind(all_seen: dict[str, Any]) -> None:
@@ -127,6 +127,7 @@ def test_p_in_mid_drag_pins_it_where_it_is_dropped_and_one_undo_takes_all_of_it_
     seen = all_seen["pin_on_the_way"]
     assert seen["pins"] == [["hand.L", True, False]]
     np.testing.assert_allclose(seen["pin"], seen["hand"], atol=1e-5)
+    assert ["drag wins" in text for text in seen["texts"]] == [True, False, True]
     assert (seen["wins"], seen["wins undone"], seen["pins undone"]) == ("DRAG", "PINS", 0)
     assert (seen["pins again"], seen["wins again"]) == (1, "DRAG")
     np.testing.assert_allclose(seen["hand again"], seen["hand"], atol=NEAR)
@@ -154,6 +155,39 @@ def test_where_bones_are_hidden_none_is_lit_or_dragged(all_seen: dict[str, Any])
 def test_the_joint_under_the_mouse_is_lit_until_the_mouse_leaves_the_view(all_seen: dict[str, Any]) -> None:
     assert all_seen["hover"][""] == [True]  # beside a picture of the mouse in another editor
     assert all_seen["quad"]["lit"] == [False, False, False, True]
+
+
+def test_in_a_larger_interface_a_joint_is_grabbed_from_further_off(all_seen: dict[str, Any]) -> None:
+    assert all_seen["large"]["dragging"] == [False, True]
+    assert all_seen["large"]["end"] == all_seen["large"]["start"]
+
+
+def test_an_animation_plays_on_beside_the_panel_and_under_a_drag(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["playing"]
+    assert seen["frames"][1] > seen["frames"][0]
+    assert seen["dragging"]
+    np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    assert seen["end"] == seen["start"]
+
+
+def test_a_custom_shape_is_grabbed_where_blenders_click_takes_it_and_goes_with_the_mouse(
+    all_seen: dict[str, Any],
+) -> None:
+    seen = all_seen["shapes"]
+    assert seen["grab"] == seen["click"]
+    assert ["hand.L"] in seen["click"]
+    assert ["head"] in seen["click"]
+    np.testing.assert_allclose(seen["went"], WAY, atol=PIXELS)
+    assert seen["end"] == seen["start"]
+
+
+def test_a_joint_that_cannot_be_moved_is_turned_and_the_text_says_why(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["stuck"]
+    assert abs(seen["degrees"] - 30.0) < 5.0  # the first pixels off the joint are no angle to speak of
+    np.testing.assert_allclose(seen["moved"], 0, atol=NEAR)
+    assert seen["text"][0].startswith("Turning hand.L")
+    assert seen["text"][1].endswith('"hand.L" hangs on it and can only be turned.')
+    assert seen["end"] == seen["start"]
 
 
 def test_in_the_view_of_a_camera_the_bone_is_under_the_mouse(all_seen: dict[str, Any]) -> None:

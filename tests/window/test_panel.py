@@ -66,6 +66,16 @@ def test_with_a_fixed_root_the_hips_stay_and_the_legs_bend(seen: dict[str, Any])
     assert off(seen, "solved with a fixed root", "moved")[1] < SAME
 
 
+def test_a_pin_is_fixed_to_the_armature_and_to_the_world_and_stays_where_it_is(seen: dict[str, Any]) -> None:
+    armature, world = seen["spaces"]
+    assert (armature[0], world[0]) == ("ARMATURE", "WORLD")
+    np.testing.assert_allclose(np.divide(armature[1:], 100.0), world[1:], atol=SAME)  # the rig is in centimetres
+
+
+def test_settings_are_saved_as_a_preset_and_come_back(seen: dict[str, Any]) -> None:
+    assert seen["presets"] == [True, True]
+
+
 def test_the_dialog_bakes_the_range_that_was_typed(seen: dict[str, Any]) -> None:
     assert seen["actions"] == {"Armature poise": [float(frame) for frame in range(1, LAST_FRAME + 1)]}
 

@@ -1,5 +1,6 @@
-"""What part of a rig is under the mouse: joints, ends and lengths of the bones that are shown."""
+"""What part of a rig is under the mouse: joints, ends and lengths of the bones that are shown, and custom shapes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import numpy as np
 from ..core import rotation
 from ..core.rotation import Array
 from .armature import gather, read_matrices, world_matrix
+from .shapes import outlines_near
 from .view import View
 
 _JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
@@ -32,15 +34,20 @@ class Grab:
 
 
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
-    """What is grabbed at a pixel of the view among all shown pose bones; `scale` is that of the interface."""
+    """What is grabbed at a pixel of the view among all shown pose bones; `scale` is that of the interface.
+
+    A bone with a custom shape is grabbed by that, and by its joint where nothing that is drawn is near.
+    """
     best: tuple[float, Grab] | None = None
     for object, names in shown_bones(context).items():
         bones = object.data.bones
-        numbers = [bones.find(name) for name in names]
+        place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` goes through all of them
+        numbers = [place_of[name] for name in names]
         lengths = gather(bones, "length", 1)[:, 0]
         matrices = world_matrix(object) @ _square(read_matrices(object)[numbers])
         free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
-        found = nearest(view, mouse, matrices, lengths[numbers], free, scale)
+        shapes = outlines_near(context, object, names, view, np.array(mouse, float), _LENGTH * scale)
+        found = nearest(view, mouse, matrices, lengths[numbers], free, scale, shapes)
         if found is None:
             continue
         far, place, share = found
@@ -63,30 +70,42 @@ def shown_bones(context: Any) -> dict[Any, list[str]]:
 
 
 def nearest(
-    view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0
-) -> tuple[float, int, float] | None:
+    view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0,
+    shapes: Mapping[int, Array] | None = None,
+) -> tuple[float, int, float] | None:  # fmt: skip
     """Pixels away, which bone, and where along it (0 head, 1 tail) the mouse is; None: nothing is near.
 
-    matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is no other's joint.
+    matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is no other's joint;
+    shapes: lines (m, 2, 3) in the world that are drawn in place of a bone.
     Joints come before lengths; of those that are seen in one place the one in front, then the armature's first.
     """
+    shapes = shapes or {}
+    plain = ~np.isin(np.arange(len(matrices)), list(shapes))
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
-    a, b, at = view.pixels(heads), view.pixels(tails), np.array(mouse, float)
-    to_head, to_tail = rotation.lengths(a - at), np.where(free, rotation.lengths(b - at), np.nan)
-    for far, points, share in ((to_head, heads, _HEAD), (to_tail, tails, _TAIL)):
+    at = np.array(mouse, float)
+    to_head, to_tail = (np.where(plain, rotation.lengths(view.pixels(ends) - at), np.nan) for ends in (heads, tails))
+    for far, points, share in ((to_head, heads, _HEAD), (np.where(free, to_tail, np.nan), tails, _TAIL)):
         place = _choose(view, points, far, _JOINT * scale)
         if place is not None:
             return float(far[place]), place, share
+    own = np.flatnonzero(plain)
+    owners = np.concatenate([own, *(np.full(len(lines), bone) for bone, lines in shapes.items())])
+    lines = np.concatenate([np.stack([heads[own], tails[own]], axis=1), *shapes.values()])
+    a, b = np.moveaxis(view.pixels(lines), 1, 0)
     way = b - a
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.clip(np.sum((at - a) * way, axis=-1) / np.sum(way * way, axis=-1), 0.0, 1.0)
+    with np.errstate(invalid="ignore"):
+        share = np.sum((at - a) * way, axis=-1) / np.maximum(np.sum(way * way, axis=-1), np.finfo(float).tiny)
+    share = np.clip(share, 0.0, 1.0)
     far = rotation.lengths(a + share[:, None] * way - at)
-    reach = np.maximum(_LENGTH * scale, _THICKNESS * rotation.lengths(way))
-    place = _choose(view, heads + share[:, None] * (tails - heads), far, reach)
-    if place is None:
-        return None
-    return float(far[place]), place, _along(view, at, heads[place], tails[place], float(share[place]))
+    thickness = np.where(np.arange(len(lines)) < len(own), _THICKNESS, 0.0)
+    reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(way))
+    line = _choose(view, lines[:, 0] + share[:, None] * (lines[:, 1] - lines[:, 0]), far, reach)
+    if line is None:  # a shape does not show the joints that an animator knows to be there
+        return nearest(view, mouse, matrices, lengths, free, scale) if shapes else None
+    place = int(owners[line])
+    along = _along(view, at, lines[line, 0], lines[line, 1], float(share[line])) if line < len(own) else _HEAD
+    return float(far[line]), place, along
 
 
 def _choose(view: View, points: Array, far: Array, reach: Array | float) -> int | None:

@@ -1,0 +1,13 @@
+from typing import Any
+
+import bpy
+
+object: Any = bpy.context.active_object
+
+object.poise_method = "PINS"
+object.poise_wins = "PINS"
+object.poise_limits = "HARD"
+object.poise_use_anatomy_limits = True
+object.poise_use_balance = False
+object.poise_use_stretch = False
+object.poise_root = "HOLD"

@@ -1,0 +1,87 @@
+"""The Poise tool on a generated control rig, by the shapes of its controls. It runs inside Blender."""
+
+import sys
+from collections.abc import Generator
+from typing import Any
+
+from tests.window.drag_acts import (
+    EXTENSION,
+    Pixel,
+    cancel,
+    channels,
+    drop,
+    grab,
+    head,
+    key,
+    lead,
+    left_behind,
+    look_from,
+    open_rig,
+    pose_mode,
+    shown,
+)
+
+SEEN = ("torso", "head", "hand_ik.L", "hand_ik.R", "foot_ik.L", "foot_ik.R")  # what fills the view
+# a control, the bone of the body that goes with it, and where to, in pixels
+GRABBED = {
+    "hand_ik.L": ("DEF-hand.L", (-30, 24)),
+    "foot_ik.L": ("DEF-foot.L", (-20, 24)),
+    "upper_arm_fk.R": ("DEF-upper_arm.R", (-10, 12)),
+    "torso": ("torso", (20, -24)),
+}
+RESTS = 0.1
+
+
+def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
+    """Pin a foot, drag each control by its shape, Esc; drop the last one, and undo."""
+    import bpy
+
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
+    yield from open_rig(hand, file)
+    rig = bpy.data.objects["rig"]
+    yield from pose_mode(hand, rig)
+    yield from look_from(hand, (1.4, 0.0, 0.4), True)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        for name in SEEN:
+            rig.pose.bones[name].select = True
+        bpy.ops.view3d.view_selected()
+        bpy.ops.pose.select_all(action="DESELECT")
+        bpy.ops.ed.undo_push(message="All is seen")
+    yield RESTS
+    hand.move(*on_shape(hand, "foot_ik.R"))
+    yield RESTS
+    yield from key(hand, "P")
+    seen: dict[str, Any] = {"pins": [pin.name for pin in rig.poise_pins], "start": channels(rig), "went": {}}
+    at = head("DEF-foot.R", rig)
+    for name, (part, way) in GRABBED.items():
+        x, y = on_shape(hand, name)
+        before = hand.pixel(head(part, rig))
+        yield from grab(hand, (x, y))
+        yield from lead(hand, (x + way[0], y + way[1]))
+        yield RESTS
+        after = hand.pixel(head(part, rig))
+        seen["went"][name] = [shown().text[0].split(",")[0], after[0] - before[0], after[1] - before[1]]
+        seen["foot off"] = [a - b for a, b in zip(head("DEF-foot.R", rig), at, strict=True)]
+        hand.screenshot(f"controls_{name}")
+        if name != "torso":
+            yield from cancel(hand, "ESC")
+            seen["went"][name].append(channels(rig) == seen["start"])
+    yield from drop(hand)
+    hand.screenshot("controls_dropped")
+    yield from key(hand, "Z", ctrl=True)
+    return seen | {"undone": channels(bpy.data.objects["rig"]) == seen.pop("start"), "left": left_behind()}
+
+
+def on_shape(hand: Any, name: str) -> Pixel:
+    """Where the shape of a control is seen, and nothing else is in front of it."""
+    import bpy
+
+    bridge, region = sys.modules[f"{EXTENSION}.bridge"], hand.region()
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=region):
+        view = bridge.read_view(region, hand.viewport.spaces.active.region_3d)
+        for line in bridge.read_outline(bpy.context, bpy.data.objects["rig"].pose.bones[name]):
+            x, y = (round(number) for number in view.pixels(line.mean(axis=0)).tolist())
+            found = bridge.pick(bpy.context, view, (x, y))
+            if found is not None and found.bone == name:
+                return x + region.x, y + region.y
+    raise AssertionError(f"{name} is hidden by others")

@@ -1,0 +1,39 @@
+"""The Poise tool on a generated control rig, in a real window."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.window.control_acts import GRABBED, controls
+
+RIG = Path(__file__).resolve().parents[3] / "shared" / "data" / "rigs" / "scripted" / "rigify_generated_human.blend"
+PIXELS = 3
+NEAR = 5e-3  # metres
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    if not RIG.is_file():
+        pytest.skip(f"{RIG.name}: the larger test data (../shared/data) is not here")
+    if os.environ.get("CI") == "true":
+        pytest.skip("CI has no time for it; custom shapes are dragged in test_ends.py")
+    return person(controls, str(shutil.copy(RIG, tmp_path_factory.mktemp("rigs"))), small=True, limit=240)
+
+
+def test_a_control_is_pinned_and_dragged_by_its_shape_and_the_body_goes_with_the_mouse(seen: dict[str, Any]) -> None:
+    assert seen["pins"] == ["foot_ik.R"]
+    for name, (_, way) in GRABBED.items():
+        text, *went = seen["went"][name]
+        assert text == f"Dragging {name}"
+        np.testing.assert_allclose(went[:2], way, atol=PIXELS)
+    np.testing.assert_allclose(seen["foot off"], 0, atol=NEAR)
+
+
+def test_cancelled_and_undone_drags_give_the_start_pose_back(seen: dict[str, Any]) -> None:
+    assert [went[3] for went in seen["went"].values() if len(went) > 3] == [True] * (len(GRABBED) - 1)
+    assert seen["undone"]
+    assert seen["left"] == []
