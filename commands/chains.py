@@ -10,9 +10,8 @@ import numpy as np
 
 from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
-from ..core.contribution import preset, preset_for
+from ..core.contribution import preset, preset_for, with_hinges
 from ..core.humanoid import Roles
-from ..core.humanoid.anatomy import anatomy
 from ..core.solvers.chain import bones_between, effector_place, find_path
 from .ccd import NUMBERS
 from .pins import LIMITS
@@ -99,15 +98,9 @@ def method_of(
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
     numbers = read_numbers(chain)
     numbers["successive"] = False
-    known = anatomy(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
-    method = ContributionCCD(
-        read_actuations(chain),
-        **numbers,
-        base=chain.base,
-        limits=bool(LIMITS[object.poise_limits]),
-        bends=known.bends,
-    )
-    return replace(skeleton, limits=(*skeleton.limits, *known.limits)), method
+    skeleton, bends = with_hinges(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
+    limits = bool(LIMITS[object.poise_limits])
+    return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
 
 
 def bones_of(skeleton: Skeleton, chain: Any) -> list[int]:

@@ -13,7 +13,7 @@ import pytest
 import bridge
 from bridge import Grab
 from commands.ccd import actuations_data, read_list_file
-from commands.chains import method_of, read_actuations
+from commands.chains import method_of, read_actuations, suited
 from core import rotation
 from core.contribution import learning, preset
 from core.contribution.lessons import Lesson
@@ -31,6 +31,7 @@ from tests.blender.builders import (
     turn,
     world,
 )
+from tests.blender.rigs import SHARED, load
 from tests.blender.test_panel import drawn_by, labels
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -475,6 +476,35 @@ def test_what_cannot_be_done_to_a_list_is_refused(rig: Any, tool: str, sentence:
     with pytest.raises(RuntimeError, match=sentence):
         getattr(bpy.ops.poise, tool)()
     assert listed(chain_of(rig)) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "chains"),
+    [
+        ("scripted/creature_octopus.blend", {("arm0_1", "arm0_12"): "tentacle", ("arm4_1", "arm4_12"): "tentacle"}),
+        ("scripted/creature_spider8.blend", {("leg2_1.L", "leg2_4.L"): "leg"}),
+        ("real/ozz_robot.fbx", {("shoulder", "wrist"): "arm"}),
+        ("real/quaternius_trex.fbx", {("FrontLeg.L", "FrontFoot.L"): "arm", ("Tail1", "Tail5"): "tail"}),
+        ("real/quaternius_eagle.fbx", {("Bone.007", "Bone.011"): "arm"}),  # a wing
+        (
+            "scripted/mpfb_mixamo.blend",
+            {
+                ("mixamorig:LeftHand", "mixamorig:LeftHandIndex3"): "finger",
+                ("mixamorig:LeftShoulder", "mixamorig:LeftHandIndex3"): "arm",
+                ("mixamorig:Hips", "mixamorig:LeftHand"): "arm",
+                ("mixamorig:Spine", "mixamorig:Head"): "spine",
+            },
+        ),
+        ("scripted/rigify_metarig_wolf.blend", {("brow.B.L", "brow.B.L.003"): "tail", ("jaw", "chin"): "tail",
+                                                ("f_palm.04.L", "f_pinky.03.L"): "finger"}),
+        ("scripted/rigify_generated_human.blend", {("upper_arm_fk.L", "hand_fk.L"): "arm",
+                                                   ("thigh_fk.L", "foot_fk.L"): "leg"}),
+    ],
+)  # fmt: skip
+def test_presets_suit_the_limbs_of_all_kinds_of_bodies(file: str, chains: dict[tuple[str, str], str]) -> None:
+    body = load(SHARED / "rigs" / file)[-1]
+    skeleton = bridge.read_rig(body).skeleton
+    assert {ends: suited(body, skeleton, *ends)[0] for ends in chains} == chains
 
 
 @pytest.mark.parametrize("name", ["arm", "leg", "spine", "neck", "tail", "finger", "tentacle"])
