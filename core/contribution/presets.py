@@ -27,7 +27,7 @@ from ..limits import LimitGroup
 from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solvers.chain import bones_between
-from ..solvers.chain_limits import allowed, limit_groups
+from ..solvers.chain_limits import allowed, at_frames, limit_groups
 from .hinges import with_hinges
 
 _FREE: Final = float(np.radians(5.0))  # an axis that turns less far is none
@@ -262,4 +262,4 @@ def _range(groups: tuple[LimitGroup, ...], axis: int) -> float:
     """How far a bone turns about an axis from rest, both ways, radians."""
     ways = np.array([np.pi, -np.pi])
     rest = np.tile(rotation.IDENTITY, (2, 1))
-    return float(np.abs(allowed(groups, rest, axis, ways, np.zeros(2, int))).sum())
+    return float(np.abs(allowed(at_frames(groups, np.zeros(2, int)), rest, axis, ways)).sum())

@@ -10,7 +10,7 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 from .chain import Chain
-from .chain_limits import allowed
+from .chain_limits import allowed, at_frames
 from .chain_plan import (
     BALL,
     DAMPING,
@@ -37,12 +37,15 @@ class ChainFrame(ChainWalk):
         self.links = [(x, y, z) for x, y, z in chain.links[frame].tolist()]
         columns = np.swapaxes(rotation.to_matrix(chain.frames[frame]), -1, -2)
         self.axes = [[(x, y, z) for x, y, z in node] for node in columns.tolist()]
+        self.own = _quaternions(chain.own[frame])
+        self.frames = _quaternions(chain.frames[frame])
+        self.limits = {node: at_frames(groups, np.array([frame])) for node, groups in chain.limits.items()}
         self.rotations = [STILL] * self.count
         self.error, self.finished = 0.0, False
 
     def restart(self, turns: Array | None = None) -> None:
         """Go on from turns (n, 4); by default from the pose that was read."""
-        self.rotations = [STILL] * self.count if turns is None else [(w, x, y, z) for w, x, y, z in turns.tolist()]
+        self.rotations = [STILL] * self.count if turns is None else _quaternions(turns)
 
     @property
     def turns(self) -> Array:
@@ -97,11 +100,20 @@ class ChainFrame(ChainWalk):
         angle = step.part_of(atan2(sine, cosine), larger)
         if step.limited and angle:
             sign = -1.0 if self.inverted[step.node] else 1.0
-            own = self.chain.own_rotations(self.turns, self.frame)[[step.node]]
-            limits, frames = self.chain.limits[step.node], np.array([self.frame])
-            angle = sign * float(allowed(limits, own, step.axis, np.array([sign * angle]), frames)[0])
+            own = np.array([self._own_rotation(step.node)])
+            angle = sign * float(allowed(self.limits[step.node], own, step.axis, np.array([sign * angle]))[0])
         scale = sin(0.5 * angle)
         self.turn(step.node, (cos(0.5 * angle), scale * axis[0], scale * axis[1], scale * axis[2]))
+
+    def _own_rotation(self, node: int) -> Quaternion:
+        """`Chain.own_rotations` of one bone."""
+        own, axes, turn = self.own[node], self.frames[node], self.rotations[node]
+        if turn is STILL:
+            return own
+        local = mul(_inverse(axes), mul(turn, axes))
+        w, x, y, z = mul(_inverse(local) if self.inverted[node] else local, own)
+        scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+        return w * scale, x * scale, y * scale, z * scale
 
     # -- ball joints only ---------------------------------------------------------------------------------------------
 
@@ -194,6 +206,16 @@ class ChainFrame(ChainWalk):
             before = (w, -x, -y, -z)
         self.error = distance
         return used
+
+
+def _quaternions(rotations: Array) -> list[Quaternion]:
+    """Rotations (n, 4) as plain numbers."""
+    return [(w, x, y, z) for w, x, y, z in rotations.tolist()]
+
+
+def _inverse(turn: Quaternion) -> Quaternion:
+    w, x, y, z = turn
+    return w, -x, -y, -z
 
 
 def _gap(goal: Triple, ways: list[Triple]) -> Triple:
