@@ -124,16 +124,41 @@ def test_what_makes_no_chain_is_refused(rig: Any, bones: tuple[str, ...], senten
 
 
 def test_a_driven_bone_that_cuts_the_chain_is_named(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    scale = rig.pose.bones["forearm.L"].constraints.new("COPY_SCALE")
-    scale.target, scale.subtarget = rig, "forearm.R"
+    turned = rig.pose.bones["forearm.L"].constraints.new("COPY_ROTATION")
+    turned.target, turned.subtarget = rig, "forearm.R"
     bpy.context.view_layer.update()
-    reason = '"forearm.L" is decided by constraint "Copy Scale"'
+    reason = '"forearm.L" is decided by constraint "Copy Rotation"'
     choose(rig, "upper_arm.L", "hand.L")
     with pytest.raises(RuntimeError, match=f'{reason}.*: no joint of this chain moves "hand.L"'):
         bpy.ops.poise.add_chain()
     assert len(rig.poise_chains) == 1
     bpy.ops.poise.add_chain(preset="TAIL")  # in which the hand turns, too
     assert reason in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("kind", ["COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME", "driver"])
+def test_what_only_scales_a_bone_does_not_cut_the_chain(rig: Any, kind: str) -> None:
+    elbow = rig.pose.bones["forearm.L"]
+    if kind == "driver":
+        for curve in elbow.driver_add("scale"):
+            curve.driver.expression = "1.2"
+    else:
+        scaling = elbow.constraints.new(kind)
+        if kind == "COPY_SCALE":
+            scaling.target, scaling.subtarget = rig, "forearm.R"
+            rig.pose.bones["forearm.R"].scale = 1.2, 1.2, 1.2
+        elif kind == "LIMIT_SCALE":
+            scaling.use_min_x = scaling.use_min_y = scaling.use_min_z = True
+            scaling.min_x = scaling.min_y = scaling.min_z = 1.2
+        else:
+            elbow.scale = 1.0, 1.2, 1.0
+    bpy.context.view_layer.update()
+    assert elbow.matrix.to_scale().y == pytest.approx(1.2)
+    place, before = world(rig, "hand.L"), pose(rig)
+    bpy.ops.poise.drag(bone="hand.L", shift=WAY)
+    assert changed(before, rig) >= {"upper_arm.L", "forearm.L"}
+    np.testing.assert_allclose(world(rig, "hand.L") - place, WAY, atol=NEAR)
+    assert elbow.matrix.to_scale().y == pytest.approx(1.2)
 
 
 def test_chains_of_one_name_are_told_apart(rig: Any) -> None:

@@ -137,7 +137,6 @@ def learn(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
     seen: dict[str, Any] = {}
     bpy.context.scene.frame_end = LAST
-    bpy.context.object.poise_limits = "OFF"  # within limits learning takes longer than this test may
     for frame in range(1, LAST + 1):
         for name, axis, wide in (("LeftForeArm", 3, 0.4), ("LeftArm", 1, 0.3), ("LeftArm", 3, 0.2)):
             turning = bone(name)
