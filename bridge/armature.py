@@ -243,7 +243,7 @@ def channels_to_pose(rig: Rig, channels: dict[str, Array], evaluated: Array | No
             scales[..., clamp.bones, :] = np.abs(scales[..., clamp.bones, :])
         rotations[..., clamp.bones, :] = clamp(own)
     pose = Pose(rotations, channels["location"], scales, evaluated if rig.driven else None)
-    return pose if evaluated is None else _rescaled(rig, pose, evaluated)
+    return _rescaled(rig, pose, evaluated) if rig.scaled and evaluated is not None else pose
 
 
 def _rescaled(rig: Rig, pose: Pose, evaluated: Array) -> Pose:

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Skeleton
-from ..core.contribution import PRESETS, learn, preset
+from ..core import Actuation, ContributionCCD, CoreError, Skeleton
+from ..core.contribution import PRESETS, learn, preset, with_hinges
 from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .edit import keyed_range
 from .fields import read_range
@@ -78,7 +78,9 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     base, effector = _ends(arguments.chain, rig.skeleton)
     first, last = keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
-    found = learn(rig.skeleton, motion.pose, effector, base)
+    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(object, rig.skeleton))
+    method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
+    found = learn(skeleton, motion.pose, effector, base, method=method)
     data = {
         "armature": object.name,
         "frames": [first, last],

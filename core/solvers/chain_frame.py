@@ -3,14 +3,14 @@
 No step makes an array, but those of joints that have limits. `ChainBatch` does the same for many frames at once.
 """
 
-from math import atan2, cos, hypot, sin, sqrt
+from math import acos, atan2, cos, hypot, sin, sqrt
 
 import numpy as np
 
 from .. import rotation
 from ..rotation import Array
 from .chain import Chain
-from .chain_limits import allowed, at_frames
+from .chain_limits import Room, allowed, at_frames, find_room, is_within
 from .chain_plan import (
     BALL,
     DAMPING,
@@ -40,6 +40,7 @@ class ChainFrame(ChainWalk):
         self.own = _quaternions(chain.own[frame])
         self.frames = _quaternions(chain.frames[frame])
         self.limits = {node: at_frames(groups, np.array([frame])) for node, groups in chain.limits.items()}
+        self.rooms: dict[int, tuple[Quaternion, Room]] = {}  # where a joint was, and the room that it had there
         self.rotations = [STILL] * self.count
         self.error, self.finished = 0.0, False
 
@@ -99,11 +100,22 @@ class ChainFrame(ChainWalk):
             return
         angle = step.part_of(atan2(sine, cosine), larger)
         if step.limited and angle:
-            sign = -1.0 if self.inverted[step.node] else 1.0
-            own = np.array([self._own_rotation(step.node)])
-            angle = sign * float(allowed(self.limits[step.node], own, step.axis, np.array([sign * angle]))[0])
+            angle = self._limited(step, angle)
         scale = sin(0.5 * angle)
         self.turn(step.node, (cos(0.5 * angle), scale * axis[0], scale * axis[1], scale * axis[2]))
+
+    def _limited(self, step: Step, angle: float) -> float:
+        """How much of an angle the joint's limits let it turn; the same room does for many small turns."""
+        node, limits, own = step.node, self.limits[step.node], self._own_rotation(step.node)
+        there, room = self.rooms.get(node, (own, None))
+        if room is None or not is_within(room, abs(angle) + _between(own, there)):
+            room = find_room(limits, np.array(own))
+            if room is not None:
+                self.rooms[node] = own, room
+            if room is None or not is_within(room, abs(angle)):
+                sign = -1.0 if self.inverted[node] else 1.0
+                return sign * float(allowed(limits, np.array([own]), step.axis, np.array([sign * angle]))[0])
+        return angle
 
     def _own_rotation(self, node: int) -> Quaternion:
         """`Chain.own_rotations` of one bone."""
@@ -211,6 +223,13 @@ class ChainFrame(ChainWalk):
 def _quaternions(rotations: Array) -> list[Quaternion]:
     """Rotations (n, 4) as plain numbers."""
     return [(w, x, y, z) for w, x, y, z in rotations.tolist()]
+
+
+def _between(a: Quaternion, b: Quaternion) -> float:
+    """The angle between two rotations."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return 2.0 * acos(min(1.0, abs(aw * bw + ax * bx + ay * by + az * bz)))
 
 
 def _inverse(turn: Quaternion) -> Quaternion:

@@ -1,12 +1,13 @@
 """How far a joint of a chain may turn about an axis before it leaves its limits."""
 
+from math import cos
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
-from ..limits import EulerBox, LimitGroup
+from ..limits import EulerBox, Framed, LimitGroup
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
@@ -17,7 +18,11 @@ _STEP: Final = np.pi / _STEPS  # radians: forbidden ranges that are narrower may
 _HALF_TURN_STEPS: Final = int(np.ceil(np.log(np.pi / SLACK) / np.log(_STEPS)))
 _SHARES: Final[Array] = np.arange(1, _STEPS + 1)[:, None] / _STEPS
 
+_CLOSE: Final = 1e-6  # radians: more than how exactly the angle between two rotations is known
+_POLE: Final = float(np.radians(85.0))  # of the middle one of three Euler angles, short of where they are none
+
 Bounded = tuple[LimitGroup, Array, Array]  # limits with the bounds from which on a coordinate is outside
+Room = tuple[float, float, float]  # the middle angle's size, how far it is from its bounds, how far the others are
 
 
 def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool) -> dict[int, tuple[LimitGroup, ...]]:
@@ -45,6 +50,26 @@ def at_frames(groups: tuple[LimitGroup, ...], frames: NDArray[np.int64]) -> list
     """The limits of one bone with their bounds, as `allowed` takes them; frames (B,): where in their batch."""
     here = [group.at_frames(frames) for group in groups]
     return [(group, group.lower - SLACK, group.upper + SLACK) for group in here]
+
+
+def find_room(limits: list[Bounded], own: Array) -> Room | None:
+    """How much room ranges of Euler angles leave around an own rotation (4,); None for limits of other kinds."""
+    middle, beside, across = 0.0, np.inf, np.inf
+    for group, lower, upper in limits:
+        if not isinstance(group.group if isinstance(group, Framed) else group, EulerBox):
+            return None
+        angles = group.coordinates(rotation.to_matrix(own)[None])
+        first, second, third = np.minimum(angles - lower, upper - angles).reshape(3).tolist()
+        middle = max(middle, abs(float(angles[0, 1])))
+        beside, across = min(beside, second), min(across, first, third)
+    return middle, beside - _CLOSE, across - _CLOSE
+
+
+def is_within(room: Room, way: float) -> bool:
+    """Whether no turn by `way` radians leaves the room: a middle angle changes by no more, others by 1 / cos of it."""
+    middle, beside, across = room
+    farthest = middle + way
+    return way <= beside and farthest < _POLE and way <= cos(farthest) * across
 
 
 def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Array:
