@@ -78,7 +78,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     base, effector = _ends(arguments.chain, rig.skeleton)
     first, last = keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
-    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(object, rig.skeleton))
+    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(object, rig.skeleton), motion.pose)
     method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
     found = learn(skeleton, motion.pose, effector, base, method=method)
     data = {

@@ -223,11 +223,11 @@ def _solution(
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
         chain = find_chain(object, job.ccd.chain, job.goals[0].bone)
-        limited, method = method_of(object, chain, writable, roles)
+        limited, method = method_of(object, chain, writable, pose, roles)
         more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
         return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
-        limited, bends = with_hinges(writable, roles)
+        limited, bends = with_hinges(writable, roles, pose)
         method = job.ccd.method(bool(job.limits), position_tolerance)
         return solve(limited, pose, goals, replace(method, bends=bends))
     if job.humanoid is not None:

@@ -2,18 +2,25 @@
 
 from dataclasses import replace
 
+from .. import rotation
 from ..humanoid.anatomy import BEND, anatomy
 from ..humanoid.grip import finger_hinges, finger_limits
 from ..humanoid.roles import Roles
+from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 
 
-def with_hinges(skeleton: Skeleton, roles: Roles) -> tuple[Skeleton, Array]:
-    """The skeleton with their limits added, and (J, 3) how what is straight bends, for `ContributionCCD.bends`."""
+def with_hinges(skeleton: Skeleton, roles: Roles, pose: Pose | None = None) -> tuple[Skeleton, Array]:
+    """The skeleton with their limits added, and (J, 3) how what is straight bends, for `ContributionCCD.bends`.
+
+    What a `pose` (..., J) is outside of is made wide enough for it: nobody moves because limits are heeded now.
+    """
     known, fingers = anatomy(skeleton, roles), finger_hinges(skeleton, roles)
     bends = known.bends.copy()
     for bone, (hinge, _) in fingers.items():
         bends[bone] = BEND * hinge
-    limits = (*skeleton.limits, *known.limits, *finger_limits(skeleton, roles, fingers))
-    return replace(skeleton, limits=limits), bends
+    limits = (*known.limits, *finger_limits(skeleton, roles, fingers))
+    if pose is not None:
+        limits = tuple(group.widened(rotation.to_matrix(pose.rotations[..., group.bones, :])) for group in limits)
+    return replace(skeleton, limits=(*skeleton.limits, *limits)), bends

@@ -14,7 +14,7 @@ import bridge
 from bridge import Grab
 from commands.ccd import actuations_data, read_list_file
 from commands.chains import method_of, read_actuations, suited
-from core import rotation
+from core import Pose, rotation
 from core.contribution import learning, preset
 from core.contribution.lessons import Lesson
 from core.limits import excess
@@ -286,7 +286,7 @@ def test_a_list_does_not_turn_what_is_dragged(rig: Any) -> None:
 
 def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
     plain = bridge.read_rig(rig).skeleton
-    skeleton, _ = method_of(rig, chain_of(rig), plain)
+    skeleton, _ = method_of(rig, chain_of(rig), plain, Pose.rest(plain))
     assert len(skeleton.limits) > len(plain.limits)
     rng = np.random.default_rng(0)
     for way in rng.normal(scale=0.25, size=(8, 3)):
@@ -296,6 +296,14 @@ def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
             values = group.coordinates(rotation.to_matrix(session.pose.rotations[group.bones]))
             assert np.degrees(np.abs(excess(group, values)).max()) < 0.1
         session.give_back()
+
+
+def test_a_joint_that_was_bent_further_than_people_bend_stays_so_when_it_is_grabbed(rig: Any) -> None:
+    turn(rig, "forearm.L", -0.6)
+    bpy.context.view_layer.update()
+    before = pose(rig)
+    bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.0, 1e-5))
+    assert all(np.allclose(values, before[name], atol=1e-3) for name, values in pose(rig).items())
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -586,7 +594,7 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     (error,) = re.findall(r"follows the motion to ([\d.]+) degrees", "".join(capfd.readouterr()))
     read = bridge.read_rig(rig)
     motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
-    skeleton, method = method_of(rig, chain_of(rig), read.skeleton)
+    skeleton, method = method_of(rig, chain_of(rig), read.skeleton, motion.pose)
     used = Lesson(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
     assert float(error) == pytest.approx(np.degrees(used), abs=0.1)
     assert chain_of(rig).successive

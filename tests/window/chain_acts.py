@@ -13,7 +13,7 @@ from drag_acts import EXTENSION, WAIT, armature, bone, channels, drop, grab, hea
 SHOULDER, HAND = "LeftShoulder", "LeftHand"
 ADD = "bpy.ops.poise.add_chain()"
 LEARN = "bpy.ops.poise.learn_list()"
-LAST = 20  # frame of the motion: learning takes long enough to be given up
+LAST = 16  # frame of the motion: learning takes long enough to be given up
 ASIDE = (1.1, 0.0, 0.5)  # no finger covers the hand there
 HEADER = 28  # pixels from one closed panel to the next
 FOLDS = 1.5  # seconds that Blender takes to show a panel folding
