@@ -56,7 +56,8 @@ def contribute(arguments: argparse.Namespace) -> int:
     own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
     if own:
         raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
-    skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
+    object = armature_of(job.armature)
+    skeleton = bridge.read_rig(object).skeleton
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
     if wrong is not None:
@@ -65,7 +66,8 @@ def contribute(arguments: argparse.Namespace) -> int:
         listed = read_list_file(arguments.list)
     else:
         with_effector = any(goal.point != "head" for goal in job.goals)
-        listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, with_effector=with_effector))
+        roles = bridge.read_roles(object, skeleton)
+        listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, roles, with_effector))
     ccd = (job.ccd or Ccd()).over(listed)
     return carry_out(arguments, replace(job, ccd=replace(ccd, base=base)), texts)
 
