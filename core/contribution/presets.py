@@ -208,8 +208,9 @@ def _parts(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int,
     found: dict[int, tuple[str, str]] = {}
     for bone in joints:
         role, called = known.get(bone), _ROLES.get(_CALLED.get(readings[bone].part, readings[bone].part))
-        wrong = not roles.humanoid and role is not None and role[0] in _TRUNK and called is not None
-        best = called if role is None or (wrong and called[0] not in _TRUNK) else role
+        best = role or called
+        if role and called and not roles.humanoid and role[0] in _TRUNK and called[0] not in _TRUNK:
+            best = called
         if best is not None:
             found[bone] = best
     return found
