@@ -19,8 +19,7 @@ from .. import rotation
 from ..actuations import AXES, Actuation, Axis
 from ..errors import CoreError
 from ..goals import Bone
-from ..humanoid.body import SIDES
-from ..humanoid.grip import finger_chains, finger_hinges
+from ..humanoid.grip import find_knuckles, finger_hinges
 from ..humanoid.names import FINGERS, read_names
 from ..humanoid.roles import Roles, find_roles
 from ..limits import LimitGroup
@@ -242,7 +241,7 @@ def _axes(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, 
     """
     groups = limit_groups(skeleton, list(joints), Pose.rest(skeleton, (1,)), True)
     bends, fingers = with_hinges(skeleton, roles)[1], finger_hinges(skeleton, roles)
-    knuckles = {chain[0] for side in SIDES for chain in finger_chains(roles, side).values()}
+    knuckles = find_knuckles(roles)
     found: dict[int, list[tuple[Axis, float]]] = {}
     for bone in joints:
         free = [axis for axis in range(3) if bone not in groups or _range(groups[bone], axis) > _FREE]

@@ -114,6 +114,11 @@ def finger_chains(roles: Roles, side: str) -> dict[str, tuple[int, ...]]:
     return {finger: chain for finger in FINGERS if (chain := roles.chain(f"{finger}.{side}"))}
 
 
+def find_knuckles(roles: Roles) -> set[int]:
+    """The first bones of all fingers."""
+    return {chain[0] for side in SIDES for chain in finger_chains(roles, side).values()}
+
+
 def has_fingers(roles: Roles, side: str) -> bool:
     """Whether the hand has any."""
     return bool(finger_chains(roles, side))

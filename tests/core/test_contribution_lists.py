@@ -108,14 +108,15 @@ def test_a_finger_curls_forward_and_its_last_joint_about_two_thirds_as_far(finge
 
 
 @pytest.mark.parametrize("side", ["L", "R"])
-def test_a_straight_finger_that_is_pulled_in_bends_towards_the_palm(side: str) -> None:
+@pytest.mark.parametrize("part", [0.1, 0.2, 0.3])
+def test_a_straight_finger_that_is_pulled_in_bends_towards_the_palm(side: str, part: float) -> None:
     bare = skeleton_of([*STRAIGHT, *HANDS, *THUMBS], np.random.default_rng(4))  # of any roll
     roles = find_roles(bare)
     skeleton, bends = with_hinges(bare, roles)
     first, last = f"ring1.{side}", f"ring3.{side}"
     entries = preset("finger", bare, first, last, roles)
     heads, _ = forward(bare, Pose.rest(bare))
-    place = heads[bare.index(last)] + 0.1 * (heads[bare.index(first)] - heads[bare.index(last)])
+    place = heads[bare.index(last)] + part * (heads[bare.index(first)] - heads[bare.index(last)])
     method = ContributionCCD(entries, base=first, sweeps=0, bends=bends)
     solution = solve(skeleton, Pose.rest(skeleton), [Goal(last, place)], method)
     assert solution.position_error[0] < 0.003
