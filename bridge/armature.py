@@ -5,7 +5,7 @@ is written would not be seen.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
 from ..core.channels import rotations_to_channel
+from ..core.pose import forward_matrices
 from ..core.rotation import Array
 from .channels import (
     ArmatureObject,
@@ -73,12 +74,19 @@ class Rig:
     """What does not change while an armature is posed; read again after any change to bones, constraints or modes.
 
     driven: why each driven bone is driven, e.g. 'constraint "IK" on "shin.L" (Inverse Kinematics)'.
+    scaled: further bones, parents first, whose scale alone is decided by something else.
     """
 
     object_name: str
     skeleton: Skeleton
     driven: dict[str, str]
     clamps: tuple[RotationClamp, ...] = ()
+    scaled: tuple[int, ...] = ()
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether its channels do not say all of its pose."""
+        return bool(self.driven or self.scaled)
 
     @cached_property
     def modes(self) -> ModeGroups:
@@ -174,8 +182,8 @@ def read_rig(object: ArmatureObject) -> Rig:
     rest = gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
 
     modes = tuple(channel.rotation_mode for channel in channels)
-    reasons, limiting = find_driven(object)
-    driven = np.array([name in reasons for name in names])
+    reasons, limiting, rescaled = find_driven(object)
+    driven, scaled = (np.array([name in some for name in names]) for some in (reasons, rescaled))
     connected = _flags(bones, "use_connect", 1)[:, 0]
     locks, frozen = _rotation_locks(object, modes)
     clamps, boxes = _rotation_limits(object, index, limiting)
@@ -189,7 +197,7 @@ def read_rig(object: ArmatureObject) -> Rig:
         lengths,
         limits=(*own_limits, *learned),
         stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
-        stretch=_stretch(channels, driven),
+        stretch=_stretch(channels, driven | scaled),
         movable=~(driven | locks.all(axis=1) | frozen),
         translatable=~(connected | driven)[:, None] & ~_flags(channels, "lock_location", 3),
         rotation_locks=locks,
@@ -201,19 +209,19 @@ def read_rig(object: ArmatureObject) -> Rig:
         driven=driven,
         rest_bases=rest,
     )
-    return Rig(object.name, skeleton, reasons, clamps)
+    return Rig(object.name, skeleton, reasons, clamps, tuple(np.flatnonzero(scaled).tolist()))
 
 
 def read_pose(object: ArmatureObject, rig: Rig) -> Pose:
     """The pose at the present frame as Blender evaluates it: Limit Rotation applied, driven bones by their matrices."""
     if object.data.pose_position == "REST":
         return Pose.rest(rig.skeleton)
-    return channels_to_pose(rig, read_channels(object, rig.channels), read_driven(object, rig))
+    return channels_to_pose(rig, read_channels(object, rig.channels), read_evaluated(object, rig))
 
 
-def read_driven(object: ArmatureObject, rig: Rig) -> Array | None:
-    """Matrices (J, 3, 4) in armature space where the rig has driven bones."""
-    return read_matrices(object) if rig.driven else None
+def read_evaluated(object: ArmatureObject, rig: Rig) -> Array | None:
+    """Matrices (J, 3, 4) in armature space where the rig has driven or scaled bones."""
+    return read_matrices(object) if rig.evaluated else None
 
 
 def read_matrices(object: ArmatureObject) -> Array:
@@ -222,8 +230,8 @@ def read_matrices(object: ArmatureObject) -> Array:
     return gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
 
 
-def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Array | None) -> Pose:
-    """Channel arrays (..., J, n) as a pose, without scales that are noise."""
+def channels_to_pose(rig: Rig, channels: dict[str, Array], evaluated: Array | None) -> Pose:
+    """Channel arrays (..., J, n), and evaluated matrices (..., J, 3, 4), as a pose, without scales that are noise."""
     rotations = channels_to_rotations(channels, rig.modes)
     scaled = np.abs(channels["scale"] - 1.0) > _UNSCALED
     scales: Array | None = np.where(scaled, channels["scale"], 1.0) if scaled.any() else None
@@ -234,7 +242,25 @@ def channels_to_pose(rig: Rig, channels: dict[str, Array], driven_matrices: Arra
             own = own * np.where(scales[..., clamp.bones, None, :] < 0.0, -1.0, 1.0)
             scales[..., clamp.bones, :] = np.abs(scales[..., clamp.bones, :])
         rotations[..., clamp.bones, :] = clamp(own)
-    return Pose(rotations, channels["location"], scales, driven_matrices)
+    pose = Pose(rotations, channels["location"], scales, evaluated if rig.driven else None)
+    return _rescaled(rig, pose, evaluated) if rig.scaled and evaluated is not None else pose
+
+
+def _rescaled(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
+    """The pose with the scales that its scaled bones have: those with which their axes are as long as evaluated."""
+    above = sorted({bone for scaled in rig.scaled for bone in rig.skeleton.ancestors(scaled)})
+    lengths = np.linalg.norm(evaluated[..., above, :, :3], axis=-2)
+    if pose.scales is None and np.all(np.abs(lengths - 1.0) <= _UNSCALED):
+        return pose
+    scales = np.ones_like(pose.translations) if pose.scales is None else pose.scales.copy()
+    within = {bone: len({*rig.scaled} & {*rig.skeleton.ancestors(bone)}) for bone in rig.scaled}
+    for depth in sorted(set(within.values())):  # each is seen on the scale of those before it
+        bones = [bone for bone, found in within.items() if found == depth]
+        made = forward_matrices(rig.skeleton, replace(pose, scales=scales))
+        long, short = (np.linalg.norm(matrices[..., bones, :, :3], axis=-2) for matrices in (evaluated, made))
+        scales[..., bones, :] *= np.where(short > 0.0, long / np.where(short > 0.0, short, 1.0), 1.0)
+    scaled = np.abs(scales - 1.0) > _UNSCALED
+    return replace(pose, scales=np.where(scaled, scales, 1.0) if scaled.any() else None)
 
 
 class PoseWriter:

@@ -2,6 +2,7 @@
 
 What may become active counts as active: a constraint whose influence or mute is driven or animated drives its bones
 even while it is off, because a motion has to be read with one skeleton. A driver counts unless it is muted or invalid.
+What scales a bone and does nothing else to it leaves it free to turn.
 B-Bone settings bend the mesh only; they never change a bone's matrix or its children (measured in 4.5 and 5.2).
 """
 
@@ -17,6 +18,8 @@ from .channels import CHANNELS, ArmatureObject
 
 _BONE_PATH: Final = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)')
 _BONE_FLAGS: Final = {"inherit_scale", "use_inherit_rotation", "use_local_location", "use_connect"}
+_DECIDING: Final = {*CHANNELS, *_BONE_FLAGS, "rotation_mode"} - {"scale"}  # paths of drivers
+_SCALING: Final = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}  # how long a bone's axes are, and nothing else
 _ALL: Final = 1 << 15  # a chain of all ancestors; Blender itself stops at 255
 
 AnimatedPaths = dict[str, set[str]]  # by bone: what follows `pose.bones["..."].`
@@ -28,14 +31,21 @@ def split_path(data_path: str) -> tuple[str, str] | None:
     return None if match is None else (bpy.utils.unescape_identifier(match[1]), match[2])
 
 
-def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any]]:
-    """Driven bones with the reason, and bones that nothing but one plain local Limit Rotation limits, with it."""
+def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str]]:
+    """Driven bones with the reason; bones that nothing but one plain local Limit Rotation limits, with it; scaled ones.
+
+    Those are turned and moved by their own channels, and something else decides their scale.
+    """
     drivers = _driven_paths(object)
     animated = _animated_paths(object)
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
+    scaled = {name for name, paths in drivers.items() if "scale" in paths}
     for bone in object.pose.bones:
         active = [c for c in bone.constraints if _may_act(c, drivers[bone.name] | animated[bone.name])]
+        if any(c.type in _SCALING for c in active):
+            scaled.add(bone.name)
+            active = [c for c in active if c.type not in _SCALING]
         if len(active) == 1 and _is_plain_limit(active[0], drivers[bone.name] | animated[bone.name]):
             limits[bone.name] = active[0]
             continue
@@ -44,7 +54,7 @@ def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any]]
             for name in decided_by(constraint, bone):
                 reasons.setdefault(name, f'constraint "{constraint.name}" on "{bone.name}" ({kind})')
     for name, paths in drivers.items():
-        path = next((p for p in sorted(paths) if p in CHANNELS or p in _BONE_FLAGS or p == "rotation_mode"), None)
+        path = next((p for p in sorted(paths) if p in _DECIDING), None)
         if path is not None:
             reasons.setdefault(name, f'driver on {path} of "{name}"')
     for name, paths in animated.items():
@@ -52,7 +62,8 @@ def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any]]
             reasons.setdefault(name, f'animated rotation mode of "{name}"')
     names = set(object.pose.bones.keys())
     driven = {name: reason for name, reason in reasons.items() if name in names}
-    return driven, {name: constraint for name, constraint in limits.items() if name not in driven}
+    limits = {name: constraint for name, constraint in limits.items() if name not in driven}
+    return driven, limits, (scaled & names) - driven.keys()
 
 
 def _driven_paths(object: ArmatureObject) -> AnimatedPaths:

@@ -71,7 +71,7 @@ def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:
     data = object.animation_data
     context: Any = bpy.context
     render = context.scene.render
-    if rig.driven or object.parent is not None or render.frame_map_old != render.frame_map_new:
+    if rig.evaluated or object.parent is not None or render.frame_map_old != render.frame_map_new:
         return False
     if any(not c.mute for c in object.constraints) or object.data.animation_data is not None:
         return False
@@ -162,4 +162,4 @@ def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]
         write_channels(object, before)
         context.view_layer.update()
     stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
-    return channels_to_pose(rig, stacked, np.stack(matrices) if rig.driven else None), np.stack(worlds)
+    return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)

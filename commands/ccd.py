@@ -3,7 +3,7 @@
 A list is `[{"bone", "axis": "X|Y|Z", "fraction", "angle" in degrees}]` in the order in which the joints are turned.
 The method is `{"name": "ccd", "list": [...], "base", "mode", "share", "passes", "sweeps", "finish", "successive"}`;
 all but the name have defaults, those of `ContributionCCD`. Or it is `{"name": "ccd", "chain": NAME}`: a chain that is
-saved with the armature, with its list, its numbers, and the limits of anatomy that a drag by it keeps.
+saved with the armature, with its list and its numbers.
 
 What JOB.json leaves open, as decided here:
 - the job has one goal: a "position", or a pin of it, of the chain's effector. Where it is off, frames stay as they are;

@@ -10,9 +10,8 @@ import numpy as np
 
 from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
-from ..core.contribution import preset, preset_for
+from ..core.contribution import preset, preset_for, with_hinges
 from ..core.humanoid import Roles
-from ..core.humanoid.anatomy import anatomy
 from ..core.solvers.chain import bones_between, effector_place, find_path
 from .ccd import NUMBERS
 from .pins import LIMITS
@@ -88,10 +87,11 @@ def find_chain(object: Any, name: str, effector: str) -> Any:
 
 
 def method_of(
-    object: Any, chain: Any, skeleton: Skeleton, roles: Roles | None = None
+    object: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
 ) -> tuple[Skeleton, ContributionCCD]:
-    """For core: the skeleton with the limits of its anatomy, and the method. Raises CoreError for bones that are gone.
+    """For core: the skeleton with the limits of its anatomy, and the method, to go from a pose (...).
 
+    Raises CoreError for bones that are gone.
     A drag takes it step by step itself: the method is not successive.
     """
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
@@ -99,15 +99,9 @@ def method_of(
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
     numbers = read_numbers(chain)
     numbers["successive"] = False
-    known = anatomy(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles)
-    method = ContributionCCD(
-        read_actuations(chain),
-        **numbers,
-        base=chain.base,
-        limits=bool(LIMITS[object.poise_limits]),
-        bends=known.bends,
-    )
-    return replace(skeleton, limits=(*skeleton.limits, *known.limits)), method
+    skeleton, bends = with_hinges(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles, pose)
+    limits = bool(LIMITS[object.poise_limits])
+    return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
 
 
 def bones_of(skeleton: Skeleton, chain: Any) -> list[int]:
@@ -176,9 +170,9 @@ def solved_again(object: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[
 
     Raises CoreError where the chain, or the pose, is not as it was.
     """
-    skeleton, method = method_of(object, chain, rig.skeleton)
     goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
     start = start_of(chain, rig.skeleton, pose, goal)
+    skeleton, method = method_of(object, chain, rig.skeleton, start)
     solution = method.solve(skeleton, start, [goal])
     before = [rig.skeleton.index(turn.name) for turn in chain.turns]
     bones = list(dict.fromkeys([*bones_of(skeleton, chain), *before]))

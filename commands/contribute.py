@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Skeleton
-from ..core.contribution import PRESETS, learn, preset
+from ..core import Actuation, ContributionCCD, CoreError, Skeleton
+from ..core.contribution import PRESETS, learn, preset, with_hinges
 from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .edit import keyed_range
 from .fields import read_range
@@ -56,7 +56,8 @@ def contribute(arguments: argparse.Namespace) -> int:
     own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
     if own:
         raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
-    skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
+    object = armature_of(job.armature)
+    skeleton = bridge.read_rig(object).skeleton
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
     if wrong is not None:
@@ -65,7 +66,8 @@ def contribute(arguments: argparse.Namespace) -> int:
         listed = read_list_file(arguments.list)
     else:
         with_effector = any(goal.point != "head" for goal in job.goals)
-        listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, with_effector=with_effector))
+        roles = bridge.read_roles(object, skeleton)
+        listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, roles, with_effector))
     ccd = (job.ccd or Ccd()).over(listed)
     return carry_out(arguments, replace(job, ccd=replace(ccd, base=base)), texts)
 
@@ -78,7 +80,9 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     base, effector = _ends(arguments.chain, rig.skeleton)
     first, last = keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
-    found = learn(rig.skeleton, motion.pose, effector, base)
+    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(object, rig.skeleton), motion.pose)
+    method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
+    found = learn(skeleton, motion.pose, effector, base, method=method)
     data = {
         "armature": object.name,
         "frames": [first, last],

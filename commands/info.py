@@ -105,7 +105,7 @@ def _controls(object: Any) -> dict[str, Any]:
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:
-    driven, limiting = find_driven(object)
+    driven, limiting, _ = find_driven(object)
     return [
         {
             "name": bone.name,

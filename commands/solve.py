@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
+from ..core.contribution import with_hinges
 from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.rotation import Array
@@ -221,11 +222,13 @@ def _solution(
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
         chain = find_chain(object, job.ccd.chain, job.goals[0].bone)
-        limited, method = method_of(object, chain, writable, roles)
+        limited, method = method_of(object, chain, writable, pose, roles)
         more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
         return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
-        return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
+        limited, bends = with_hinges(writable, roles, pose)
+        method = job.ccd.method(bool(job.limits), position_tolerance)
+        return solve(limited, pose, goals, replace(method, bends=bends))
     if job.humanoid is not None:
         body = job.humanoid.method(roles, bool(job.limits), position_tolerance, rotation_tolerance)
         return solve(writable, pose, goals, body)

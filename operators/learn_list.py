@@ -19,7 +19,7 @@ from .chains import ListTool, active_chain
 from .tool import counted
 from .tune_chain import tune
 
-_TICK: Final = 0.05  # seconds of learning, and then Blender has its turn
+_TICK: Final = 0.2  # seconds of learning, and then Blender has its turn: drawing the window may take as long
 _STEPS: Final = 100  # of the progress shown at the mouse
 _NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # that it is learnt with
 _RANGE: Final[dict[str, Any]] = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
@@ -94,7 +94,7 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         chain, rig = active_chain(object), bridge.read_rig(object)
         motion, _ = bridge.read_motion(object, rig, np.arange(self.frame_start, self.frame_end + 1))
         self._object, self._chain = object.name, chain.name
-        skeleton, method = method_of(object, chain, rig.skeleton)
+        skeleton, method = method_of(object, chain, rig.skeleton, motion.pose)
         self._steps: Generator[float, None, Learned] = learning(
             skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), replace(method, **_NUMBERS)
         )

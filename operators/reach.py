@@ -58,7 +58,7 @@ class ReachSession(Session):
     def _prepare(self, object: Any) -> tuple[Skeleton, ContributionCCD]:
         chain = object.poise_chains[self._place]
         self._step_by_step = chain.successive
-        prepared = method_of(object, chain, self.rig.skeleton)
+        prepared = method_of(object, chain, self.rig.skeleton, self.start)
         self._bones = bones_of(self.rig.skeleton, chain)
         return prepared
 

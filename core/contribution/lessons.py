@@ -171,31 +171,34 @@ class Lesson:
         for number, step in enumerate(_STEPS):
             for place in range(len(guess)):
                 for tried in _variants(best, place, step) if place < len(best) else ():
-                    cost = self._cost(tried)
+                    cost = self._cost(tried, _WORTH * least)
                     if cost < _WORTH * least:
                         best, least = tried, cost
                     yield (number + place / len(guess)) / len(_STEPS)
         yield 1.0
         return best
 
-    def _cost(self, actuations: tuple[Actuation, ...]) -> float:
-        """The mean error of a replay over some frames, in the base's frame, without the pins solver's finish."""
+    def _cost(self, actuations: tuple[Actuation, ...], most: float = np.inf) -> float:
+        """The mean error of a replay over some frames, in the base's frame, without the pins solver's finish.
+
+        A replay that has come to `most` already is not gone on with.
+        """
         stride = -(-len(self.path) // _FRAMES)
         frames = np.arange(0, len(self.path), stride)
         one = replace(self.goal, position=self.path[0])
         method = replace(self.method, actuations=actuations)
         walk = method.prepare(self.skeleton, self.given[0], [one]).walk
         assert isinstance(walk, ChainFrame)
-        turns: list[Array] = []
-        lost = 0.0
-        for x, y, z in self._seen_from_base(np.zeros_like(frames), frames).tolist():
-            walk.reach((x, y, z))
-            turns.append(walk.turns)
-            lost += walk.error > _LOST * walk.plan.tolerance
-        own = np.repeat(self.own[:1], len(frames), axis=0)
         nodes = [self.joints.index(bone) for bone in walk.chain.path.bones]
-        own[:, nodes] = walk.chain.own_rotations(np.array(turns), 0)
-        return float(rotation.angle_between(own, self.own[frames]).mean()) + _OFF * lost / len(frames)
+        own, cost = self.own[0].copy(), 0.0
+        for frame, (x, y, z) in zip(frames, self._seen_from_base(np.zeros_like(frames), frames).tolist(), strict=True):
+            walk.reach((x, y, z))
+            own[nodes] = walk.chain.own_rotations(walk.turns, 0)
+            cost += float(rotation.angle_between(own, self.own[frame]).mean()) / len(frames)
+            cost += _OFF * (walk.error > _LOST * walk.plan.tolerance) / len(frames)
+            if cost >= most:
+                break
+        return cost
 
 
 def _variants(actuations: tuple[Actuation, ...], place: int, step: float) -> Iterator[tuple[Actuation, ...]]:

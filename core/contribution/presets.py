@@ -19,19 +19,24 @@ from .. import rotation
 from ..actuations import AXES, Actuation, Axis
 from ..errors import CoreError
 from ..goals import Bone
-from ..humanoid.anatomy import anatomy
+from ..humanoid.grip import find_knuckles, finger_hinges
+from ..humanoid.names import FINGERS, read_names
 from ..humanoid.roles import Roles, find_roles
 from ..limits import LimitGroup
 from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solvers.chain import bones_between
-from ..solvers.chain_limits import allowed, limit_groups
+from ..solvers.chain_limits import allowed, at_frames, limit_groups
+from .hinges import with_hinges
 
 _FREE: Final = float(np.radians(5.0))  # an axis that turns less far is none
 _TWIST: Final = 0.3  # share of a joint's numbers for its twist: it moves the effector little, and skin a lot
 _ASIDE: Final = 0.15  # share for axes of a hinge that it hardly turns about, where nothing forbids it to
 _TENTACLE: Final = 9  # joints from which on a chain is a tentacle
 _TAIL: Final = 5
+_FINGER: Final = 3
+_PHALANGES: Final = ("knuckle", "middle", "last")  # and all beyond
+_LEAST_LIMB: Final = 0.5  # of the skeleton's size: shorter ones that play no part are jaws, toes, eyebrows, skirts
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,13 @@ _LIMBS: Final = {
         "girdle": _Share(0.05, 0.0),
         "trunk": _Share(0.03, 0.0),
     },
+    # the knuckle aims; one tendon bends the other two, the last one two thirds as far as the one before
+    "finger": {
+        "knuckle": _Share(0.5, 5.0),
+        "middle": _Share(0.6, 8.0),
+        "last": _Share(0.4, 5.0),
+        "trunk": _Share(0.05, 0.0),
+    },
 }
 
 
@@ -83,14 +95,8 @@ def _tentacle(count: int) -> list[_Share]:
     return [_Share(min(1.0, 3.0 / count), 2.0) for _ in range(count)][::-1]
 
 
-def _finger(count: int) -> list[_Share]:
-    """The knuckle aims; the last joint goes two thirds as far as the one before: one tendon bends both."""
-    middle = 0.6
-    return ([_Share(0.5, 5.0), _Share(middle, 8.0)] + [_Share(2.0 / 3.0 * middle, 5.0)] * count)[:count]
-
-
 _ROWS: Final[dict[str, Callable[[int], list[_Share]]]] = {
-    "spine": _spine, "neck": _neck, "tail": _tail, "finger": _finger, "tentacle": _tentacle
+    "spine": _spine, "neck": _neck, "tail": _tail, "tentacle": _tentacle
 }  # fmt: skip
 _FROM_THE_TIP: Final = ("tentacle",)
 PRESETS: Final = (*_LIMBS, *_ROWS)
@@ -100,8 +106,15 @@ _ROLES: Final = {
     "forearm": ("arm", "hinge"), "upper_arm": ("arm", "root"), "hand": ("arm", "end"), "shoulder": ("arm", "girdle"),
     "shin": ("leg", "hinge"), "thigh": ("leg", "root"), "foot": ("leg", "end"), "toe": ("leg", "end"),
     "neck": ("neck", ""), "head": ("neck", ""), "spine": ("spine", ""), "hips": ("spine", ""), "tail": ("tail", ""),
-    "leg": ("leg", ""), "arm": ("arm", ""), "wing": ("arm", ""),  # of creatures: joints are told by their places
-} | dict.fromkeys(("thumb", "index", "middle", "ring", "pinky"), ("finger", ""))  # fmt: skip
+    # of creatures, or so called: joints are told by their places
+    "leg": ("leg", ""), "arm": ("arm", ""), "wing": ("arm", ""),
+} | dict.fromkeys(("finger", *FINGERS), ("finger", ""))  # fmt: skip
+
+_CALLED: Final = {  # what names say that is no role
+    "clavicle": "shoulder", "upperarm": "upper_arm", "elbow": "forearm", "wrist": "hand", "knee": "shin",
+    "ankle": "foot", "chest": "spine",
+}  # fmt: skip
+_TRUNK: Final = ("spine", "neck", "tail")
 
 
 def preset(
@@ -122,16 +135,17 @@ def preset(
         raise CoreError(f'There is no preset "{name}"; there are {", ".join(PRESETS)}.')
     roles = find_roles(skeleton) if roles is None else roles
     joints = _joints(skeleton, base, effector, with_effector)
+    parts = _parts(skeleton, roles, joints)
     if name in _LIMBS:
-        shares = _limb(name, joints, _parts(roles))
+        shares = _limb(name, joints, parts)
     else:
         order = joints[::-1] if name in _FROM_THE_TIP else joints
         shares = list(zip(order, _ROWS[name](len(order)), strict=True))
-    hinges = _hinges(skeleton, roles, joints)
+    axes = _axes(skeleton, roles, joints)
     return tuple(
         Actuation(skeleton.names[bone], axis, min(1.0, part * share.fraction), float(np.radians(part * share.angle)))
         for bone, share in shares
-        for axis, part in hinges[bone]
+        for axis, part in axes[bone]
     )
 
 
@@ -142,25 +156,28 @@ def preset_for(
     roles: Roles | None = None,
     with_effector: bool = False,
 ) -> str:
-    """The name of the preset that suits a chain: by the roles of its joints, else by its shape."""
+    """The name of the preset that suits a chain: by the roles and names of its bones, else by its shape."""
     roles = find_roles(skeleton) if roles is None else roles
     joints = _joints(skeleton, base, effector, with_effector)
-    parts = _parts(roles)
-    found = [parts[bone][0] for bone in joints if bone in parts]
-    for name in ("arm", "leg"):  # a chain from the spine to the hand is an arm
-        if name in found:
-            return name if found.count(name) < _TENTACLE else "tentacle"
-    if found:
-        return max(dict.fromkeys(found), key=found.count)
+    bones = [bone for way in bones_between(skeleton, base, effector) for bone in way]
+    found = list(_parts(skeleton, roles, bones).values())
+    names = [name for name, part in found if part not in ("end", "girdle")]  # a wrist makes no arm
+    if names and 2 * len(found) >= len(bones):  # else most of it is something that hangs there, like hair on a head
+        for name in ("arm", "leg"):  # a chain from the spine to the hand is an arm
+            if name in names:
+                return name if names.count(name) < _TENTACLE else "tentacle"
+        return max(dict.fromkeys(names), key=names.count)
     count = len(joints)
     if count >= _TAIL:
         return "tentacle" if count >= _TENTACLE else "tail"
-    hinges = [len(axes) == 1 for axes in _hinges(skeleton, roles, joints).values()]
-    if count == len(_finger(3)) and all(hinges[1:]):
+    hinges = [len(axes) == 1 for axes in _axes(skeleton, roles, joints).values()]
+    if count == _FINGER and all(hinges[1:]):
         return "finger"
     heads = skeleton.rest_matrices[:, :, 3]
-    down = heads[skeleton.index(effector)] - heads[joints[0]]
-    return "leg" if down[2] < -0.5 * np.linalg.norm(down) else "arm"
+    way = heads[skeleton.index(effector)] - heads[joints[0]]
+    if rotation.lengths(way) < _LEAST_LIMB * skeleton.size:
+        return "tail"
+    return "leg" if way[2] < -0.5 * rotation.lengths(way) else "arm"
 
 
 def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone, with_effector: bool) -> list[int]:
@@ -174,42 +191,65 @@ def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone, with_effector
     return joints
 
 
-def _parts(roles: Roles) -> dict[int, tuple[str, str]]:
-    """Bone -> preset and part."""
-    found: dict[int, tuple[str, str]] = {}
+def _parts(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Joint -> preset and part: by its role, else by what it is called, like the controls of a rig.
+
+    Where the two differ about the trunk of a creature, which is told by its place, the name counts.
+    """
+    known: dict[int, tuple[str, str]] = {}
     for role, bones in (*roles.bones.items(), *roles.limbs.items()):
-        known = _ROLES.get(role.partition(".")[0])
-        if known is not None:
-            found |= dict.fromkeys((bones,) if isinstance(bones, int) else bones, known)
+        chain, name = (bones,) if isinstance(bones, int) else bones, role.partition(".")[0]
+        if name in FINGERS:
+            known |= {bone: ("finger", _PHALANGES[min(place, 2)]) for place, bone in enumerate(chain)}
+        elif name in _ROLES:
+            known |= dict.fromkeys(chain, _ROLES[name])
+    readings = read_names(skeleton.names)
+    found: dict[int, tuple[str, str]] = {}
+    for bone in joints:
+        role, called = known.get(bone), _ROLES.get(_CALLED.get(readings[bone].part, readings[bone].part))
+        best = role or called
+        if role and called and not roles.humanoid and role[0] in _TRUNK and called[0] not in _TRUNK:
+            best = called
+        if best is not None:
+            found[bone] = best
     return found
 
 
 def _limb(name: str, joints: list[int], parts: dict[int, tuple[str, str]]) -> list[tuple[int, _Share]]:
-    """The joints of an arm or a leg in the order of their parts."""
+    """The joints of an arm, a leg or a finger in the order of their parts."""
     order = list(_LIMBS[name])
     own = {bone: parts[bone][1] for bone in joints if bone in parts and parts[bone][0] == name and parts[bone][1]}
-    if "hinge" in own.values():
+    count = len(joints)
+    if {"hinge", "middle"} & set(own.values()):
         part_of = {bone: own.get(bone, "trunk") for bone in joints}
+    elif name == "finger":
+        part_of = {bone: _PHALANGES[min(place, 2)] for place, bone in enumerate(joints)}
     else:  # trunk ... girdle, root, hinge, end: the last three that there are, and what comes before
-        row = ["root", "hinge", "end"] if len(joints) > 2 else ["root", "hinge"]
-        row = ["trunk"] * max(0, len(joints) - len(row) - 1) + ["girdle"] * (len(joints) > len(row)) + row
-        part_of = dict(zip(joints, row[-len(joints) :], strict=True))
+        row = ["root", "hinge", "end"] if count > 2 else ["root", "hinge"]
+        row = ["trunk"] * max(0, count - len(row) - 1) + ["girdle"] * (count > len(row)) + row
+        part_of = dict(zip(joints, row[-count:], strict=True))
     return sorted(
         ((bone, _LIMBS[name][part_of[bone]]) for bone in joints), key=lambda pair: order.index(part_of[pair[0]])
     )
 
 
-def _hinges(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, list[tuple[Axis, float]]]:
+def _axes(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, list[tuple[Axis, float]]]:
     """Joint -> the axes that it turns about, with the share of its numbers for each, the main ones first.
 
     Axes that limits and locks leave free; of elbows, knees and bent creatures' limbs, the one that they bend about.
+    Fingers close, and their knuckles go aside.
     """
     groups = limit_groups(skeleton, list(joints), Pose.rest(skeleton, (1,)), True)
-    bends = anatomy(skeleton, roles).bends
+    bends, fingers = with_hinges(skeleton, roles)[1], finger_hinges(skeleton, roles)
+    knuckles = find_knuckles(roles)
     found: dict[int, list[tuple[Axis, float]]] = {}
     for bone in joints:
         free = [axis for axis in range(3) if bone not in groups or _range(groups[bone], axis) > _FREE]
         main = int(np.argmax(np.abs(bends[bone]))) if bends[bone].any() else -1
+        if bone in fingers and main in free:
+            aside = np.abs(fingers[bone][1])
+            aside[main] = 0.0
+            free = [axis for axis in free if axis == main or (bone in knuckles and axis == np.argmax(aside))]
         shares: list[tuple[Axis, float]] = []
         for axis in sorted(free, key=lambda axis: (axis != main, axis == 1)):
             part = 1.0 if len(free) == 1 or axis == main else _TWIST if axis == 1 else 1.0 if main < 0 else _ASIDE
@@ -222,4 +262,4 @@ def _range(groups: tuple[LimitGroup, ...], axis: int) -> float:
     """How far a bone turns about an axis from rest, both ways, radians."""
     ways = np.array([np.pi, -np.pi])
     rest = np.tile(rotation.IDENTITY, (2, 1))
-    return float(np.abs(allowed(groups, rest, axis, ways, np.zeros(2, int))).sum())
+    return float(np.abs(allowed(at_frames(groups, np.zeros(2, int)), rest, axis, ways)).sum())

@@ -64,7 +64,7 @@ _SPINE_JOINTS: Final = 3
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, like halves of a pelvis: no joints of a body
 
 _BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # the axes that they bend about
-_BEND: Final = 0.1  # radians
+BEND: Final = 0.1  # radians
 _BENT: Final = float(np.radians(2.0))  # a joint of a creature that is bent by more at rest bends that way
 # A rest pose that is bent by the second or more says in which plane the joint bends, one by the first or less nothing.
 _TOLD: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
@@ -313,10 +313,10 @@ class _Body:
                 hinge = rotation.log(rotation.shortest(*ways))
                 angle = float(np.linalg.norm(hinge))
                 if angle > _BENT:
-                    result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), _BEND / angle * hinge)
+                    result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), BEND / angle * hinge)
         for bone, (part, side) in self.parts.items():
             if part in _BENDS:
-                result[bone] = rotation.rotate(self.axes[bone], _BEND * mirrored_turn(_BENDS[part], side))
+                result[bone] = rotation.rotate(self.axes[bone], BEND * mirrored_turn(_BENDS[part], side))
         return result
 
 

@@ -18,10 +18,10 @@ from .sides import mirrored_turn
 
 # Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
 # other ranges only keep a joint from going round sideways.
-_ASIDE: Final = 45.0
+ASIDE: Final = 45.0
 HINGES: Final = {
-    "forearm": ("XZY", (-np.inf, -160.0, -_ASIDE), (np.inf, 0.0, _ASIDE)),
-    "shin": ("YZX", (0.0, -_ASIDE, -_ASIDE), (155.0, _ASIDE, _ASIDE)),
+    "forearm": ("XZY", (-np.inf, -160.0, -ASIDE), (np.inf, 0.0, ASIDE)),
+    "shin": ("YZX", (0.0, -ASIDE, -ASIDE), (155.0, ASIDE, ASIDE)),
 }
 
 # The turn where the angles are zero, their lower and upper degrees. In the middle of a wide range angles without an
@@ -50,7 +50,7 @@ def hinge_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
         return ()
     orders, lower, upper = zip(*(HINGES[parts[bone][0]] for bone in bones), strict=True)
     box = EulerBox(bones, orders, *_sided(np.array(lower), np.array(upper), [parts[bone][1] for bone in bones]))
-    return (_framed(box, axes[bones], canonical[bones]),)
+    return (framed(box, axes[bones], canonical[bones]),)
 
 
 def range_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, ...]:
@@ -65,7 +65,7 @@ def range_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
     box = OrderFreeBox(bones, *_sided(lower * wider[:, None], upper * wider[:, None], sides))
     turns = [mirrored_turn(middle, side) for middle, side in zip(middles, sides, strict=True)]
     middle = rotation.exp(rotation.rotate(axes[bones], np.radians(turns)))
-    return (_framed(box, axes[bones], rotation.mul(canonical[bones], middle)),)
+    return (framed(box, axes[bones], rotation.mul(canonical[bones], middle)),)
 
 
 def _sided(lower: Array, upper: Array, sides: list[str]) -> tuple[Array, Array]:
@@ -75,6 +75,6 @@ def _sided(lower: Array, upper: Array, sides: list[str]) -> tuple[Array, Array]:
     return ends.min(axis=0), ends.max(axis=0)
 
 
-def _framed(box: EulerBox | OrderFreeBox, axes: Array, zero: Array) -> Framed:
+def framed(box: EulerBox | OrderFreeBox, axes: Array, zero: Array) -> Framed:
     """Limits of how far a bone is turned, about these axes, from where its own rotation is `zero`."""
     return Framed(box, rotation.mul(rotation.inv(axes), rotation.inv(zero)), axes)

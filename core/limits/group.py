@@ -25,7 +25,7 @@ class LimitGroup(Protocol):
 
     @property
     def folds(self) -> int:
-        """How many coordinates, the last ones, tell nothing new of how far outside a rotation is; hard bounds need them."""
+        """How many coordinates, the last ones, tell nothing new of how far outside a rotation is; hard ones need them."""
         ...
 
     @property

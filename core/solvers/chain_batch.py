@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array
 from .chain import Chain
-from .chain_limits import allowed
+from .chain_limits import allowed, at_frames
 from .chain_plan import (
     BALL,
     DAMPING,
@@ -147,7 +147,7 @@ class _Walk(ChainWalk):
             sign = -1.0 if self.inverted[node] else 1.0
             self.store()
             own = chain.own_rotations(self.batch.turns[self.frames], self.frames)[:, node]
-            angle = sign * allowed(chain.limits[node], own, step.axis, sign * angle, self.frames)
+            angle = sign * allowed(at_frames(chain.limits[node], self.frames), own, step.axis, sign * angle)
         scale = np.sin(0.5 * angle)
         self.turn(step.node, (np.cos(0.5 * angle), scale * axis[0], scale * axis[1], scale * axis[2]))
 

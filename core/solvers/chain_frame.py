@@ -3,14 +3,14 @@
 No step makes an array, but those of joints that have limits. `ChainBatch` does the same for many frames at once.
 """
 
-from math import atan2, cos, hypot, sin, sqrt
+from math import acos, atan2, cos, hypot, sin, sqrt
 
 import numpy as np
 
 from .. import rotation
 from ..rotation import Array
 from .chain import Chain
-from .chain_limits import allowed
+from .chain_limits import Room, allowed, at_frames, find_room, is_within
 from .chain_plan import (
     BALL,
     DAMPING,
@@ -37,12 +37,16 @@ class ChainFrame(ChainWalk):
         self.links = [(x, y, z) for x, y, z in chain.links[frame].tolist()]
         columns = np.swapaxes(rotation.to_matrix(chain.frames[frame]), -1, -2)
         self.axes = [[(x, y, z) for x, y, z in node] for node in columns.tolist()]
+        self.own = _quaternions(chain.own[frame])
+        self.frames = _quaternions(chain.frames[frame])
+        self.limits = {node: at_frames(groups, np.array([frame])) for node, groups in chain.limits.items()}
+        self.rooms: dict[int, tuple[Quaternion, Room]] = {}  # where a joint was, and the room that it had there
         self.rotations = [STILL] * self.count
         self.error, self.finished = 0.0, False
 
     def restart(self, turns: Array | None = None) -> None:
         """Go on from turns (n, 4); by default from the pose that was read."""
-        self.rotations = [STILL] * self.count if turns is None else [(w, x, y, z) for w, x, y, z in turns.tolist()]
+        self.rotations = [STILL] * self.count if turns is None else _quaternions(turns)
 
     @property
     def turns(self) -> Array:
@@ -96,12 +100,32 @@ class ChainFrame(ChainWalk):
             return
         angle = step.part_of(atan2(sine, cosine), larger)
         if step.limited and angle:
-            sign = -1.0 if self.inverted[step.node] else 1.0
-            own = self.chain.own_rotations(self.turns, self.frame)[[step.node]]
-            limits, frames = self.chain.limits[step.node], np.array([self.frame])
-            angle = sign * float(allowed(limits, own, step.axis, np.array([sign * angle]), frames)[0])
+            angle = self._limited(step, angle)
         scale = sin(0.5 * angle)
         self.turn(step.node, (cos(0.5 * angle), scale * axis[0], scale * axis[1], scale * axis[2]))
+
+    def _limited(self, step: Step, angle: float) -> float:
+        """How much of an angle the joint's limits let it turn; the same room does for many small turns."""
+        node, limits, own = step.node, self.limits[step.node], self._own_rotation(step.node)
+        there, room = self.rooms.get(node, (own, None))
+        if room is None or not is_within(room, abs(angle) + _between(own, there)):
+            room = find_room(limits, np.array(own))
+            if room is not None:
+                self.rooms[node] = own, room
+            if room is None or not is_within(room, abs(angle)):
+                sign = -1.0 if self.inverted[node] else 1.0
+                return sign * float(allowed(limits, np.array([own]), step.axis, np.array([sign * angle]))[0])
+        return angle
+
+    def _own_rotation(self, node: int) -> Quaternion:
+        """`Chain.own_rotations` of one bone."""
+        own, axes, turn = self.own[node], self.frames[node], self.rotations[node]
+        if turn is STILL:
+            return own
+        local = mul(_inverse(axes), mul(turn, axes))
+        w, x, y, z = mul(_inverse(local) if self.inverted[node] else local, own)
+        scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+        return w * scale, x * scale, y * scale, z * scale
 
     # -- ball joints only ---------------------------------------------------------------------------------------------
 
@@ -194,6 +218,23 @@ class ChainFrame(ChainWalk):
             before = (w, -x, -y, -z)
         self.error = distance
         return used
+
+
+def _quaternions(rotations: Array) -> list[Quaternion]:
+    """Rotations (n, 4) as plain numbers."""
+    return [(w, x, y, z) for w, x, y, z in rotations.tolist()]
+
+
+def _between(a: Quaternion, b: Quaternion) -> float:
+    """The angle between two rotations."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return 2.0 * acos(min(1.0, abs(aw * bw + ax * bx + ay * by + az * bz)))
+
+
+def _inverse(turn: Quaternion) -> Quaternion:
+    w, x, y, z = turn
+    return w, -x, -y, -z
 
 
 def _gap(goal: Triple, ways: list[Triple]) -> Triple:

@@ -13,8 +13,8 @@ import pytest
 import bridge
 from bridge import Grab
 from commands.ccd import actuations_data, read_list_file
-from commands.chains import method_of, read_actuations
-from core import rotation
+from commands.chains import method_of, read_actuations, suited
+from core import Pose, rotation
 from core.contribution import learning, preset
 from core.contribution.lessons import Lesson
 from core.limits import excess
@@ -31,6 +31,7 @@ from tests.blender.builders import (
     turn,
     world,
 )
+from tests.blender.rigs import SHARED, load
 from tests.blender.test_panel import drawn_by, labels
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -123,16 +124,41 @@ def test_what_makes_no_chain_is_refused(rig: Any, bones: tuple[str, ...], senten
 
 
 def test_a_driven_bone_that_cuts_the_chain_is_named(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    scale = rig.pose.bones["forearm.L"].constraints.new("COPY_SCALE")
-    scale.target, scale.subtarget = rig, "forearm.R"
+    turned = rig.pose.bones["forearm.L"].constraints.new("COPY_ROTATION")
+    turned.target, turned.subtarget = rig, "forearm.R"
     bpy.context.view_layer.update()
-    reason = '"forearm.L" is decided by constraint "Copy Scale"'
+    reason = '"forearm.L" is decided by constraint "Copy Rotation"'
     choose(rig, "upper_arm.L", "hand.L")
     with pytest.raises(RuntimeError, match=f'{reason}.*: no joint of this chain moves "hand.L"'):
         bpy.ops.poise.add_chain()
     assert len(rig.poise_chains) == 1
     bpy.ops.poise.add_chain(preset="TAIL")  # in which the hand turns, too
     assert reason in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("kind", ["COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME", "driver"])
+def test_what_only_scales_a_bone_does_not_cut_the_chain(rig: Any, kind: str) -> None:
+    elbow = rig.pose.bones["forearm.L"]
+    if kind == "driver":
+        for curve in elbow.driver_add("scale"):
+            curve.driver.expression = "1.2"
+    else:
+        scaling = elbow.constraints.new(kind)
+        if kind == "COPY_SCALE":
+            scaling.target, scaling.subtarget = rig, "forearm.R"
+            rig.pose.bones["forearm.R"].scale = 1.2, 1.2, 1.2
+        elif kind == "LIMIT_SCALE":
+            scaling.use_min_x = scaling.use_min_y = scaling.use_min_z = True
+            scaling.min_x = scaling.min_y = scaling.min_z = 1.2
+        else:
+            elbow.scale = 1.0, 1.2, 1.0
+    bpy.context.view_layer.update()
+    assert elbow.matrix.to_scale().y == pytest.approx(1.2)
+    place, before = world(rig, "hand.L"), pose(rig)
+    bpy.ops.poise.drag(bone="hand.L", shift=WAY)
+    assert changed(before, rig) >= {"upper_arm.L", "forearm.L"}
+    np.testing.assert_allclose(world(rig, "hand.L") - place, WAY, atol=NEAR)
+    assert elbow.matrix.to_scale().y == pytest.approx(1.2)
 
 
 def test_chains_of_one_name_are_told_apart(rig: Any) -> None:
@@ -260,7 +286,7 @@ def test_a_list_does_not_turn_what_is_dragged(rig: Any) -> None:
 
 def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
     plain = bridge.read_rig(rig).skeleton
-    skeleton, _ = method_of(rig, chain_of(rig), plain)
+    skeleton, _ = method_of(rig, chain_of(rig), plain, Pose.rest(plain))
     assert len(skeleton.limits) > len(plain.limits)
     rng = np.random.default_rng(0)
     for way in rng.normal(scale=0.25, size=(8, 3)):
@@ -270,6 +296,14 @@ def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
             values = group.coordinates(rotation.to_matrix(session.pose.rotations[group.bones]))
             assert np.degrees(np.abs(excess(group, values)).max()) < 0.1
         session.give_back()
+
+
+def test_a_joint_that_was_bent_further_than_people_bend_stays_so_when_it_is_grabbed(rig: Any) -> None:
+    turn(rig, "forearm.L", -0.6)
+    bpy.context.view_layer.update()
+    before = pose(rig)
+    bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.0, 1e-5))
+    assert all(np.allclose(values, before[name], atol=1e-3) for name, values in pose(rig).items())
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -477,6 +511,35 @@ def test_what_cannot_be_done_to_a_list_is_refused(rig: Any, tool: str, sentence:
     assert listed(chain_of(rig)) == before
 
 
+@pytest.mark.parametrize(
+    ("file", "chains"),
+    [
+        ("scripted/creature_octopus.blend", {("arm0_1", "arm0_12"): "tentacle", ("arm4_1", "arm4_12"): "tentacle"}),
+        ("scripted/creature_spider8.blend", {("leg2_1.L", "leg2_4.L"): "leg"}),
+        ("real/ozz_robot.fbx", {("shoulder", "wrist"): "arm"}),
+        ("real/quaternius_trex.fbx", {("FrontLeg.L", "FrontFoot.L"): "arm", ("Tail1", "Tail5"): "tail"}),
+        ("real/quaternius_eagle.fbx", {("Bone.007", "Bone.011"): "arm"}),  # a wing
+        (
+            "scripted/mpfb_mixamo.blend",
+            {
+                ("mixamorig:LeftHand", "mixamorig:LeftHandIndex3"): "finger",
+                ("mixamorig:LeftShoulder", "mixamorig:LeftHandIndex3"): "arm",
+                ("mixamorig:Hips", "mixamorig:LeftHand"): "arm",
+                ("mixamorig:Spine", "mixamorig:Head"): "spine",
+            },
+        ),
+        ("scripted/rigify_metarig_wolf.blend", {("brow.B.L", "brow.B.L.003"): "tail", ("jaw", "chin"): "tail",
+                                                ("f_palm.04.L", "f_pinky.03.L"): "finger"}),
+        ("scripted/rigify_generated_human.blend", {("upper_arm_fk.L", "hand_fk.L"): "arm",
+                                                   ("thigh_fk.L", "foot_fk.L"): "leg"}),
+    ],
+)  # fmt: skip
+def test_presets_suit_the_limbs_of_all_kinds_of_bodies(file: str, chains: dict[tuple[str, str], str]) -> None:
+    body = load(SHARED / "rigs" / file)[-1]
+    skeleton = bridge.read_rig(body).skeleton
+    assert {ends: suited(body, skeleton, *ends)[0] for ends in chains} == chains
+
+
 @pytest.mark.parametrize("name", ["arm", "leg", "spine", "neck", "tail", "finger", "tentacle"])
 def test_every_preset_can_be_had_for_any_chain(name: str) -> None:
     tail = make_chain(5)
@@ -531,7 +594,7 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     (error,) = re.findall(r"follows the motion to ([\d.]+) degrees", "".join(capfd.readouterr()))
     read = bridge.read_rig(rig)
     motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
-    skeleton, method = method_of(rig, chain_of(rig), read.skeleton)
+    skeleton, method = method_of(rig, chain_of(rig), read.skeleton, motion.pose)
     used = Lesson(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
     assert float(error) == pytest.approx(np.degrees(used), abs=0.1)
     assert chain_of(rig).successive

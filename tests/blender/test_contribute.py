@@ -15,8 +15,10 @@ import commands
 from commands.ccd import Ccd, actuations_data, list_text, read_ccd, read_list_file
 from commands.job import parse
 from commands.solve import perform
-from core import Actuation, CoreError
+from core import Actuation, CoreError, rotation
+from core.contribution import with_hinges
 from core.contribution.lessons import Lesson, uniform_list
+from core.limits import excess
 from tests.blender.builders import choose, make_armature, make_chain, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 
@@ -123,6 +125,22 @@ def test_a_held_hand_stays_put_in_blender_while_the_hips_move(run: Run, folder: 
     np.testing.assert_allclose(places, held[0], atol=1e-5)
     np.testing.assert_allclose(np.abs(np.sum(stands * held[1], axis=-1)), 1.0, atol=1e-6)
     assert report["goals"][0]["met"]
+
+
+def test_jobs_keep_the_limits_that_drags_keep_unless_they_say_otherwise() -> None:
+    bent: dict[bool, bool] = {}
+    for limits in (True, False):
+        rig = make_armature()
+        skeleton = bridge.read_rig(rig).skeleton
+        elbow, _ = with_hinges(skeleton, bridge.read_roles(rig, skeleton))
+        entries = [{"bone": "forearm.R", "axis": axis} for axis in "XYZ"]
+        place = np.add(world(rig, "hand.R"), (0.05, 0.15, 0.0))  # behind the body: an elbow that bends there is broken
+        job = {"version": 1, "limits": limits, "method": {"name": "ccd", "list": entries},
+               "goals": [{"bone": "hand.R", "position": place.tolist()}]}  # fmt: skip
+        perform(bpy.context, rig, parse(job))
+        matrices = rotation.to_matrix(bridge.read_pose(rig, bridge.read_rig(rig)).rotations)
+        bent[limits] = any(np.abs(excess(g, g.coordinates(matrices[g.bones]))).max() > 0.01 for g in elbow.limits)
+    assert bent == {True: False, False: True}
 
 
 def test_a_chain_of_bones_that_inherit_oddly_ends_where_the_solver_says() -> None:

@@ -27,6 +27,7 @@ from core import (
     solve,
 )
 from core.limits import excess
+from core.solvers.chain_limits import at_frames, find_room, is_within
 from tests.core.figures import random_pose, skeleton_of
 
 ARM = ("clavicle.R", "upper_arm.R", "forearm.R", "hand.R")
@@ -357,6 +358,25 @@ def test_a_joint_outside_its_limits_is_brought_in_and_named() -> None:
     solution = solve(skeleton, pose, [Goal("B", plane(1.0 + spun(60.0)), point=(0, 1, 0))], only(("B", 100, 0)))
     np.testing.assert_allclose(turned(solution.pose), [0.0, 30.0], atol=1e-6)
     assert "B started outside its limits and was brought in" in solution.explain()
+
+
+@pytest.mark.parametrize("order", ["XYZ", "YZX"])
+def test_no_turn_leaves_the_room_that_a_joint_has(order: str) -> None:
+    rng = np.random.default_rng(12)
+    box = EulerBox([0], [order], [[-1.2, -0.9, -np.inf]], [[0.7, 1.3, 2.0]])
+    group = Framed(box, rotation.exp(rng.normal(size=(1, 3))), rotation.exp(rng.normal(size=(1, 3))))
+    limits = at_frames((group,), np.zeros(1, int))
+    held = 0
+    for own in rotation.from_matrix(group.within(rng.uniform(size=(60, 1, 3))))[:, 0]:
+        room = find_room(limits, own)
+        assert room is not None
+        way = max((way for way in np.linspace(0.0, 1.0, 41) if is_within(room, way)), default=0.0)
+        held += way > 0.1
+        axes = rng.normal(size=(200, 3))
+        turns = rotation.exp(way * axes / np.linalg.norm(axes, axis=-1, keepdims=True))
+        turned = rotation.to_matrix(rotation.mul(turns, own))[:, None]
+        assert not excess(group, group.coordinates(turned)).any()
+    assert held > 15  # else nothing was tried
 
 
 def test_locked_angles_stay() -> None:

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
-from core.contribution import PRESETS, learn, preset, preset_for
+from core.contribution import PRESETS, learn, preset, preset_for, with_hinges
 from core.contribution.lessons import Lesson, uniform_list
 from core.humanoid.roles import find_roles
 from tests.core.figures import skeleton_of
+from tests.core.test_anatomy import STRAIGHT
+from tests.core.test_body_tools import HANDS, THUMBS
 
 CHAINS = {  # preset -> base and effector in the figure
     "arm": ("clavicle.R", "hand.R"),
@@ -22,11 +24,13 @@ CHAINS = {  # preset -> base and effector in the figure
 }
 
 
-def row(count: int, **more: object) -> Skeleton:
+def row(count: int, names: tuple[str, ...] = (), **more: object) -> Skeleton:
     """Bones of 0.1 m in a row along Y, a little bent."""
     offsets = [(0.0, 0.1, 0.0)] * count
     turns = rotation.exp([[0.05, 0.0, 0.1]] * count)
-    return Skeleton([f"b{i}" for i in range(count)], range(-1, count - 1), offsets, turns, [0.1] * count, **more)
+    return Skeleton(
+        names or [f"b{i}" for i in range(count)], range(-1, count - 1), offsets, turns, [0.1] * count, **more
+    )
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -71,10 +75,76 @@ def test_an_elbow_comes_first_and_turns_about_its_hinge(figure: Skeleton) -> Non
     assert list(dict.fromkeys(one.bone for one in entries)) == ["forearm.R", "upper_arm.R", "clavicle.R"]
 
 
+# Angles of the three joints of a finger that closes, degrees: its last joint goes two thirds as far as the one before.
+CLOSED = [(knuckle, middle, 2.0 / 3.0 * middle) for knuckle in (0.0, 20.0, 45.0) for middle in (15.0, 45.0, 75.0)]
+
+
+@pytest.mark.parametrize("finger", ["index", "pinky"])
+@pytest.mark.parametrize("side", ["L", "R"])
+def test_a_finger_curls_forward_and_its_last_joint_about_two_thirds_as_far(finger: str, side: str) -> None:
+    bare = skeleton_of([*STRAIGHT, *HANDS, *THUMBS])
+    roles = find_roles(bare)
+    skeleton, bends = with_hinges(bare, roles)
+    first, middle, last = (f"{finger}{joint}.{side}" for joint in (1, 2, 3))
+    entries = preset("finger", bare, first, last, roles, with_effector=True)
+    assert [one.bone for one in entries] == [first, first, middle, last]
+    out = 1.0 if side == "L" else -1.0
+    # fingers of 3 x 0.03 m lie along X with the palm down: a finger that closes turns down and back, about Y
+    heads, turns = forward(bare, Pose.rest(bare))
+    angles = np.radians(CLOSED).cumsum(axis=1)
+    reach = 0.03 * np.stack([out * np.cos(angles), np.zeros_like(angles), -np.sin(angles)], axis=-1).sum(axis=1)
+    rest = Pose.rest(skeleton, (len(CLOSED),))
+    goal = Goal(last, heads[bare.index(first)] + reach, point=(0.0, 0.03, 0.0))
+    solution = solve(skeleton, rest, [goal], ContributionCCD(entries, base=first, sweeps=0, bends=bends))
+    assert np.mean(solution.converged) > 0.8
+    after = forward(skeleton, solution.pose)[1]
+    bones = [bare.index(bone) for bone in (f"hand.{side}", first, middle, last)]
+    ways = rotation.rotate(rotation.mul(after[:, bones], rotation.inv(turns[bones])), [out, 0.0, 0.0])
+    falls = np.degrees(np.arctan2(-ways[..., 2], out * ways[..., 0]))
+    bent = np.diff(falls, axis=1)
+    assert bent[:, 1:].min() > -10.5  # as far back as joints of fingers go
+    assert np.abs(bent - CLOSED).mean() < 9.0
+    assert 0.5 < np.median(bent[:, 2] / bent[:, 1]) < 0.85
+
+
+@pytest.mark.parametrize("side", ["L", "R"])
+@pytest.mark.parametrize("part", [0.1, 0.2, 0.3])
+def test_a_straight_finger_that_is_pulled_in_bends_towards_the_palm(side: str, part: float) -> None:
+    bare = skeleton_of([*STRAIGHT, *HANDS, *THUMBS], np.random.default_rng(4))  # of any roll
+    roles = find_roles(bare)
+    skeleton, bends = with_hinges(bare, roles)
+    first, last = f"ring1.{side}", f"ring3.{side}"
+    entries = preset("finger", bare, first, last, roles)
+    heads, _ = forward(bare, Pose.rest(bare))
+    place = heads[bare.index(last)] + part * (heads[bare.index(first)] - heads[bare.index(last)])
+    method = ContributionCCD(entries, base=first, sweeps=0, bends=bends)
+    solution = solve(skeleton, Pose.rest(skeleton), [Goal(last, place)], method)
+    assert solution.position_error[0] < 0.003
+    knuckles = forward(skeleton, solution.pose)[0][[bare.index(f"ring{joint}.{side}") for joint in (1, 2, 3)], 2]
+    assert knuckles[1] > knuckles[0] + 0.003  # the middle joint goes up, so that the finger bends down
+    assert abs(knuckles[2] - knuckles[0]) < 0.003
+
+
 def test_locked_axes_are_left_out() -> None:
     locks = np.zeros((4, 3), bool)
     locks[1] = True, True, False
     assert [one.axis for one in preset("tail", row(4, rotation_locks=locks), None, "b3") if one.bone == "b1"] == ["Z"]
+
+
+@pytest.mark.parametrize(
+    ("names", "suited"),
+    [
+        (("upper_arm_fk.L", "MCH-forearm_fk.L", "forearm_fk.L", "hand_fk.L"), "arm"),  # controls have no roles
+        (("thigh_fk.L", "shin_fk.L", "foot_fk.L"), "leg"),
+        (("hand.L", "f_index.01.L", "f_index.02.L", "f_index.03.L"), "finger"),
+        (("shoulder", "arm_l0", "arm_l1", "arm_l2", "wrist"), "arm"),
+        (("neck", "hair1", "hair2", "hair3", "hair4", "hair5", "hair6"), "tail"),
+        (("jaw", "chin", "chin.001"), "tail"),  # too short for an arm
+    ],
+)
+def test_names_tell_what_has_no_role(names: tuple[str, ...], suited: str) -> None:
+    body = row(len(names) + 20, names=("root", *(f"rest{i}" for i in range(19)), *names))
+    assert preset_for(body, names[0], names[-1], with_effector=True) == suited
 
 
 def test_the_effector_turns_where_another_point_of_it_is_led(figure: Skeleton) -> None:
