@@ -25,7 +25,7 @@ class LimitGroup(Protocol):
 
     @property
     def folds(self) -> int:
-        """How many coordinates, the last ones, tell nothing new of how far outside a rotation is; hard ones need them."""
+        """How many coordinates, the last ones, only hard bounds need: they tell no new way of being outside."""
         ...
 
     @property
