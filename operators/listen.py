@@ -35,11 +35,13 @@ from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
-_AT_ONCE: Final = 128  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_AT_ONCE: Final = 128  # packets that may wait to be looked at; older ones are skipped
+_LOOK: Final = 0.05  # seconds of looking in one go, so that nobody can keep Blender busy: the rest waits for the next
 _FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate
 _WINDOW: Final = 120  # packets that rate and latency are of
+_LARGEST: Final = 2**31 - 1  # of what Blender's properties hold: senders say what they like
 
 
 class Live:
@@ -59,6 +61,8 @@ class Live:
         self.tracker: Tracker
         self.stream, self.tracker = follower(object)
         self.walk = Walk(self.actor)
+        self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
+        self._start = context.scene.frame_current  # of a recording
         self._scale: float | None = None
         self.applied = self.used = 0
         self._latencies: deque[float] = deque(maxlen=_WINDOW)
@@ -89,8 +93,10 @@ class Live:
                 return self._finish(context, object, live, self._work)
             bridge.check(object)
             if live.stop:
-                raise CoreError("Stopped.")
+                self.receiver.close()  # what has come is still looked at
             self.look(context, object)
+            if live.stop and not self._waiting:
+                raise CoreError("Stopped.")
         except CoreError as reason:
             return self.end(context, live, str(reason))
         except Exception:
@@ -102,12 +108,15 @@ class Live:
         return _PAUSE
 
     def look(self, context: Any, object: Any) -> None:
-        """Follow all packets that came, and pose once."""
+        """Follow the packets that came, for as long as may be, and pose once."""
         packets, gone = self.receiver.take()
-        self.stream.skip(gone + max(len(packets) - _AT_ONCE, 0))
-        begin = perf_counter()
+        self.stream.skip(gone + max(len(self._waiting) + len(packets) - _AT_ONCE, 0))
+        self._waiting.extend(packets)
+        begin, looked = perf_counter(), 0
         newest: float | None = None
-        for arrival, data in packets[-_AT_ONCE:]:
+        while self._waiting and perf_counter() - begin < _LOOK:
+            arrival, data = self._waiting.popleft()
+            looked += 1
             frame = self.stream.take(data, arrival)
             if frame is None:
                 continue
@@ -115,11 +124,13 @@ class Live:
             self.used += 1
             if self.tracker.follow(frame):
                 newest = arrival
+                if self.tracker.recorded == 1:
+                    self._start = context.scene.frame_current
         if self.tracker.trouble:
             self.status = self.tracker.trouble
         if newest is None:
             return
-        if len(packets) > _FEW:
+        if looked > _FEW:
             self.walk.lose()
         self._writer.write(object, self._pose_of(self.tracker.read()))
         context.view_layer.update()
@@ -162,7 +173,7 @@ class Live:
         if numbers != self._numbers:
             self._numbers = numbers
             for name, number in numbers.items():
-                setattr(live, name, number)
+                setattr(live, name, min(number, _LARGEST) if isinstance(number, int) else number)
             redraw(context, "UI")
 
     def end(self, context: Any, live: Any, why: str) -> float | None:
@@ -173,16 +184,16 @@ class Live:
         if not self.tracker.recorded:
             return self._close(context, live, why)
         self.status = f"Filtering {counted(self.tracker.recorded, 'pose')}"
-        render, start = context.scene.render, context.scene.frame_current
+        render = context.scene.render
         fps = render.fps / render.fps_base
-        self._work = Work(lambda _: self._clip(fps, start))
+        self._work = Work(lambda _: self._clip(fps))
         self._why, live.stop = why, False
         self.show(context, live)
         return _SHOWN
 
-    def _clip(self, fps: float, start: int) -> None:
+    def _clip(self, fps: float) -> None:
         """The recording at whole frames, by the times of its packets."""
-        reading, frames = at_frames(*self.tracker.clip(), fps, start)
+        reading, frames = at_frames(*self.tracker.clip(), fps, self._start)
         if self.travel == "NONE":
             pose = self.actor.turn(reading.rotations, self.present)
         else:

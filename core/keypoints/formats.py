@@ -1,8 +1,9 @@
 """Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC, C3D; what is in them, before it is read as a body.
 
 A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an
-object {"points": [...], "time": seconds}. A file of JSON is a list of frames, an object {"frames": [...], "fps": 30,
-"layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live sender sends, too.
+object {"points": [...], "time": seconds}; a point may be {"x": ..., "y": ..., "z": ...}, too. A file of JSON is a list
+of frames, an object {"frames": [...], "fps": 30, "layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live
+sender sends, too.
 """
 
 import io
@@ -22,9 +23,8 @@ from .layouts import AXES, UNITS, Layout, columns_named, layout_named
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
 LARGEST_RATE: Final = 1e5
-MOST_POINTS: Final = 1000  # of a frame; more is no body
 _AXES: Final = ("x", "y", "z")
-_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")
+_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")  # what trackers call it
 _TRC_HEADER: Final = 5  # lines before the first frame
 
 
@@ -72,16 +72,17 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
         frame = frame.get("points")
     if not _is_list(frame):
         raise CoreError('A frame is a list of points or an object with "points".')
-    rows = frame
-    if len(rows) > MOST_POINTS:
-        raise CoreError(f"A frame has {len(rows)} points, which is no body.")
-    result = np.full((len(rows), 4), np.nan)
-    for number, row in enumerate(rows):
+    if len(frame) != len(layout.points):  # before points are looked at: a live sender may send any number
+        raise CoreError(
+            f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(frame)}.'
+        )
+    result = np.full((len(frame), 4), np.nan)
+    for number, row in enumerate(frame):
         if row is None:
             continue
-        if not _is_list(row) or len(row) not in (3, 4):
+        values = _in_order(row) if is_object(row) else row
+        if not _is_list(values) or len(values) not in (3, 4):
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
-        values = row
         if any(value is not None and not _is_number(value) for value in values):
             raise CoreError(f"Point {number} is not made of numbers.")
         try:
@@ -90,10 +91,6 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             raise CoreError(f"Point {number} is not made of numbers of this world.") from None
         if len(values) == 3:
             result[number, 3] = 1.0
-    if len(result) != len(layout.points):
-        raise CoreError(
-            f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(result)}.'
-        )
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
 
 
@@ -129,6 +126,12 @@ def _said_of(head: dict[str, Any]) -> Iterator[str | None]:
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether a value of JSON is an object."""
     return isinstance(value, dict)
+
+
+def _in_order(point: dict[str, Any]) -> list[Any]:
+    """A point {"x": ..., "y": ..., "z": ..., "visibility": ...}, as MediaPipe's landmarks are written."""
+    trust = next((point[name] for name in _CONFIDENCES if name in point), 1.0)
+    return [*(point.get(axis) for axis in _AXES), trust]
 
 
 def _is_list(value: Any) -> TypeGuard[list[Any]]:
