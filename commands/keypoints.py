@@ -32,6 +32,7 @@ from ..core.keypoints import (
     marks_of,
     read_clip,
     read_recording,
+    timed,
 )
 from ..core.keypoints.body import MARK
 from .edit import keyed_range
@@ -39,7 +40,7 @@ from .files import MOTIONS, write_whole
 from .retarget import imported
 from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
 
-DEFAULT_FPS: Final = 30.0
+MOST_FRAMES: Final = 60 * 60 * 60  # of a motion: an hour at 60 a second
 _SAME_FRAME: Final = 1e-6  # frames
 READ: Final = (*SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
@@ -49,7 +50,7 @@ LARGEST_FILE: Final = 500_000_000  # bytes
 class KeypointsJob:
     """What to do with a recording. unit, up "auto": as the file or its layout has them, or told from the points.
 
-    fps      of the recording, where its file does not say it
+    fps      of the recording, in place of the times or the rate that its file says
     start    the frame of the first key
     noise    millimetres that a point is off by, None: measured
     exchange left and right: None refuses what looks exchanged
@@ -76,14 +77,14 @@ class KeypointsJob:
 def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READ))
-    parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, where the file does not say it")
+    parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
     parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON that says which markers are which marks")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
         "--up", choices=("auto", *AXES), default="auto", help="write --up=-Y for those that begin with -"
     )
-    parser.add_argument("--fps", type=float, help="frames a second, where the file does not say it")
+    parser.add_argument("--fps", type=float, help="frames a second, in place of the times or rate in the file")
     parser.add_argument("--start", type=int, default=1, help="the frame of the first key")
     parser.add_argument("--method", choices=METHODS, default="corrected", help="how turns are found")
     parser.add_argument("--noise", metavar="MM", type=float, help="by how much points are off, if not to be measured")
@@ -102,10 +103,10 @@ def add_keypoints(verbs: Any) -> None:
 def keypoints(arguments: argparse.Namespace) -> int:
     """Key a recording and write what was asked for."""
     texts = outputs(arguments)
-    for name in ("fps", "noise"):
-        value = getattr(arguments, name)
-        if value is not None and not 0.0 < value < np.inf:
-            raise CoreError(f"--{name}: must be a positive number, not {value}.")
+    if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
+        raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
+    if arguments.noise is not None and not 0.0 <= arguments.noise < np.inf:
+        raise CoreError(f"--noise: must be 0 or a positive number, not {arguments.noise}.")
     job = KeypointsJob(
         layout=arguments.layout,
         unit=arguments.unit,
@@ -143,10 +144,12 @@ def load(context: Any, path: Path, layout: str | None, mapping: Path | None = No
     said: str | Layout | None = layout
     data = _read(path)
     if mapping is not None:
+        text = _read(mapping)
         try:
-            said = layout_from(mapping.name, json.loads(_read(mapping)))
+            marks = json.loads(text)
         except (ValueError, RecursionError):
             raise CoreError(f'The file "{mapping}" is not JSON.') from None
+        said = layout_from(mapping.name, marks)
     try:
         return read_recording(path.suffix, data, said)
     except CoreError as error:
@@ -184,13 +187,10 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
     taking, notes = find_taking(recording.layout, recording.points, recording.confidence, unit, up, job.exchange)
+    recording, times, fps, said = timed(recording, job.fps)
+    notes += said
     marks = taking(recording.points, recording.confidence)
-    fps = job.fps or recording.fps
-    if fps is None:
-        fps = DEFAULT_FPS
-        notes = (*notes, f"The file does not say its frame rate; {fps:g} a second are taken.")
     noise = None if job.noise is None else 0.001 * job.noise
-    times = np.arange(len(marks.places)) / fps
     reading = read_clip(marks, times, job.method, job.smooth, noise)
     notes += seen_notes(reading)
     render = context.scene.render
@@ -258,8 +258,13 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
 
 
 def at_frames(reading: Reading, times: Any, fps: float, start: int) -> tuple[Reading, Any]:
-    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers."""
+    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
+
+    Raises CoreError where those are too many to be meant.
+    """
     at = np.asarray(times, float) - times[0]
+    if at[-1] * fps > MOST_FRAMES:
+        raise CoreError(f"By its times the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames.")
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
     wanted = np.minimum(frames / fps, at[-1])
     after = np.clip(np.searchsorted(at, wanted), 1, max(len(at) - 1, 1))

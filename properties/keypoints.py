@@ -17,6 +17,7 @@ LAYOUTS: Final = (
     ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres"),
     ("marks", "Poise", "Poise's own marks"),
 )
+SAID: Final = ("auto", "Automatic", "As the file says")
 VMC: Final = ("vmc", "VMC", "Bones of Unity's humanoid, over OSC, as they turn")
 MARKERS: Final = ("plugin_gait", "Plug-in Gait", "Vicon's markers of the whole body")
 UNITS: Final = (

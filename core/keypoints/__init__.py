@@ -1,6 +1,6 @@
 """3-D keypoints of a body, of files and of live trackers, as rotations (S4)."""
 
-from .formats import SUFFIXES, Recording, layout_from, read_frame, read_recording
+from .formats import SUFFIXES, Recording, layout_from, read_frame, read_recording, timed
 from .joints import marks_of
 from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_named
 from .packets import PointPackets
@@ -41,4 +41,5 @@ __all__ = [
     "read_frame",
     "read_frames",
     "read_recording",
+    "timed",
 ]
