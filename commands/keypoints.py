@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -11,7 +12,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, rotation
+from ..core import CoreError, Goal, Motion, rotation
 from ..core.editing.foot_lock import lock_feet
 from ..core.humanoid.stance import axis_vector
 from ..core.keypoints import (
@@ -20,7 +21,6 @@ from ..core.keypoints import (
     METHODS,
     SUFFIXES,
     UNITS,
-    Actor,
     Layout,
     Method,
     Reading,
@@ -35,12 +35,17 @@ from ..core.keypoints import (
     timed,
 )
 from ..core.keypoints.body import MARK
+from ..core.rotation import lengths
 from .edit import keyed_range
-from .files import MOTIONS, write_whole
+from .files import MOTIONS
+from .report import GoalReport, Report
 from .retarget import imported
-from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
+from .taker import Taker, key_motion, taker_of
+from .takes import record
+from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
 MOST_FRAMES: Final = 60 * 60 * 60  # of a motion: an hour at 60 a second
+END: Final = 0.005  # metres to which a wrist or an ankle holds its place
 _SAME_FRAME: Final = 1e-6  # frames
 READ: Final = (*SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
@@ -71,7 +76,19 @@ class KeypointsJob:
     limits: bool = True
     exact: bool = False
     action: str | None = None
-    new: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a recording was taken as; `noise` in millimetres."""
+
+    layout: str
+    metres: float
+    up: str
+    fps: float
+    noise: float | None
+    bones: int
+    notes: tuple[str, ...]
 
 
 def add_keypoints(verbs: Any) -> None:
@@ -101,7 +118,7 @@ def add_keypoints(verbs: Any) -> None:
 
 
 def keypoints(arguments: argparse.Namespace) -> int:
-    """Key a recording and write what was asked for."""
+    """Key a recording and write what was asked for; returns 1 if a wrist or an ankle is off where it was to be."""
     texts = outputs(arguments)
     if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
         raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
@@ -124,17 +141,10 @@ def keypoints(arguments: argparse.Namespace) -> int:
         action=arguments.action,
     )
     recording = load(bpy.context, arguments.input, job.layout, arguments.mapping)
-    report = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
-    write_whole(arguments.output, {path: one_line(report) for path in texts})
-    for note in report["notes"]:
+    report, found = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
+    for note in found.notes:
         tell(note)
-    tell(
-        f"{report['armature']}: {report['frames'][1] - report['frames'][0] + 1} frames, {report['bones']} bones keyed "
-        f'in "{report["action"]}"'
-    )
-    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
-    show(arguments, report)
-    return DONE
+    return tell_report(arguments, report, texts, **asdict(found))
 
 
 def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
@@ -176,70 +186,85 @@ def _read(path: Path) -> bytes:
         raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
 
 
-def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> dict[str, Any]:
-    """Key a recording on an armature object; returns the report. Raises CoreError with nothing changed."""
+def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> tuple[Report, Found]:
+    """Key a recording on an armature object. Raises CoreError with nothing changed."""
     clock = [perf_counter()]
     bridge.check(object)
     context.view_layer.update()
-    rig = bridge.read_rig(object)
-    actor = actor_of(object, rig, job.limits)
+    taker = taker_of(object, job.limits)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
     taking, notes = find_taking(recording.layout, recording.points, recording.confidence, unit, up, job.exchange)
     recording, times, fps, said = timed(recording, job.fps)
-    notes += said
     marks = taking(recording.points, recording.confidence)
     noise = None if job.noise is None else 0.001 * job.noise
     reading = read_clip(marks, times, job.method, job.smooth, noise)
-    notes += seen_notes(reading)
+    notes = (*notes, *said, *seen_notes(reading))
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
     reading, frames = at_frames(reading, times, scene_fps, job.start)
     clock.append(perf_counter())
 
-    present = bridge.read_pose(object, rig)
-    pose = actor.motion(reading, present, job.travel)
-    motion = Motion(actor.exact(reading, pose) if job.exact else pose, frames, scene_fps)
-    if job.lock_feet and actor.points and len(frames) > 1:
-        motion = lock_feet(rig.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
+    motion, ends = taken(taker, reading, frames, scene_fps, job)
     clock.append(perf_counter())
-
-    bones, moved = bones_of(actor)
-    turned, shifted, _ = bridge.changed_bones(pose, motion.pose)
-    action = bridge.write_keys(
-        object,
-        rig,
-        motion,
-        {*bones.tolist(), *turned.tolist()},
-        {*moved.tolist(), *shifted.tolist()},
-        job.action,
-        job.new,
+    try:
+        action = key_motion(context, object, taker, motion, job.action)
+    except CoreError:
+        if taker.controlled is None:
+            raise
+        taker = taker_of(object, job.limits, controls=False)  # what its controls do not lead is left out
+        motion, ends = taken(taker, reading, frames, scene_fps, job)
+        action = key_motion(context, object, taker, motion, job.action)
+    clock.append(perf_counter())
+    if job.exact and job.lock_feet:
+        notes += ("Feet are not locked: with exact ends they are where their points are.",)
+    goals, names = measured(context, object, taker, ends, frames), taker.actor.skeleton.names
+    turned, moved = bones_of(taker.actor)
+    report = Report(
+        armature=object.name,
+        frames=frames,
+        method=job.method,
+        seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
+        goals=goals,
+        explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
+        action=action.name,
+        rotated=tuple(names[bone] for bone in turned),
+        moved=tuple(names[bone] for bone in moved),
     )
-    clock.append(perf_counter())
     figure = reading.figure
-    return {
-        "armature": object.name,
-        "frames": [int(frames[0]), int(frames[-1])],
-        "layout": recording.layout.name,
-        "metres": taking.unit,
-        "up": taking.up,
-        "fps": fps,
-        "noise": None if figure is None else round(1000.0 * figure.noise, 2),
-        "bones": len(bones),
-        "notes": list(notes),
-        "seconds": dict(zip(("read", "solve", "write"), np.diff(clock).round(6).tolist(), strict=True)),
-        "action": action.name,
-    }
+    return report, Found(
+        recording.layout.name, taking.unit, taking.up, round(fps, 3),
+        None if figure is None else round(1000.0 * figure.noise, 2), len(turned), (*taker.notes, *notes),
+    )  # fmt: skip
 
 
-def actor_of(object: Any, rig: bridge.Rig, limits: bool) -> Actor:
-    """The armature as what takes readings; raises CoreError where it is no humanoid, or driven."""
-    actor = Actor(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
-    if not actor.bones:
-        why = rig.driven_above(actor.hips) or "it is locked"
-        raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')
-    return actor
+def taken(taker: Taker, reading: Reading, frames: Any, fps: float, job: KeypointsJob) -> tuple[Motion, list[Goal]]:
+    """The motion of the body as a job wants it, and the goals of its exact ends, if so."""
+    actor = taker.actor
+    motion = Motion(actor.motion(reading, taker.present, job.travel), frames, fps)
+    if job.exact:
+        ends = actor.ends(reading, motion.pose)
+        return replace(motion, pose=actor.exact(ends, motion.pose)), ends
+    if job.lock_feet and actor.points and len(frames) > 1:
+        motion = lock_feet(actor.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
+    return motion, []
+
+
+def measured(context: Any, object: Any, taker: Taker, ends: Sequence[Goal], frames: Any) -> tuple[GoalReport, ...]:
+    """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
+    if not ends:
+        return ()
+    take, skeleton, found = record(context, object, frames, ()), taker.actor.skeleton, list[GoalReport]()
+    own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
+    for goal in ends:
+        bone = skeleton.index(goal.bone)
+        seen = np.broadcast_to(goal.position_weight, frames.shape) > 0.0
+        if seen.any():
+            gaps = (take.matrices[:, own[bone], :, 3] - goal.position)[..., None]
+            off = lengths((take.worlds[:, :3, :3] @ gaps)[..., 0])[seen]
+            found.append(GoalReport(skeleton.names[bone], "end", frames[seen], off, None, END, 0.0))
+    return tuple(found)
 
 
 def seen_notes(reading: Reading) -> tuple[str, ...]:

@@ -82,10 +82,10 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         )
         file: Any = self
         mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
-        report = perform_keypoints(context, object, load(context, Path(file.filepath), layout, mapping), job)
-        first, last = report["frames"]
-        said = " ".join([f'Keyed {counted(last - first + 1, "frame")} in "{report["action"]}".', *report["notes"]])
-        return "INFO", said.removesuffix(".")
+        report, found = perform_keypoints(context, object, load(context, Path(file.filepath), layout, mapping), job)
+        off = [f"{sentence}." for sentence in report.explanations]
+        said = [f'Keyed {counted(len(report.frames), "frame")} in "{report.action}".', *off, *found.notes]
+        return "WARNING" if off else "INFO", " ".join(said).removesuffix(".")
 
 
 CLASSES = (POISE_OT_import_keypoints,)

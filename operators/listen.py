@@ -13,11 +13,11 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..bridge.armature import PoseWriter, Rig
-from ..commands.keypoints import actor_of, at_frames
+from ..bridge.armature import PoseWriter
+from ..commands.keypoints import at_frames
+from ..commands.taker import Leading, Taker, taker_of
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
-    Actor,
     BonePackets,
     BoneTracker,
     PointPackets,
@@ -49,18 +49,11 @@ class Live:
 
     def __init__(self, context: Any, object: Any) -> None:
         self.name, self.uid = object.name, object.session_uid
-        self.rig: Rig = bridge.read_rig(object)
-        self.actor: Actor = actor_of(object, self.rig, object.poise_live_limits)
-        self.present: Pose = bridge.read_pose(object, self.rig)
-        bones, moved = bones_of(self.actor)
         self.travel: str = object.poise_live_travel
-        self._moved = moved if self.travel != "NONE" else moved[:0]
-        self._writer = PoseWriter(self.rig, {*bones.tolist(), *self._moved.tolist()})
-        self._bones = bones
+        self._take(taker_of(object, object.poise_live_limits))
         self.stream: Stream[Any]
         self.tracker: Tracker
         self.stream, self.tracker = follower(object)
-        self.walk = Walk(self.actor)
         self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
         self._start = context.scene.frame_current  # of a recording
         self._scale: float | None = None
@@ -73,9 +66,17 @@ class Live:
         self.status = "Waiting for packets"
         self._work: Work | None = None  # the recording is filtered
         self._why = ""
-        self._motion: Any = None
+        self._motion: Motion | None = None
+        self._leading: Leading | None = None  # the recording is brought to the controls
         host = EVERYWHERE if object.poise_live_remote else LOCAL
         self.receiver = Receiver(object.poise_live_port, host)
+
+    def _take(self, taker: Taker) -> None:
+        self.taker, self.actor, self.present = taker, taker.actor, taker.present
+        bones, moved = bones_of(taker.actor)
+        moved = moved if self.travel != "NONE" else moved[:0]
+        self._writer = PoseWriter(taker.rig, () if taker.controlled else {*bones.tolist(), *moved.tolist()})
+        self.walk = Walk(taker.actor)
 
     # -- a look at what came ----------------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ class Live:
             self.receiver.close()
             return None
         try:
-            object: Any = bridge.find_again(self.name, self.uid, self.rig.skeleton.names)
+            object: Any = bridge.find_again(self.name, self.uid, self.taker.rig.skeleton.names)
             self.name = object.name
             if self._work is not None:
                 return self._finish(context, object, live, self._work)
@@ -132,7 +133,11 @@ class Live:
             return
         if looked > _FEW:
             self.walk.lose()
-        self._writer.write(object, self._pose_of(self.tracker.read()))
+        reading = self.tracker.read()
+        if self.taker.controlled is not None and not self._led(object, self.taker.controlled, reading):
+            self._take(taker_of(object, object.poise_live_limits, controls=False))
+        if self.taker.controlled is None:
+            self._writer.write(object, self._pose_of(reading))
         context.view_layer.update()
         redraw(context, "WINDOW")
         self.used -= 1
@@ -141,6 +146,14 @@ class Live:
         self._waits.append(begin - newest)
         self._latencies.append(now - begin)
         self.status = "Listening"
+
+    def _led(self, object: Any, controlled: bridge.ControlledBody, reading: Reading) -> bool:
+        """Whether the controls led the body to a reading; only the first one tells whether they can."""
+        try:
+            bridge.lead_controls(object, self.taker.rig, controlled, self._pose_of(reading), passing=True)
+        except CoreError:
+            return self.applied > 0
+        return True
 
     def _pose_of(self, reading: Reading) -> Pose:
         """The pose of a reading of one frame."""
@@ -214,7 +227,19 @@ class Live:
             self.status = f"The recording waits: {reason}"
             self.show(context, live)
             return _SHOWN
-        keyed = bridge.write_keys(object, self.rig, self._motion, self._bones.tolist(), self._moved.tolist())
+        motion = self._motion
+        assert motion is not None
+        if self.taker.controlled is None:
+            keyed = bridge.write_motion(object, self.taker.rig, motion, self.actor.bones)
+        else:  # a frame at a time, so that Blender goes on
+            self._leading = self._leading or Leading(object, self.taker)
+            done = len(self._leading.poses)
+            if done < len(motion):
+                self._leading.lead(object, motion.pose[done])
+                self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
+                self.show(context, live)
+                return _PAUSE
+            keyed = self._leading.key(object, motion.frames, motion.fps)
         live.action = keyed.name
         return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
 

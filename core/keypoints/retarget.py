@@ -66,7 +66,9 @@ class Actor:
         self._axes = np.stack([np.cross(self.up, forward_way), self.up, forward_way], axis=-1)
         self._heading = rotation.from_matrix(self._axes)
         self.hips = self.roles.bone("hips")
-        self._shares = [share for share in self._find_shares() if skeleton.movable[share.bone]]
+        shares = list(self._find_shares())
+        self.parts: tuple[int, ...] = tuple(share.bone for share in shares)  # also those that cannot be turned
+        self._shares = [share for share in shares if skeleton.movable[share.bone]]
         self._after = rotation.inv(self.anatomy.axes)
         self._places = [share.bone for share in self._shares]
         self._starts = np.array([share.start for share in self._shares])
@@ -210,8 +212,8 @@ class Actor:
         lowest = np.percentile((self.feet(pose) @ self.up).min(axis=-1), _LOWEST)
         return self.shift(pose, (self.ground - lowest) * np.broadcast_to(self.up, (len(reading.hips), 3)))
 
-    def exact(self, reading: Reading, pose: Pose) -> Pose:
-        """The poses with wrists and ankles where the scaled points are, joints near what they were: pins (S5)."""
+    def ends(self, reading: Reading, pose: Pose) -> list[Goal]:
+        """Wrists and ankles where the scaled points are, seen from the hips of the poses."""
         scale = self.scale_of(reading)
         heads, _ = forward(self.skeleton, pose)
         middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
@@ -222,6 +224,10 @@ class Actor:
                 if bone >= 0:
                     way = scale * (reading.marks[:, row] - reading.hips) @ self._axes.T
                     goals.append(Goal(bone, position=middle + way, position_weight=reading.weights[:, row]))
+        return goals
+
+    def exact(self, goals: list[Goal], pose: Pose) -> Pose:
+        """The poses with wrists and ankles at their `ends`, joints near what they were: pins (S5)."""
         method = PinAndDrag(
             reference=pose, deviations=self.anatomy.deviations, axes=self.anatomy.axes, root="pull",
             limits=bool(self.limits), coherent=True, settle=False,

@@ -193,18 +193,27 @@ def test_what_cannot_be_read_is_refused_and_nothing_is_written(
     assert not (tmp_path / "out.blend").exists()
 
 
+def curves(action: Any) -> list[Any]:
+    return [*action.layers[0].strips[0].channelbags[0].fcurves]
+
+
 def test_other_bones_other_actions_and_the_input_stay_as_they_are(tmp_path: Path) -> None:
     before = TRACKED.read_bytes()
     bpy.ops.wm.open_mainfile(filepath=str(RIG))
     old = bpy.data.actions.new("old")
     armature().animation_data_create().action = old
+    armature().pose.bones["mixamorig:LeftArm"].keyframe_insert("rotation_quaternion", frame=500)
+    armature().pose.bones["mixamorig:LeftHandIndex1"].keyframe_insert("rotation_quaternion", frame=1)
+    keys = [key.co.y for curve in curves(old) for key in curve.keyframe_points]
     finger = armature().pose.bones["mixamorig:LeftHandIndex1"]
     finger.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "in.blend"), copy=True)
     _, report = run(tmp_path, "--no-lock", source=TRACKED, rig=tmp_path / "in.blend")
     assert TRACKED.read_bytes() == before
-    assert report["action"] == "old poise"
-    assert len(bpy.data.actions["old"].layers) == 0
+    assert [key.co.y for curve in curves(bpy.data.actions["old"]) for key in curve.keyframe_points] == keys
+    new = bpy.data.actions[report["action"]]
+    assert new.frame_range[1] == report["frames"][1]  # nothing of the old motion goes on behind the new one
+    assert not [curve for curve in curves(new) if "Index1" in curve.data_path]
     np.testing.assert_allclose(
         armature().pose.bones["mixamorig:LeftHandIndex1"].rotation_quaternion, (0.8, 0.6, 0, 0), atol=1e-6
     )
