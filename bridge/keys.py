@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final
 
 import bpy
@@ -20,38 +20,13 @@ from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rot
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
+from .points import KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
 
 _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
-# all that a key is, with the number of values and their type
-_KEY: Final[dict[str, tuple[int, type]]] = {
-    "co": (2, np.float32),
-    "handle_left": (2, np.float32),
-    "handle_right": (2, np.float32),
-    "handle_left_type": (1, np.intc),
-    "handle_right_type": (1, np.intc),
-    "interpolation": (1, np.intc),
-    "easing": (1, np.intc),
-    "type": (1, np.intc),
-    "back": (1, np.float32),
-    "amplitude": (1, np.float32),
-    "period": (1, np.float32),
-    "select_control_point": (1, np.bool_),
-    "select_left_handle": (1, np.bool_),
-    "select_right_handle": (1, np.bool_),
-}
-_SEGMENT: Final = (
-    "interpolation",
-    "easing",
-    "back",
-    "amplitude",
-    "period",
-)  # what a key says about the way to the next one
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
-
-Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
 
 
 @dataclass(frozen=True)
@@ -265,7 +240,7 @@ def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, f
     """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
     begun = [curve for curve in own if curve is not None and not curve.is_empty and curve.range()[0] < first]
-    times = [_read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
+    times = [read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
     before = [at[at < first - SAME_FRAME] for at in times]
     frame = max((float(at[-1]) for at in before if len(at)), default=float(first))
     return np.array(
@@ -324,25 +299,21 @@ def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel)
 def _write(curve: Any, channel: _Channel) -> None:
     """Replace the keys between the first and the last frame by those of the channel."""
     points, frames = curve.keyframe_points, channel.frames
-    times = _read_keys(points, ("co",))["co"][:, 0]
+    times = read_keys(points, ("co",))["co"][:, 0]
     before, after = times < frames[0] - SAME_FRAME, times > frames[-1] + SAME_FRAME
     outside = bool(before.any() or after.any())
-    old = _read_keys(points, _KEY) if outside else _read_segments(points)
+    old = read_keys(points, KEY) if outside else read_segments(points)
     merged = _fresh_keys(times, old, channel)
+    held = {"co": np.full(len(frames), channel.handles is not None)}
+    held |= {"handle_left": held["co"].copy(), "handle_right": held["co"].copy()}
     if outside:
-        fresh = _blank_keys(merged["co"]) | merged
+        fresh = blank_keys(merged["co"]) | merged
+        first, last = join(old, fresh, before, after)
+        held["handle_left"][0] |= first
+        held["handle_right"][-1] |= last
         merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in fresh}
-    points.clear()
-    points.add(len(merged["co"]))
-    for name, values in merged.items():  # the rest is as Blender adds keys
-        points.foreach_set(name, np.ascontiguousarray(values).ravel())
-    curve.update()
-    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
-    if kept.any():  # Blender places the handles of the new keys, but those of the others have to stay where they were
-        for name in ("co", "handle_left", "handle_right"):
-            placed = np.empty_like(merged[name])
-            points.foreach_get(name, placed.ravel())
-            points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
+        held = {name: np.concatenate([before[before], mask, after[after]]) for name, mask in held.items()}
+    write_keys_of(curve, merged, held)
 
 
 def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
@@ -351,42 +322,10 @@ def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
     fresh: Keys = {"co": np.stack([frames, channel.values], axis=-1).astype(np.float32)}
     if channel.handles is not None:
         fresh |= dict(zip(("handle_left", "handle_right"), channel.handles.astype(np.float32), strict=True))
-        aligned, bezier = _item("handle_left_type", "ALIGNED"), _item("interpolation", "BEZIER")
+        aligned, bezier = item("handle_left_type", "ALIGNED"), item("interpolation", "BEZIER")
         types = {"handle_left_type": aligned, "handle_right_type": aligned, "interpolation": bezier}
         return fresh | {name: np.full((len(frames), 1), value, np.intc) for name, value in types.items()}
     if not len(times):
-        return fresh | {"interpolation": np.full((len(frames), 1), _item("interpolation", "LINEAR"), np.intc)}
+        return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
     segment = np.maximum(np.searchsorted(times, frames + SAME_FRAME, side="right") - 1, 0)
-    return fresh | {name: old[name][segment] for name in _SEGMENT if name in old}
-
-
-def _blank_keys(places: NDArray[np.float32]) -> Keys:
-    """Keys as Blender adds them, in all that they are, at frames and values (K, 2)."""
-    blank: Keys = {name: np.zeros((len(places), size), dtype) for name, (size, dtype) in _KEY.items()}
-    for name in ("handle_left_type", "handle_right_type"):
-        blank[name][:] = _item(name, "AUTO_CLAMPED")
-    return blank | {"co": places, "handle_left": places, "handle_right": places}
-
-
-def _read_segments(points: Any) -> Keys:
-    """What keys say about the way to the next one; no more than the interpolation where that is all there is to it."""
-    found = _read_keys(points, ("interpolation",))
-    plain = found["interpolation"] <= _item("interpolation", "BEZIER")
-    return found if plain.all() else _read_keys(points, _SEGMENT)
-
-
-@cache
-def _item(name: str, identifier: str) -> int:
-    """The number of an item of a key's property."""
-    key_type: Any = bpy.types.Keyframe.bl_rna.properties
-    return key_type[name].enum_items[identifier].value
-
-
-def _read_keys(points: Any, names: Iterable[str]) -> Keys:
-    result: Keys = {}
-    for name in names:
-        size, dtype = _KEY[name]
-        values = np.empty(len(points) * size, dtype)
-        points.foreach_get(name, values)
-        result[name] = values.reshape(-1, size)
-    return result
+    return fresh | {name: old[name][segment] for name in SEGMENT if name in old}
