@@ -1,5 +1,6 @@
 """Motions as keys: dense keys into a range of frames of an action, everything outside the range as it was."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,17 +16,18 @@ from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
-from .armature import LENGTH, Rig, check, stretching
+from .armature import LENGTH, Rig, check, read_pose, stretching
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
-from .points import KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
+from .points import HANDLES, KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
 
 _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
+_OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # behind the name of an action that was made of another one
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
 
@@ -85,6 +87,32 @@ def write_keys(
     _check_target(object, action, new)
     channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
     return _write_all(object, channels, action, new)
+
+
+def write_motion(
+    object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int], action: str | None = None
+) -> bpy.types.Action:
+    """Key a motion of its own: a new action that holds nothing of the present one, which is kept.
+
+    Keyed at every frame are the rotations of `bones` (indices), and what the motion has otherwise than the armature
+    stands now. All else stays as it stands now. Raises BridgeError, with nothing changed, as `write_keys`.
+    """
+    _check_target(object, action, new=True)
+    here, count = read_pose(object, rig), len(motion)
+    now = Pose.trusted(
+        *(np.broadcast_to(part, (count, *part.shape)) for part in (here.rotations, here.translations)),
+        None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape)),
+        None,
+    )
+    turned, moved, grown = changed_bones(now, motion.pose)
+    channels = _channels(object, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist(), [])
+    scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
+    names = rig.skeleton.names
+    channels += [
+        _Channel(names[bone], channel_path(names[bone], "scale"), axis, motion.frames, scales[:, bone, axis])
+        for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
+    ]  # fmt: skip
+    return _write_into(object, _target(object, action, new=True, empty=True), channels)
 
 
 def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
@@ -153,7 +181,10 @@ def _write_all(object: ArmatureObject, channels: Sequence[_Channel], name: str |
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)))
 
-    target = _target(object, name, new)
+    return _write_into(object, _target(object, name, new), channels)
+
+
+def _write_into(object: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel]) -> bpy.types.Action:
     for channel in channels:
         _write(_ensure(object, target, channel), channel)
     target.update_tag()
@@ -265,25 +296,37 @@ def _check_curve(channel: _Channel, curve: Any) -> None:
             raise BridgeError(f"{what} has a {kind} modifier, which would change the keys; bake or mute it first.")
 
 
-def _target(object: ArmatureObject, name: str | None, new: bool) -> bpy.types.Action:
-    """The action to write into, assigned to the object with a slot."""
+def _target(object: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
+    """The action to write into, assigned to the object with a slot: the present one, a copy of it or an empty one."""
     data = object.animation_data or object.animation_data_create()
     old, slot = data.action, data.action_slot
     if old is not None and not new:
         return old
-    if old is None:
-        data.action = bpy.data.actions.new(name or f"{object.name} poise")
-        if len(data.nla_tracks):
+    if old is None or empty:
+        data.action = target = bpy.data.actions.new(name or f"{object.name} poise")
+        if old is None and len(data.nla_tracks):
             data.action_extrapolation = "NOTHING"  # outside its keys the strips below go on as they are
-        return data.action
-    target = old.copy()
-    target.name = name or f"{old.name} poise"
-    data.action = target
-    if slot is not None:
-        data.action_slot = next(s for s in target.slots if s.handle == slot.handle)
-    if not old.users and old.is_editable:
+    else:
+        target = old.copy()
+        target.name = name or f"{_OURS.sub('', old.name)} poise"
+        data.action = target
+        if slot is not None:
+            data.action_slot = next(s for s in target.slots if s.handle == slot.handle)
+    if old is not None and not old.users and old.is_editable:
         old.use_fake_user = True  # Blender does not save what nobody uses
     return target
+
+
+def remove_keys(object: ArmatureObject, rig: Rig, bones: Iterable[int], first: float, last: float) -> None:
+    """Remove the keys of some bones' (indices) channels from frame `first` to `last`, both included."""
+    paths = {channel_path(rig.skeleton.names[bone], name) for bone in bones for name in CHANNELS}
+    for curve in (curve for (path, _), curve in _curves(object).items() if path in paths):
+        keys = read_keys(curve.keyframe_points, KEY)
+        at = keys["co"][:, 0]
+        stays = (at < first - SAME_FRAME) | (at > last + SAME_FRAME)
+        if not stays.all():
+            kept = {name: values[stays] for name, values in keys.items()}
+            write_keys_of(curve, kept, dict.fromkeys(HANDLES, np.ones(stays.sum(), bool)))
 
 
 def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
@@ -304,8 +347,7 @@ def _write(curve: Any, channel: _Channel) -> None:
     outside = bool(before.any() or after.any())
     old = read_keys(points, KEY) if outside else read_segments(points)
     merged = _fresh_keys(times, old, channel)
-    held = {"co": np.full(len(frames), channel.handles is not None)}
-    held |= {"handle_left": held["co"].copy(), "handle_right": held["co"].copy()}
+    held = {name: np.full(len(frames), channel.handles is not None) for name in HANDLES}
     if outside:
         fresh = blank_keys(merged["co"]) | merged
         first, last = join(old, fresh, before, after)

@@ -36,6 +36,8 @@ SEGMENT: Final = (
     "period",
 )  # what a key says about the way to the next one
 
+HANDLES: Final = ("co", "handle_left", "handle_right")  # where keys and their handles are
+
 Keys = dict[str, NDArray[Any]]  # by KEY's names, (n, size)
 
 

@@ -17,7 +17,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.rotation import Array
-from .edit import setting
+from .edit import free_name, setting
 from .generate import Generated
 from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
 from .report import Report
@@ -50,7 +50,7 @@ def own_recipe(object: Any, data: dict[str, Any] | str, name: str) -> RecipeFile
 
 def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
     """Write a new motion, and what it can be changed by."""
-    report = edit.write(object, _free_name(f"{object.name} {recipe.name}"))
+    report = edit.write(object, free_name(f"{object.name} {recipe.name}"))
     if not isinstance(recipe.low, Moment):  # else it has just been made of the stored ones
         if object.poise_key_poses is not None:
             object.poise_key_poses.use_fake_user = True  # poses that the user stored are not lost
@@ -80,11 +80,6 @@ def _draw_path(object: Any, path: Samples | None, start: int, fps: float) -> Non
     if path is not None:
         for index, values in enumerate(np.transpose(path.values)):
             _draw(object, PATH, start + np.array(path.times) * fps, values, index)
-
-
-def _free_name(name: str) -> str | None:
-    """None, for Blender's own numbering, where the name is taken."""
-    return None if name in bpy.data.actions else name
 
 
 def draw_fits(object: Any, recipe: RecipeFile, edit: Generated) -> None:

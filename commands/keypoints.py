@@ -34,7 +34,6 @@ from ..core.keypoints import (
     read_recording,
 )
 from ..core.keypoints.body import MARK
-from .edit import keyed_range
 from .files import MOTIONS, write_whole
 from .retarget import imported
 from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
@@ -155,9 +154,9 @@ def load(context: Any, path: Path, layout: str | None, mapping: Path | None = No
 
 def _of_figure(context: Any, path: Path) -> Recording:
     """The joints of the armature with a motion in a file that Blender imports."""
-    with imported(context, path) as source:
+    with imported(context, path) as (source, _):
         rig = bridge.read_rig(source)
-        first, last = keyed_range(source)
+        first, last = bridge.keyed_range(source)
         motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
         points = marks_of(rig.skeleton, bridge.read_roles(source, rig.skeleton), motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
