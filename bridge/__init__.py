@@ -21,9 +21,9 @@ from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
 from .errors import BridgeError
-from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
+from .keys import changed_bones, remove_keys, repeating_bones, rotation_curves, write_keys, write_motion, write_reduced
 from .learned import learned_cone, write_learned
-from .motion import acting, assign, read_motion
+from .motion import acting, assign, keyed_range, read_motion
 from .pick import Grab, pick
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
@@ -48,6 +48,7 @@ __all__ = [
     "controls_by_role",
     "find_again",
     "find_controlled",
+    "keyed_range",
     "lead_controls",
     "learned_cone",
     "length_scale",
@@ -65,6 +66,7 @@ __all__ = [
     "read_rig",
     "read_roles",
     "read_view",
+    "remove_keys",
     "repeating_bones",
     "rotation_curves",
     "say_length",
@@ -76,6 +78,7 @@ __all__ = [
     "write_corrections",
     "write_keys",
     "write_learned",
+    "write_motion",
     "write_pose",
     "write_reduced",
 ]

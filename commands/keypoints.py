@@ -36,7 +36,6 @@ from ..core.keypoints import (
 )
 from ..core.keypoints.body import MARK
 from ..core.rotation import lengths
-from .edit import keyed_range
 from .files import MOTIONS
 from .report import GoalReport, Report
 from .retarget import imported
@@ -168,9 +167,9 @@ def load(context: Any, path: Path, layout: str | None, mapping: Path | None = No
 
 def _of_figure(context: Any, path: Path) -> Recording:
     """The joints of the armature with a motion in a file that Blender imports."""
-    with imported(context, path) as source:
+    with imported(context, path) as (source, _):
         rig = bridge.read_rig(source)
-        first, last = keyed_range(source)
+        first, last = bridge.keyed_range(source)
         motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
         points = marks_of(rig.skeleton, bridge.read_roles(source, rig.skeleton), motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]

@@ -203,10 +203,10 @@ def test_other_bones_other_actions_and_the_input_stay_as_they_are(tmp_path: Path
     old = bpy.data.actions.new("old")
     armature().animation_data_create().action = old
     armature().pose.bones["mixamorig:LeftArm"].keyframe_insert("rotation_quaternion", frame=500)
-    armature().pose.bones["mixamorig:LeftHandIndex1"].keyframe_insert("rotation_quaternion", frame=1)
-    keys = [key.co.y for curve in curves(old) for key in curve.keyframe_points]
     finger = armature().pose.bones["mixamorig:LeftHandIndex1"]
     finger.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    finger.keyframe_insert("rotation_quaternion", frame=1)
+    keys = [key.co.y for curve in curves(old) for key in curve.keyframe_points]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "in.blend"), copy=True)
     _, report = run(tmp_path, "--no-lock", source=TRACKED, rig=tmp_path / "in.blend")
     assert TRACKED.read_bytes() == before
