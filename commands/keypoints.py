@@ -233,7 +233,7 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     )
     figure = reading.figure
     return report, Found(
-        recording.layout.name, taking.unit, taking.up, round(fps, 3),
+        recording.layout.name, taking.unit, taking.up, round(fps, 1),
         None if figure is None else round(1000.0 * figure.noise, 2), len(turned), (*taker.notes, *notes),
     )  # fmt: skip
 
@@ -274,6 +274,8 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
         "the head": ("nose", "crown"),
     }
     notes: list[str] = []
+    if reading.left_out:
+        notes.append(f"Left out as too far off for a body: {reading.left_out} points.")
     for what, names in unseen.items():
         rows = [row for mark, row in MARK.items() if mark.partition(".")[0] in names]
         if not (reading.weights[:, rows] > 0.0).any():

@@ -25,6 +25,7 @@ from ..core.keypoints import (
     Reading,
     Stream,
     Tracker,
+    Travel,
     Walk,
     bones_of,
     layout_named,
@@ -56,14 +57,13 @@ class Live:
         self.stream, self.tracker = follower(object)
         self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
         self._start = context.scene.frame_current  # of a recording
-        self._scale: float | None = None
         self.applied = self.used = 0
         self._latencies: deque[float] = deque(maxlen=_WINDOW)
         self._waits: deque[float] = deque(maxlen=_WINDOW)
         self._arrivals: deque[float] = deque(maxlen=_WINDOW)
         self._shown = 0.0
         self._numbers: dict[str, Any] = {}
-        self.status = "Waiting for packets"
+        self.status = " ".join(["Waiting for packets.", *self.taker.notes])
         self._work: Work | None = None  # the recording is filtered
         self._why = ""
         self._motion: Motion | None = None
@@ -76,7 +76,7 @@ class Live:
         bones, moved = bones_of(taker.actor)
         moved = moved if self.travel != "NONE" else moved[:0]
         self._writer = PoseWriter(taker.rig, () if taker.controlled else {*bones.tolist(), *moved.tolist()})
-        self.walk = Walk(taker.actor)
+        self.walk, self.hips = Walk(taker.actor), Travel(taker.actor)
 
     # -- a look at what came ----------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class Live:
         now = perf_counter()
         self._waits.append(begin - newest)
         self._latencies.append(now - begin)
-        self.status = "Listening"
+        self.status = " ".join(["Listening.", *self.taker.notes, *self.tracker.notes])
 
     def _led(self, object: Any, controlled: bridge.ControlledBody, reading: Reading) -> bool:
         """Whether the controls led the body to a reading; only the first one tells whether they can."""
@@ -161,8 +161,7 @@ class Live:
         if self.travel == "FEET":
             return self.actor.walked(pose, self.walk)
         if self.travel == "HIPS":
-            self._scale = self._scale or self.actor.scale_of(reading)
-            return self.actor.place(pose, reading.hips[0], self._scale)
+            return self.hips(pose, reading)
         return pose
 
     # -- how it goes, and how it ends -------------------------------------------------------------------------------
@@ -172,10 +171,12 @@ class Live:
         counts = self.stream.counts
         span = self._arrivals[-1] - self._arrivals[0] if len(self._arrivals) > 1 else 0.0
         quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > _QUIET
+        rate = 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span
         latency, wait = (1000.0 * float(np.median(t)) if t else 0.0 for t in (self._latencies, self._waits))
         numbers = {
             "status": self.status if not counts.refused or self.applied else f"Refused: {counts.why}",
-            "rate": 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span,
+            "rate": rate,
+            "held": 1000.0 * self.tracker.delay / rate if rate else 0.0,
             "latency": latency,
             "wait": wait,
             "applied": self.applied,

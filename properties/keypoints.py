@@ -88,6 +88,7 @@ class PoiseLive(bpy.types.PropertyGroup):
         name="Latency", description="Milliseconds from looking at packets to the pose, in the middle"
     )
     wait: FloatProperty(name="Wait", description="Milliseconds that packets wait for Blender, in the middle")
+    held: FloatProperty(name="Filter", description="Milliseconds that the filter waits for later packets (Delay)")
     received: IntProperty(name="Received", description="Packets that came")
     applied: IntProperty(name="Applied", description="Packets that the armature was posed by")
     used: IntProperty(

@@ -221,6 +221,13 @@ def test_a_recording_has_every_packet_up_to_the_stop_from_the_frame_that_the_fir
     assert bpy.data.actions[listening.live.action].frame_range[0] == 5.0
 
 
+def test_what_is_told_from_the_points_is_shown(armature: Any, listening: Listening) -> None:
+    lying = [[None if p is None else [p[0], p[2], -p[1]] for p in f["points"]] for f in walk()[:6]]
+    listening.send(*(packet({"points": points}) for points in lying))
+    listening.wait()
+    assert listening.session.status.startswith("Listening. The body lies, as mediapipe has -Y up")
+
+
 def test_points_that_are_no_body_are_told_and_do_not_pose(armature: Any, listening: Listening) -> None:
     before = pose(armature)
     far = [[None if p is None else [1000.0 * x for x in p[:3]] for p in f["points"]] for f in walk()[:6]]
