@@ -39,6 +39,7 @@ from ..core.rotation import lengths
 from .files import MOTIONS
 from .report import GoalReport, Report
 from .retarget import imported
+from .roles import RoleMapping, read_mapping
 from .taker import Taker, key_motion, taker_of
 from .takes import record
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
@@ -94,7 +95,7 @@ def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READ))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
-    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON that says which markers are which marks")
+    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON: markers of marks, or bones of parts")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
@@ -147,9 +148,9 @@ def keypoints(arguments: argparse.Namespace) -> int:
 
 
 def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
-    """The recording in a file, of markers if there is a mapping of theirs; raises CoreError."""
+    """The recording in a file; `mapping`: of markers to marks, or of a figure's parts to bones. Raises CoreError."""
     if path.suffix.lower() in MOTIONS:
-        return _of_figure(context, path)
+        return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
     said: str | Layout | None = layout
     data = _read(path)
     if mapping is not None:
@@ -165,13 +166,14 @@ def load(context: Any, path: Path, layout: str | None, mapping: Path | None = No
         raise CoreError(f'"{path.name}": {error}') from error
 
 
-def _of_figure(context: Any, path: Path) -> Recording:
-    """The joints of the armature with a motion in a file that Blender imports."""
+def _of_figure(context: Any, path: Path, parts: RoleMapping) -> Recording:
+    """The joints of the armature with a motion in a file that Blender imports; `parts` that are not found right."""
     with imported(context, path) as (source, _):
         rig = bridge.read_rig(source)
         first, last = bridge.keyed_range(source)
         motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
-        points = marks_of(rig.skeleton, bridge.read_roles(source, rig.skeleton), motion.pose)
+        roles = bridge.read_roles(source, rig.skeleton, bridge.mapping_to_corrections(source, parts))
+        points = marks_of(rig.skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
     return Recording(layout_named("marks"), points, None, motion.fps)
 

@@ -32,7 +32,8 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
     layout: EnumProperty(name="Layout", description="What the points are", items=(SAID, *LAYOUTS, MARKERS))
     mapping: StringProperty(
         name="Mapping",
-        description="A file of JSON that says which markers are which marks of a body, in place of a layout",
+        description="A file of JSON that says which markers are which marks of a body, or which bones of a figure are "
+        "which parts, in place of a layout",
         subtype="FILE_PATH",
     )
     unit: EnumProperty(name="Unit", description="Unit of the points", items=UNITS)

@@ -190,6 +190,14 @@ def test_a_mapping_is_refused_in_its_own_words(tmp_path: Path, capfd: pytest.Cap
         assert sentence in capfd.readouterr().err
 
 
+def test_a_mapping_says_which_bones_of_a_figure_are_its_parts(tmp_path: Path) -> None:
+    file = tmp_path / "parts.json"
+    file.write_text(json.dumps({"version": 1, "roles": {"head": None, "neck": None}}), encoding="utf-8")
+    for options, shown in (((), True), (("--mapping", str(file)), False)):
+        _, report = run(tmp_path, "--no-lock", "--overwrite", *options)
+        assert any("the head" in note for note in report["notes"]) != shown
+
+
 def test_times_are_heeded_and_an_unlikely_clock_is_refused_until_a_rate_is_said(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

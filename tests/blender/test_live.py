@@ -164,6 +164,25 @@ def test_bones_of_a_vmc_sender_turn_those_of_the_rig_in_as_many_packets_as_they_
     assert bpy.data.actions[listening.live.action].frame_range[1] > 1.0
 
 
+def test_the_example_sender_of_bones_waves_the_right_arm(armature: Any, listening: Listening) -> None:
+    armature.poise_live_layout = "vmc"
+    listening.stop()
+    listening.begin()
+    command = [sys.executable, EXAMPLES / "send_vmc.py", "--seconds", "0.5", "--port", listening.session.receiver.port]
+    sender = subprocess.Popen([*map(str, command)])
+    heights = []
+    while sender.poll() is None or len(heights) < 2:
+        listening.tick()
+        heights.append(armature.pose.bones["mixamorig:RightHand"].head.z)
+        time.sleep(0.005)
+    listening.number = 30
+    listening.wait()
+    counts = listening.session.stream.counts
+    assert (counts.frames, counts.refused, counts.parts) == (30, 0, 0)
+    assert np.ptp(heights) > 0.1 * armature.pose.bones["mixamorig:Head"].head.z
+    assert armature.pose.bones["mixamorig:LeftArm"].vector.normalized().z < -0.9
+
+
 def test_hostile_packets_are_refused_and_the_pose_stays(armature: Any, listening: Listening) -> None:
     before = pose(armature)
     good = walk()[0]["points"]
