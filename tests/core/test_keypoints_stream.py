@@ -34,7 +34,7 @@ def standing() -> list[list[float]]:
 def hostile(rng: np.random.Generator, number: int) -> bytes:
     """A packet that is a frame, nearly one, or nothing of the kind."""
     frame: dict[str, object] = {"frame": number, "time": number / 60.0, "points": standing()}
-    kind = rng.integers(8)
+    kind = rng.integers(9)
     if kind == 0:
         return rng.bytes(int(rng.integers(2000)))
     points = frame["points"]
@@ -47,6 +47,8 @@ def hostile(rng: np.random.Generator, number: int) -> bytes:
         frame[("frame", "time", "points")[int(rng.integers(3))]] = VALUES[int(rng.integers(len(VALUES)))]
     elif kind == 4:
         del points[int(rng.integers(33)) :]
+    elif kind == 8:
+        points *= int(rng.integers(2, 30))  # far too many
     text = bytearray(json.dumps(frame).encode("utf-8", "surrogatepass"))
     if kind == 5:
         for place in rng.integers(len(text), size=3):
