@@ -44,7 +44,7 @@ from .taker import Taker, key_motion, taker_of
 from .takes import record
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
-MOST_FRAMES: Final = 60 * 60 * 60  # of a motion: an hour at 60 a second
+MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second
 END: Final = 0.005  # metres to which a wrist or an ankle holds its place
 _SAME_FRAME: Final = 1e-6  # frames
 READ: Final = (*SUFFIXES, *MOTIONS)
@@ -211,10 +211,13 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     clock.append(perf_counter())
     try:
         action = key_motion(context, object, taker, motion, job.action)
-    except CoreError:
+    except CoreError as why:
         if taker.controlled is None:
             raise
-        taker = taker_of(object, job.limits, controls=False)  # what its controls do not lead is left out
+        try:
+            taker = taker_of(object, job.limits, controls=False)  # what is driven is left out
+        except CoreError:
+            raise why from None
         motion, ends = taken(taker, reading, frames, scene_fps, job)
         action = key_motion(context, object, taker, motion, job.action)
     clock.append(perf_counter())
