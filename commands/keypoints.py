@@ -263,6 +263,7 @@ def measured(context: Any, object: Any, taker: Taker, ends: Sequence[Goal], fram
     own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
     for goal in ends:
         bone = skeleton.index(goal.bone)
+        assert goal.position is not None
         seen = np.broadcast_to(goal.position_weight, frames.shape) > 0.0
         if seen.any():
             gaps = (take.matrices[:, own[bone], :, 3] - goal.position)[..., None]

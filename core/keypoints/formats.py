@@ -229,10 +229,8 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
         except CoreError as error:
             raise CoreError(f"Frame {number}: {error}") from None
     points, confidence, times = zip(*found, strict=True)
-    seconds = np.array(times, float)  # None is NaN
-    return Recording(
-        layout, np.stack(points), np.stack(confidence), rate_from(head.get("fps")), *_said_of(head), seconds
-    )
+    seconds, (unit, up) = np.array(times, float), _said_of(head)  # None is NaN
+    return Recording(layout, np.stack(points), np.stack(confidence), rate_from(head.get("fps")), unit, up, seconds)
 
 
 def _lines(text: str) -> list[Any]:

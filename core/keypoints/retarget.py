@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .. import rotation
 from ..editing.contacts import BodyPoint, foot_points
@@ -160,9 +160,9 @@ class Actor:
         """Armature units for a metre of the figure: by the length of the legs."""
         return self.scale(legs_of(reading))
 
-    def scale(self, legs: ArrayLike) -> float:
+    def scale(self, legs: Array) -> float:
         """Armature units for a metre of a figure whose legs were measured (n,)."""
-        return self.leg / (float(np.median(legs)) if np.size(legs) else _STANDARD_LEG)
+        return self.leg / (float(np.median(legs)) if len(legs) else _STANDARD_LEG)
 
     def place(self, pose: Pose, hips: Array, scale: float) -> Pose:
         """The pose moved so that the middle of its hips is at `hips` (..., 3), metres, times `scale`; see `turn`."""
@@ -262,7 +262,7 @@ class Travel:
         self._legs.extend(legs_of(reading).tolist())
         if self._start is None:
             self._start = reading.hips[0] * [1.0, 0.0, 1.0]
-        pose = actor.place(pose, reading.hips[0] - self._start, actor.scale(self._legs))
+        pose = actor.place(pose, reading.hips[0] - self._start, actor.scale(np.array(self._legs)))
         if not actor.points:
             return pose
         self._heights.append(float((actor.feet(pose) @ actor.up).min()))
