@@ -118,7 +118,7 @@ def walker(count: int) -> Any:
     bpy.ops.wm.open_mainfile(filepath=str(RIG))
     context.scene.render.fps = 30
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
-    with imported(context, CLIP) as source:
+    with imported(context, CLIP) as (source, _):
         edit = Retargeted(context, rig, source, (2, 60), plant=False)
     numbers = np.arange(count)
     motion = Motion(edit.after.pose[numbers % len(edit.after)], np.arange(1.0, count + 1.0), 30.0)
@@ -133,10 +133,10 @@ def bake(rig: Any) -> None:
     """Ours: into a new action."""
     import bpy
 
-    from commands.edit import keyed_range
+    import bridge
     from commands.reduce import Baked
 
-    edit = Baked(bpy.context, rig, keyed_range(rig))
+    edit = Baked(bpy.context, rig, bridge.keyed_range(rig))
     edit.solve()
     edit.write(rig)
 
@@ -145,10 +145,10 @@ def lock(rig: Any) -> None:
     """Feet that stand where they bear, in a new action."""
     import bpy
 
-    from commands.edit import keyed_range
+    import bridge
     from commands.hold import LockedFeet
 
-    edit = LockedFeet(bpy.context, rig, keyed_range(rig))
+    edit = LockedFeet(bpy.context, rig, bridge.keyed_range(rig))
     edit.solve()
     edit.write(rig)
 

@@ -29,9 +29,9 @@ from .controls import (
 )
 from .errors import BridgeError
 from .grab import Grab, pick
-from .keys import changed_bones, repeating_bones, rotation_curves, write_keys, write_reduced
+from .keys import changed_bones, remove_keys, repeating_bones, rotation_curves, write_keys, write_motion, write_reduced
 from .learned import learned_cone, write_learned
-from .motion import acting, assign, read_motion
+from .motion import acting, assign, keyed_range, read_motion
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
@@ -56,6 +56,7 @@ __all__ = [
     "controls_by_role",
     "find_again",
     "find_controlled",
+    "keyed_range",
     "lead_controls",
     "learned_cone",
     "length_scale",
@@ -75,6 +76,7 @@ __all__ = [
     "read_rig",
     "read_roles",
     "read_view",
+    "remove_keys",
     "repeating_bones",
     "rotation_curves",
     "say_length",
@@ -86,6 +88,7 @@ __all__ = [
     "write_corrections",
     "write_keys",
     "write_learned",
+    "write_motion",
     "write_pose",
     "write_reduced",
 ]

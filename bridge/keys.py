@@ -1,8 +1,9 @@
 """Motions as keys: dense keys into a range of frames of an action, everything outside the range as it was."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final
 
 import bpy
@@ -15,43 +16,19 @@ from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
-from .armature import LENGTH, Rig, check, stretching
+from .armature import LENGTH, Rig, check, read_pose, stretching
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
+from .points import HANDLES, KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
 
 _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
-# all that a key is, with the number of values and their type
-_KEY: Final[dict[str, tuple[int, type]]] = {
-    "co": (2, np.float32),
-    "handle_left": (2, np.float32),
-    "handle_right": (2, np.float32),
-    "handle_left_type": (1, np.intc),
-    "handle_right_type": (1, np.intc),
-    "interpolation": (1, np.intc),
-    "easing": (1, np.intc),
-    "type": (1, np.intc),
-    "back": (1, np.float32),
-    "amplitude": (1, np.float32),
-    "period": (1, np.float32),
-    "select_control_point": (1, np.bool_),
-    "select_left_handle": (1, np.bool_),
-    "select_right_handle": (1, np.bool_),
-}
-_SEGMENT: Final = (
-    "interpolation",
-    "easing",
-    "back",
-    "amplitude",
-    "period",
-)  # what a key says about the way to the next one
+_OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # behind the name of an action that was made of another one
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
-
-Keys = dict[str, NDArray[Any]]  # by _KEY's names, (n, size)
 
 
 @dataclass(frozen=True)
@@ -110,6 +87,32 @@ def write_keys(
     _check_target(object, action, new)
     channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
     return _write_all(object, channels, action, new)
+
+
+def write_motion(
+    object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int], action: str | None = None
+) -> bpy.types.Action:
+    """Key a motion of its own: a new action that holds nothing of the present one, which is kept.
+
+    Keyed at every frame are the rotations of `bones` (indices), and what the motion has otherwise than the armature
+    stands now. All else stays as it stands now. Raises BridgeError, with nothing changed, as `write_keys`.
+    """
+    _check_target(object, action, new=True)
+    here, count = read_pose(object, rig), len(motion)
+    now = Pose.trusted(
+        *(np.broadcast_to(part, (count, *part.shape)) for part in (here.rotations, here.translations)),
+        None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape)),
+        None,
+    )
+    turned, moved, grown = changed_bones(now, motion.pose)
+    channels = _channels(object, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist(), [])
+    scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
+    names = rig.skeleton.names
+    channels += [
+        _Channel(names[bone], channel_path(names[bone], "scale"), axis, motion.frames, scales[:, bone, axis])
+        for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
+    ]  # fmt: skip
+    return _write_into(object, _target(object, action, new=True, empty=True), channels)
 
 
 def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
@@ -178,7 +181,10 @@ def _write_all(object: ArmatureObject, channels: Sequence[_Channel], name: str |
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)))
 
-    target = _target(object, name, new)
+    return _write_into(object, _target(object, name, new), channels)
+
+
+def _write_into(object: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel]) -> bpy.types.Action:
     for channel in channels:
         _write(_ensure(object, target, channel), channel)
     target.update_tag()
@@ -265,7 +271,7 @@ def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, f
     """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
     begun = [curve for curve in own if curve is not None and not curve.is_empty and curve.range()[0] < first]
-    times = [_read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
+    times = [read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
     before = [at[at < first - SAME_FRAME] for at in times]
     frame = max((float(at[-1]) for at in before if len(at)), default=float(first))
     return np.array(
@@ -290,25 +296,37 @@ def _check_curve(channel: _Channel, curve: Any) -> None:
             raise BridgeError(f"{what} has a {kind} modifier, which would change the keys; bake or mute it first.")
 
 
-def _target(object: ArmatureObject, name: str | None, new: bool) -> bpy.types.Action:
-    """The action to write into, assigned to the object with a slot."""
+def _target(object: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
+    """The action to write into, assigned to the object with a slot: the present one, a copy of it or an empty one."""
     data = object.animation_data or object.animation_data_create()
     old, slot = data.action, data.action_slot
     if old is not None and not new:
         return old
-    if old is None:
-        data.action = bpy.data.actions.new(name or f"{object.name} poise")
-        if len(data.nla_tracks):
+    if old is None or empty:
+        data.action = target = bpy.data.actions.new(name or f"{object.name} poise")
+        if old is None and len(data.nla_tracks):
             data.action_extrapolation = "NOTHING"  # outside its keys the strips below go on as they are
-        return data.action
-    target = old.copy()
-    target.name = name or f"{old.name} poise"
-    data.action = target
-    if slot is not None:
-        data.action_slot = next(s for s in target.slots if s.handle == slot.handle)
-    if not old.users and old.is_editable:
+    else:
+        target = old.copy()
+        target.name = name or f"{_OURS.sub('', old.name)} poise"
+        data.action = target
+        if slot is not None:
+            data.action_slot = next(s for s in target.slots if s.handle == slot.handle)
+    if old is not None and not old.users and old.is_editable:
         old.use_fake_user = True  # Blender does not save what nobody uses
     return target
+
+
+def remove_keys(object: ArmatureObject, rig: Rig, bones: Iterable[int], first: float, last: float) -> None:
+    """Remove the keys of some bones' (indices) channels from frame `first` to `last`, both included."""
+    paths = {channel_path(rig.skeleton.names[bone], name) for bone in bones for name in CHANNELS}
+    for curve in (curve for (path, _), curve in _curves(object).items() if path in paths):
+        keys = read_keys(curve.keyframe_points, KEY)
+        at = keys["co"][:, 0]
+        stays = (at < first - SAME_FRAME) | (at > last + SAME_FRAME)
+        if not stays.all():
+            kept = {name: values[stays] for name, values in keys.items()}
+            write_keys_of(curve, kept, dict.fromkeys(HANDLES, np.ones(stays.sum(), bool)))
 
 
 def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
@@ -324,25 +342,20 @@ def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel)
 def _write(curve: Any, channel: _Channel) -> None:
     """Replace the keys between the first and the last frame by those of the channel."""
     points, frames = curve.keyframe_points, channel.frames
-    times = _read_keys(points, ("co",))["co"][:, 0]
+    times = read_keys(points, ("co",))["co"][:, 0]
     before, after = times < frames[0] - SAME_FRAME, times > frames[-1] + SAME_FRAME
     outside = bool(before.any() or after.any())
-    old = _read_keys(points, _KEY) if outside else _read_segments(points)
+    old = read_keys(points, KEY) if outside else read_segments(points)
     merged = _fresh_keys(times, old, channel)
+    held = {name: np.full(len(frames), channel.handles is not None) for name in HANDLES}
     if outside:
-        fresh = _blank_keys(merged["co"]) | merged
+        fresh = blank_keys(merged["co"]) | merged
+        first, last = join(old, fresh, before, after)
+        held["handle_left"][0] |= first
+        held["handle_right"][-1] |= last
         merged = {name: np.concatenate([old[name][before], fresh[name], old[name][after]]) for name in fresh}
-    points.clear()
-    points.add(len(merged["co"]))
-    for name, values in merged.items():  # the rest is as Blender adds keys
-        points.foreach_set(name, np.ascontiguousarray(values).ravel())
-    curve.update()
-    kept = np.concatenate([before[before], np.full(len(frames), channel.handles is not None), after[after]])
-    if kept.any():  # Blender places the handles of the new keys, but those of the others have to stay where they were
-        for name in ("co", "handle_left", "handle_right"):
-            placed = np.empty_like(merged[name])
-            points.foreach_get(name, placed.ravel())
-            points.foreach_set(name, np.where(kept[:, None], merged[name], placed).ravel())
+        held = {name: np.concatenate([before[before], mask, after[after]]) for name, mask in held.items()}
+    write_keys_of(curve, merged, held)
 
 
 def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
@@ -351,42 +364,10 @@ def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
     fresh: Keys = {"co": np.stack([frames, channel.values], axis=-1).astype(np.float32)}
     if channel.handles is not None:
         fresh |= dict(zip(("handle_left", "handle_right"), channel.handles.astype(np.float32), strict=True))
-        aligned, bezier = _item("handle_left_type", "ALIGNED"), _item("interpolation", "BEZIER")
+        aligned, bezier = item("handle_left_type", "ALIGNED"), item("interpolation", "BEZIER")
         types = {"handle_left_type": aligned, "handle_right_type": aligned, "interpolation": bezier}
         return fresh | {name: np.full((len(frames), 1), value, np.intc) for name, value in types.items()}
     if not len(times):
-        return fresh | {"interpolation": np.full((len(frames), 1), _item("interpolation", "LINEAR"), np.intc)}
+        return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
     segment = np.maximum(np.searchsorted(times, frames + SAME_FRAME, side="right") - 1, 0)
-    return fresh | {name: old[name][segment] for name in _SEGMENT if name in old}
-
-
-def _blank_keys(places: NDArray[np.float32]) -> Keys:
-    """Keys as Blender adds them, in all that they are, at frames and values (K, 2)."""
-    blank: Keys = {name: np.zeros((len(places), size), dtype) for name, (size, dtype) in _KEY.items()}
-    for name in ("handle_left_type", "handle_right_type"):
-        blank[name][:] = _item(name, "AUTO_CLAMPED")
-    return blank | {"co": places, "handle_left": places, "handle_right": places}
-
-
-def _read_segments(points: Any) -> Keys:
-    """What keys say about the way to the next one; no more than the interpolation where that is all there is to it."""
-    found = _read_keys(points, ("interpolation",))
-    plain = found["interpolation"] <= _item("interpolation", "BEZIER")
-    return found if plain.all() else _read_keys(points, _SEGMENT)
-
-
-@cache
-def _item(name: str, identifier: str) -> int:
-    """The number of an item of a key's property."""
-    key_type: Any = bpy.types.Keyframe.bl_rna.properties
-    return key_type[name].enum_items[identifier].value
-
-
-def _read_keys(points: Any, names: Iterable[str]) -> Keys:
-    result: Keys = {}
-    for name in names:
-        size, dtype = _KEY[name]
-        values = np.empty(len(points) * size, dtype)
-        points.foreach_get(name, values)
-        result[name] = values.reshape(-1, size)
-    return result
+    return fresh | {name: old[name][segment] for name in SEGMENT if name in old}

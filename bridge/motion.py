@@ -19,6 +19,7 @@ from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, wri
 from .errors import BridgeError
 
 SAME_FRAME: Final = 0.01  # Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
+_POISE: Final = "poise_"  # curves of settings, which move nothing
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
 
@@ -64,6 +65,24 @@ def assign(object: ArmatureObject, action: bpy.types.Action | None) -> None:
     data.action = action
     if action is not None and data.action_slot is None and len(data.action_suitable_slots):
         data.action_slot = data.action_suitable_slots[0]
+
+
+def keyed_range(object: ArmatureObject) -> tuple[int, int]:
+    """The frames of the object's motion: its own curves in its action, not those of others in that action, or strips.
+
+    An action's manual range counts. Raises BridgeError where there is neither an action nor a strip with keys.
+    """
+    data = object.animation_data
+    action = data.action if data is not None else None
+    spans = [curve.range() for curve in active_curves(object) if not curve.data_path.startswith(_POISE)]
+    if action is not None and action.use_frame_range:
+        spans = [action.frame_range]
+    elif action is None and data is not None:
+        strips = (strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute)
+        spans = [(strip.frame_start, strip.frame_end) for strip in strips]
+    if not spans:
+        raise BridgeError(f'"{object.name}" has no action with keys of its own; its motion has to be keyed.')
+    return round(min(first for first, _ in spans)), round(max(last for _, last in spans))
 
 
 def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:

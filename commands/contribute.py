@@ -12,7 +12,6 @@ from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset, with_hinges
 from .ccd import Ccd, actuations_data, list_text, read_list_file
-from .edit import keyed_range
 from .fields import read_range
 from .files import write_whole
 from .job import read
@@ -78,7 +77,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     bridge.check(object)
     rig = bridge.read_rig(object)
     base, effector = _ends(arguments.chain, rig.skeleton)
-    first, last = keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
+    first, last = bridge.keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
     motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
     skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(object, rig.skeleton), motion.pose)
     method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
@@ -107,7 +106,7 @@ def _keyed_part(object: Any, frames: list[int]) -> tuple[int, int]:
     data = object.animation_data
     if data is None or data.action is None or len(data.nla_tracks):
         return first, last
-    begin, end = keyed_range(object)
+    begin, end = bridge.keyed_range(object)
     if first > end or last < begin:
         raise CoreError(f'--frames: the action of "{object.name}" goes from {begin} to {end}.')
     if first < begin or last > end:

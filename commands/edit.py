@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import bridge
-from ..core import CoreError, Motion
+from ..core import Motion
 from ..core.editing.timed_pins import TimedPin, pin_errors
 from ..core.rotation import lengths
 from .report import GoalReport, Report
@@ -33,6 +34,7 @@ class Edit:
     """
 
     method = ""  # as the report calls it
+    original = False  # whether it is a motion of its own, and no change of the one that was there
 
     def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
         """`frames`: from the first to the last in steps, or an array of all of them."""
@@ -82,6 +84,8 @@ class Edit:
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
+        if self.original and new:
+            return bridge.write_motion(object, self.rig, self.after, np.flatnonzero(self.always), action)
         return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:
@@ -105,6 +109,11 @@ class Edit:
         )
 
 
+def free_name(name: str) -> str | None:
+    """The name of a new action; None, for Blender's own numbering, where it is taken."""
+    return None if name in bpy.data.actions else name
+
+
 @contextmanager
 def setting(object: Any, name: str, value: Any) -> Iterator[None]:
     """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
@@ -114,12 +123,3 @@ def setting(object: Any, name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         setattr(object, name, before)
-
-
-def keyed_range(object: Any) -> tuple[int, int]:
-    """The frames of the armature's action; raises CoreError if it has none."""
-    data = object.animation_data
-    if data is None or data.action is None:
-        raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
-    first, last = data.action.frame_range
-    return round(first), round(last)

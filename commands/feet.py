@@ -5,9 +5,9 @@ from typing import Any
 
 import bpy
 
+from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from .edit import keyed_range
 from .fields import check_range
 from .hold import FEET, HANDS, LockedFeet
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
@@ -36,7 +36,7 @@ def add_motion(parser: argparse.ArgumentParser) -> None:
 def motion_of(arguments: argparse.Namespace) -> tuple[bpy.types.Object, tuple[int, int]]:
     """The armature and the frames that were asked for."""
     object = armature_of(arguments.armature)
-    return object, check_range(tuple(arguments.frames), "--frames") if arguments.frames else keyed_range(object)
+    return object, check_range(tuple(arguments.frames), "--frames") if arguments.frames else bridge.keyed_range(object)
 
 
 def lock_feet(arguments: argparse.Namespace) -> int:

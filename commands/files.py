@@ -1,11 +1,13 @@
 """Files in and out: opened or refused with a sentence, written whole or not at all."""
 
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import bpy
+import numpy as np
 
 from ..core import CoreError
 
@@ -42,10 +44,48 @@ def import_motion(path: Path, alone: bool = False) -> None:
     if not path.is_file():
         raise CoreError(f'There is no file "{path}".')
     try:
-        importers[kind](str(path))
+        with same_time(alone):
+            importers[kind](str(path))
     except RuntimeError as error:
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
+
+
+@contextmanager
+def same_time(change: bool = False) -> Iterator[None]:
+    """The scene's frame, range and frame rate are afterwards as before, unless they may `change`.
+
+    Actions that are made inside at another rate, as FBX files have it, go on at the scene's.
+    """
+    context: Any = bpy.context
+    scene, render = context.scene, context.scene.render
+    kept = {name: getattr(scene, name) for name in ("frame_start", "frame_end")}
+    rate = render.fps, render.fps_base
+    frame, subframe, actions = scene.frame_current, scene.frame_subframe, set(bpy.data.actions)
+    try:
+        yield
+    finally:
+        if not change:
+            scale = rate[0] / rate[1] / (render.fps / render.fps_base)
+            render.fps, render.fps_base = rate
+            for name, value in kept.items():
+                setattr(scene, name, value)
+            scene.frame_set(frame, subframe=subframe)
+            for action in set(bpy.data.actions) - actions if scale != 1.0 else ():
+                _stretch(action, scale)
+
+
+def _stretch(action: Any, scale: float) -> None:
+    """Scale the times of all keys of an action, from frame 1 on."""
+    for curve in (curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
+                  for curve in bag.fcurves):  # fmt: skip
+        points = curve.keyframe_points
+        places = np.empty((len(points), 2), np.float32)
+        for name in ("co", "handle_left", "handle_right"):
+            points.foreach_get(name, places.ravel())
+            places[:, 0] = 1.0 + scale * (places[:, 0] - 1.0)
+            points.foreach_set(name, places.ravel())
+        curve.update()
 
 
 def present_blend() -> Path | None:

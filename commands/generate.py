@@ -26,6 +26,7 @@ class Generated(Edit):
     """The motion of a recipe from the frame `start` on, between the key poses `low` and `high`."""
 
     method = "recipe"
+    original = True
 
     def __init__(self, context: Any, object: Any, recipe: RecipeFile, start: int) -> None:
         render = context.scene.render

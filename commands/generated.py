@@ -17,7 +17,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.rotation import Array
-from .edit import setting
+from .edit import free_name, setting
 from .generate import Generated
 from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
 from .report import Report
@@ -25,6 +25,7 @@ from .report import Report
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"
 PATH: Final = "poise_path"
+SAME: Final = 1e-3  # frames
 CHANGED: Final = 1e-5  # an offset that differs by less is that of its curve
 PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
 
@@ -50,7 +51,7 @@ def own_recipe(object: Any, data: dict[str, Any] | str, name: str) -> RecipeFile
 
 def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
     """Write a new motion, and what it can be changed by."""
-    report = edit.write(object, _free_name(f"{object.name} {recipe.name}"))
+    report = edit.write(object, free_name(f"{object.name} {recipe.name}"))
     if not isinstance(recipe.low, Moment):  # else it has just been made of the stored ones
         if object.poise_key_poses is not None:
             object.poise_key_poses.use_fake_user = True  # poses that the user stored are not lost
@@ -80,11 +81,6 @@ def _draw_path(object: Any, path: Samples | None, start: int, fps: float) -> Non
     if path is not None:
         for index, values in enumerate(np.transpose(path.values)):
             _draw(object, PATH, start + np.array(path.times) * fps, values, index)
-
-
-def _free_name(name: str) -> str | None:
-    """None, for Blender's own numbering, where the name is taken."""
-    return None if name in bpy.data.actions else name
 
 
 def draw_fits(object: Any, recipe: RecipeFile, edit: Generated) -> None:
@@ -189,8 +185,11 @@ def check_generated(object: Any) -> None:
         raise CoreError(f'"{object.name}" has another action now; give it "{object.poise_generated.name}" again.')
 
 
-def edited_recipe(object: Any, fps: float) -> RecipeFile:
-    """The recipe of the generated motion with its samples as the curves have them now."""
+def edited_recipe(object: Any, fps: float) -> tuple[RecipeFile, int]:
+    """The recipe of the generated motion with its samples as the curves have them now, and its first frame.
+
+    Samples before the first frame that it had make it begin earlier.
+    """
     check_generated(object)
     recipe = own_recipe(object, object.poise_recipe, "")
     tracks: list[Any] = []
@@ -201,7 +200,28 @@ def edited_recipe(object: Any, fps: float) -> RecipeFile:
         tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))
     path = _edited_path(object, recipe.path, fps)
     last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
-    return replace(recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps))
+    edited = replace(recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps))
+    first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))
+    lead = max(0, int(np.ceil(-first * fps - SAME)))
+    return _later(edited, lead / fps), object.poise_generated_start - lead
+
+
+def _later(recipe: RecipeFile, by: float) -> RecipeFile:
+    """A recipe in which all comes so many seconds later."""
+    if not by:
+        return recipe
+    return replace(
+        recipe,
+        seconds=recipe.seconds + by,
+        tracks=tuple((parts, _shifted(samples, by)) for parts, samples in recipe.tracks),
+        path=None if recipe.path is None else _shifted(recipe.path, by),
+        supports=tuple(replace(s, start=s.start + by, end=s.end + by, at=s.at + by) for s in recipe.supports),
+        flights=tuple(replace(flight, start=flight.start + by, end=flight.end + by) for flight in recipe.flights),
+    )
+
+
+def _shifted(samples: Samples, by: float) -> Samples:
+    return replace(samples, times=tuple(time + by for time in samples.times))
 
 
 def _edited_path(object: Any, before: Samples | None, fps: float) -> Samples | None:
@@ -221,7 +241,7 @@ def preview(context: Any, object: Any) -> None:
     A track whose offset was changed there has that one, the others what their samples make of it; so has the path.
     """
     render, frame = context.scene.render, context.scene.frame_current
-    recipe = edited_recipe(object, render.fps / render.fps_base)
+    recipe, start = edited_recipe(object, render.fps / render.fps_base)
     changed = {
         number: track.offset
         for number, track in enumerate(object.poise_tracks)
@@ -236,7 +256,7 @@ def preview(context: Any, object: Any) -> None:
     moved = float(np.abs(np.subtract(way, keyed)).max()) > CHANGED
     if moved:
         path = Samples((0.0,), (way,))
-    edit = Generated(context, object, replace(recipe, tracks=tuple(tracks), path=path), object.poise_generated_start)
+    edit = Generated(context, object, replace(recipe, tracks=tuple(tracks), path=path), start)
     pose = edit.posed(frame)
     context.view_layer.update()  # the action that was looked at for the key poses is over, and what it has is set again
     with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
@@ -248,7 +268,25 @@ def preview(context: Any, object: Any) -> None:
 
 
 def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:
-    """Write the generated motion anew into its action."""
+    """Write the generated motion anew into its action; nothing is left of it where it was before and is no more."""
+    fit = _bag(object).fcurves.find("poise_tracks[0].fit")
+    first, last = edit.before.frames[[0, -1]].tolist()
+    was = (first, last) if fit is None else fit.range()
     report = edit.write(object, new=False)
+    for begin, end in ((was[0], first - 1.0), (last + 1.0, was[1])):
+        bridge.remove_keys(object, edit.rig, np.flatnonzero(edit.always), begin, end)
+    if first != object.poise_generated_start:
+        by = (object.poise_generated_start - first) / edit.before.fps
+        object.poise_recipe, object.poise_generated_start = _delayed(object.poise_recipe, by), round(first)
     draw_fits(object, recipe, edit)
     return report
+
+
+def _delayed(text: str, by: float) -> str:
+    """The JSON of a recipe in which supports and flights come so many seconds later; samples are those of curves."""
+    data = json.loads(text)
+    for support in data.get("supports", ()):
+        support["seconds"] = [seconds + by for seconds in support["seconds"]]
+        support["at"] = support.get("at", support["seconds"][0] - by) + by
+    data["flights"] = [[seconds + by for seconds in flight] for flight in data.get("flights", ())]
+    return json.dumps(data)

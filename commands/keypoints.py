@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -11,7 +12,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, rotation
+from ..core import CoreError, Goal, Motion, rotation
 from ..core.editing.foot_lock import lock_feet
 from ..core.humanoid.stance import axis_vector
 from ..core.keypoints import (
@@ -20,7 +21,6 @@ from ..core.keypoints import (
     METHODS,
     SUFFIXES,
     UNITS,
-    Actor,
     Layout,
     Method,
     Reading,
@@ -32,14 +32,20 @@ from ..core.keypoints import (
     marks_of,
     read_clip,
     read_recording,
+    timed,
 )
 from ..core.keypoints.body import MARK
-from .edit import keyed_range
-from .files import MOTIONS, write_whole
+from ..core.rotation import lengths
+from .files import MOTIONS
+from .report import GoalReport, Report
 from .retarget import imported
-from .verbs import DONE, add_common, add_results, armature_of, one_line, outputs, show, tell
+from .roles import RoleMapping, read_mapping
+from .taker import Taker, key_motion, taker_of
+from .takes import record
+from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
-DEFAULT_FPS: Final = 30.0
+MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second
+END: Final = 0.005  # metres to which a wrist or an ankle holds its place
 _SAME_FRAME: Final = 1e-6  # frames
 READ: Final = (*SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
@@ -49,7 +55,7 @@ LARGEST_FILE: Final = 500_000_000  # bytes
 class KeypointsJob:
     """What to do with a recording. unit, up "auto": as the file or its layout has them, or told from the points.
 
-    fps      of the recording, where its file does not say it
+    fps      of the recording, in place of the times or the rate that its file says
     start    the frame of the first key
     noise    millimetres that a point is off by, None: measured
     exchange left and right: None refuses what looks exchanged
@@ -70,20 +76,32 @@ class KeypointsJob:
     limits: bool = True
     exact: bool = False
     action: str | None = None
-    new: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a recording was taken as; `noise` in millimetres."""
+
+    layout: str
+    metres: float
+    up: str
+    fps: float
+    noise: float | None
+    bones: int
+    notes: tuple[str, ...]
 
 
 def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READ))
-    parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, where the file does not say it")
-    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON that says which markers are which marks")
+    parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
+    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON: markers of marks, or bones of parts")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
         "--up", choices=("auto", *AXES), default="auto", help="write --up=-Y for those that begin with -"
     )
-    parser.add_argument("--fps", type=float, help="frames a second, where the file does not say it")
+    parser.add_argument("--fps", type=float, help="frames a second, in place of the times or rate in the file")
     parser.add_argument("--start", type=int, default=1, help="the frame of the first key")
     parser.add_argument("--method", choices=METHODS, default="corrected", help="how turns are found")
     parser.add_argument("--noise", metavar="MM", type=float, help="by how much points are off, if not to be measured")
@@ -100,12 +118,12 @@ def add_keypoints(verbs: Any) -> None:
 
 
 def keypoints(arguments: argparse.Namespace) -> int:
-    """Key a recording and write what was asked for."""
+    """Key a recording and write what was asked for; returns 1 if a wrist or an ankle is off where it was to be."""
     texts = outputs(arguments)
-    for name in ("fps", "noise"):
-        value = getattr(arguments, name)
-        if value is not None and not 0.0 < value < np.inf:
-            raise CoreError(f"--{name}: must be a positive number, not {value}.")
+    if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
+        raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
+    if arguments.noise is not None and not 0.0 <= arguments.noise < np.inf:
+        raise CoreError(f"--noise: must be 0 or a positive number, not {arguments.noise}.")
     job = KeypointsJob(
         layout=arguments.layout,
         unit=arguments.unit,
@@ -123,43 +141,39 @@ def keypoints(arguments: argparse.Namespace) -> int:
         action=arguments.action,
     )
     recording = load(bpy.context, arguments.input, job.layout, arguments.mapping)
-    report = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
-    write_whole(arguments.output, {path: one_line(report) for path in texts})
-    for note in report["notes"]:
+    report, found = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
+    for note in found.notes:
         tell(note)
-    tell(
-        f"{report['armature']}: {report['frames'][1] - report['frames'][0] + 1} frames, {report['bones']} bones keyed "
-        f'in "{report["action"]}"'
-    )
-    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
-    show(arguments, report)
-    return DONE
+    return tell_report(arguments, report, texts, **asdict(found))
 
 
 def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
-    """The recording in a file, of markers if there is a mapping of theirs; raises CoreError."""
+    """The recording in a file; `mapping`: of markers to marks, or of a figure's parts to bones. Raises CoreError."""
     if path.suffix.lower() in MOTIONS:
-        return _of_figure(context, path)
+        return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
     said: str | Layout | None = layout
     data = _read(path)
     if mapping is not None:
+        text = _read(mapping)
         try:
-            said = layout_from(mapping.name, json.loads(_read(mapping)))
+            marks = json.loads(text)
         except (ValueError, RecursionError):
             raise CoreError(f'The file "{mapping}" is not JSON.') from None
+        said = layout_from(mapping.name, marks)
     try:
         return read_recording(path.suffix, data, said)
     except CoreError as error:
         raise CoreError(f'"{path.name}": {error}') from error
 
 
-def _of_figure(context: Any, path: Path) -> Recording:
-    """The joints of the armature with a motion in a file that Blender imports."""
-    with imported(context, path) as source:
+def _of_figure(context: Any, path: Path, parts: RoleMapping) -> Recording:
+    """The joints of the armature with a motion in a file that Blender imports; `parts` that are not found right."""
+    with imported(context, path) as (source, _):
         rig = bridge.read_rig(source)
-        first, last = keyed_range(source)
+        first, last = bridge.keyed_range(source)
         motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
-        points = marks_of(rig.skeleton, bridge.read_roles(source, rig.skeleton), motion.pose)
+        roles = bridge.read_roles(source, rig.skeleton, bridge.mapping_to_corrections(source, parts))
+        points = marks_of(rig.skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
     return Recording(layout_named("marks"), points, None, motion.fps)
 
@@ -173,73 +187,89 @@ def _read(path: Path) -> bytes:
         raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
 
 
-def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> dict[str, Any]:
-    """Key a recording on an armature object; returns the report. Raises CoreError with nothing changed."""
+def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> tuple[Report, Found]:
+    """Key a recording on an armature object. Raises CoreError with nothing changed."""
     clock = [perf_counter()]
     bridge.check(object)
     context.view_layer.update()
-    rig = bridge.read_rig(object)
-    actor = actor_of(object, rig, job.limits)
+    taker = taker_of(object, job.limits)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
     taking, notes = find_taking(recording.layout, recording.points, recording.confidence, unit, up, job.exchange)
+    recording, times, fps, said = timed(recording, job.fps)
     marks = taking(recording.points, recording.confidence)
-    fps = job.fps or recording.fps
-    if fps is None:
-        fps = DEFAULT_FPS
-        notes = (*notes, f"The file does not say its frame rate; {fps:g} a second are taken.")
     noise = None if job.noise is None else 0.001 * job.noise
-    times = np.arange(len(marks.places)) / fps
     reading = read_clip(marks, times, job.method, job.smooth, noise)
-    notes += seen_notes(reading)
+    notes = (*notes, *said, *seen_notes(reading))
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
     reading, frames = at_frames(reading, times, scene_fps, job.start)
     clock.append(perf_counter())
 
-    present = bridge.read_pose(object, rig)
-    pose = actor.motion(reading, present, job.travel)
-    motion = Motion(actor.exact(reading, pose) if job.exact else pose, frames, scene_fps)
-    if job.lock_feet and actor.points and len(frames) > 1:
-        motion = lock_feet(rig.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
+    motion, ends = taken(taker, reading, frames, scene_fps, job)
     clock.append(perf_counter())
-
-    bones, moved = bones_of(actor)
-    turned, shifted, _ = bridge.changed_bones(pose, motion.pose)
-    action = bridge.write_keys(
-        object,
-        rig,
-        motion,
-        {*bones.tolist(), *turned.tolist()},
-        {*moved.tolist(), *shifted.tolist()},
-        job.action,
-        job.new,
+    try:
+        action = key_motion(context, object, taker, motion, job.action)
+    except CoreError as why:
+        if taker.controlled is None:
+            raise
+        try:
+            taker = taker_of(object, job.limits, controls=False)  # what is driven is left out
+        except CoreError:
+            raise why from None
+        motion, ends = taken(taker, reading, frames, scene_fps, job)
+        action = key_motion(context, object, taker, motion, job.action)
+    clock.append(perf_counter())
+    if job.exact and job.lock_feet:
+        notes += ("Feet are not locked: with exact ends they are where their points are.",)
+    goals, names = measured(context, object, taker, ends, frames), taker.actor.skeleton.names
+    turned, moved = bones_of(taker.actor)
+    report = Report(
+        armature=object.name,
+        frames=frames,
+        method=job.method,
+        seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
+        goals=goals,
+        explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
+        action=action.name,
+        rotated=tuple(names[bone] for bone in turned),
+        moved=tuple(names[bone] for bone in moved),
     )
-    clock.append(perf_counter())
     figure = reading.figure
-    return {
-        "armature": object.name,
-        "frames": [int(frames[0]), int(frames[-1])],
-        "layout": recording.layout.name,
-        "metres": taking.unit,
-        "up": taking.up,
-        "fps": fps,
-        "noise": None if figure is None else round(1000.0 * figure.noise, 2),
-        "bones": len(bones),
-        "notes": list(notes),
-        "seconds": dict(zip(("read", "solve", "write"), np.diff(clock).round(6).tolist(), strict=True)),
-        "action": action.name,
-    }
+    return report, Found(
+        recording.layout.name, taking.unit, taking.up, round(fps, 1),
+        None if figure is None else round(1000.0 * figure.noise, 2), len(turned), (*taker.notes, *notes),
+    )  # fmt: skip
 
 
-def actor_of(object: Any, rig: bridge.Rig, limits: bool) -> Actor:
-    """The armature as what takes readings; raises CoreError where it is no humanoid, or driven."""
-    actor = Actor(rig.skeleton, bridge.read_roles(object, rig.skeleton), limits)
-    if not actor.bones:
-        why = rig.driven_above(actor.hips) or "it is locked"
-        raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')
-    return actor
+def taken(taker: Taker, reading: Reading, frames: Any, fps: float, job: KeypointsJob) -> tuple[Motion, list[Goal]]:
+    """The motion of the body as a job wants it, and the goals of its exact ends, if so."""
+    actor = taker.actor
+    motion = Motion(actor.motion(reading, taker.present, job.travel), frames, fps)
+    if job.exact:
+        ends = actor.ends(reading, motion.pose)
+        return replace(motion, pose=actor.exact(ends, motion.pose)), ends
+    if job.lock_feet and actor.points and len(frames) > 1:
+        motion = lock_feet(actor.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
+    return motion, []
+
+
+def measured(context: Any, object: Any, taker: Taker, ends: Sequence[Goal], frames: Any) -> tuple[GoalReport, ...]:
+    """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
+    if not ends:
+        return ()
+    take, skeleton, found = record(context, object, frames, ()), taker.actor.skeleton, list[GoalReport]()
+    own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
+    for goal in ends:
+        bone = skeleton.index(goal.bone)
+        assert goal.position is not None
+        seen = np.broadcast_to(goal.position_weight, frames.shape) > 0.0
+        if seen.any():
+            gaps = (take.matrices[:, own[bone], :, 3] - goal.position)[..., None]
+            off = lengths((take.worlds[:, :3, :3] @ gaps)[..., 0])[seen]
+            found.append(GoalReport(skeleton.names[bone], "end", frames[seen], off, None, END, 0.0))
+    return tuple(found)
 
 
 def seen_notes(reading: Reading) -> tuple[str, ...]:
@@ -250,6 +280,8 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
         "the head": ("nose", "crown"),
     }
     notes: list[str] = []
+    if reading.left_out:
+        notes.append(f"Left out as too far off for a body: {reading.left_out} points.")
     for what, names in unseen.items():
         rows = [row for mark, row in MARK.items() if mark.partition(".")[0] in names]
         if not (reading.weights[:, rows] > 0.0).any():
@@ -258,8 +290,13 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
 
 
 def at_frames(reading: Reading, times: Any, fps: float, start: int) -> tuple[Reading, Any]:
-    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers."""
+    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
+
+    Raises CoreError where those are too many to be meant.
+    """
     at = np.asarray(times, float) - times[0]
+    if at[-1] * fps > MOST_FRAMES:
+        raise CoreError(f"By its times the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames.")
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
     wanted = np.minimum(frames / fps, at[-1])
     after = np.clip(np.searchsorted(at, wanted), 1, max(len(at) - 1, 1))

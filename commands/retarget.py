@@ -1,17 +1,22 @@
 """`retarget`: the motion of one body, also of a BVH, FBX or glTF file, on another."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .. import bridge
-from ..core import CoreError
+from ..bridge.driven import split_path
+from ..core import CoreError, Motion, Skeleton, rotation
+from ..core.editing.path import carry_roots
 from ..core.editing.retarget import planted, retarget
-from .edit import keyed_range
+from ..core.rotation import Array
 from .feet import add_motion
 from .fields import check_range
 from .files import MOTIONS, import_motion
@@ -20,19 +25,24 @@ from .verbs import armature_of, outputs, tell, tell_report
 
 
 class Retargeted(HeldMotion):
-    """The motion of the armature `source` on `object`; `plant`: feet stand where those of the source bear."""
+    """The motion of the armature `source` on `object`; `plant`: feet stand where those of the source bear.
+
+    What the source's object does over time is part of the motion, from where it stands in the first frame.
+    """
 
     method = "retarget"
+    original = True
 
     def __init__(
         self, context: Any, object: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
     ) -> None:
         if source is object:
             raise CoreError("A motion is brought from one armature to another; these are the same.")
-        whole = frames or keyed_range(source)
+        whole = frames or bridge.keyed_range(source)
         super().__init__(context, object, whole)
         own = bridge.read_rig(source)
         motion, worlds = bridge.read_motion(source, own, self.before.frames)
+        motion = _with_object(own.skeleton, motion, worlds)
         roles = bridge.read_roles(source, own.skeleton)
         skeleton = self.rig.skeleton
         self.after = retarget(own.skeleton, motion, roles, skeleton, self.roles)
@@ -46,10 +56,33 @@ class Retargeted(HeldMotion):
             self.after, self.pins = planted(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)
 
 
+def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
+    """The motion with what its object does, in the object's space at the first frame."""
+    carried = np.linalg.solve(worlds[0], worlds)
+    turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
+    return replace(motion, pose=carry_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
+
+
+def find_takes(object: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
+    """Actions, with the slots, that move bones of the armature; by name, without what FBX puts before a "|"."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for action in actions:
+        for slot in action.slots:
+            curves: Any = action_get_channelbag_for_slot(action, slot)
+            paths = (split_path(curve.data_path) for curve in (curves.fcurves if curves is not None else ()))
+            if any(path is not None and path[0] in object.pose.bones for path in paths):
+                found[action.name.rpartition("|")[2]] = action, slot
+                break
+    return found
+
+
 @contextmanager
-def imported(context: Any, path: Path) -> Iterator[Any]:
-    """The armature with a motion in a file, which is in the scene inside; afterwards nothing of it is left."""
-    before, active, frame = set(bpy.data.user_map()), context.view_layer.objects.active, context.scene.frame_current
+def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, list[str]]]:
+    """The armature with a motion in a file, and the names of all its takes; inside it is in the scene with one of them.
+
+    `take`: by name, by default the one that the file has it in. Afterwards nothing of the file is left.
+    """
+    before, active = set(bpy.data.user_map()), context.view_layer.objects.active
     selected = [object for object in context.view_layer.objects if object.select_get()]
     mode = active.mode if active is not None else "OBJECT"
     try:
@@ -58,10 +91,17 @@ def imported(context: Any, path: Path) -> Iterator[Any]:
         import_motion(path)
         new = [block for block in bpy.data.user_map() if block not in before]
         found = [block for block in new if isinstance(block, bpy.types.Object) and block.type == "ARMATURE"]
-        moving = [one for one in found if one.animation_data is not None and one.animation_data.action is not None]
-        if not moving:
+        actions = [block for block in new if isinstance(block, bpy.types.Action)]
+        moving = next(((one, takes) for one in found if (takes := find_takes(one, actions))), None)
+        if moving is None:
             raise CoreError(f'There is no armature with a motion in "{path.name}".')
-        yield moving[0]
+        source, takes = moving
+        if take and take not in takes:
+            raise CoreError(f'There is no take "{take}" in "{path.name}"; there are {", ".join(takes)}.')
+        data = source.animation_data or source.animation_data_create()
+        if take or data.action is None:
+            data.action, data.action_slot = takes[take or next(iter(takes))]
+        yield source, sorted(takes, key=lambda name: takes[name][0] != data.action)
     finally:
         bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
         context.view_layer.update()  # else its objects are still those that are gone
@@ -70,7 +110,6 @@ def imported(context: Any, path: Path) -> Iterator[Any]:
         context.view_layer.objects.active = active
         if mode != "OBJECT":
             bpy.ops.object.mode_set(mode=mode)
-        context.scene.frame_set(frame)
 
 
 def add_retarget(verbs: Any) -> None:
@@ -78,6 +117,7 @@ def add_retarget(verbs: Any) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(MOTIONS)}")
     source.add_argument("--source", metavar="A", help="the armature of the file that has it")
+    parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
     add_motion(parser)
     parser.set_defaults(verb=bring)
@@ -88,14 +128,18 @@ def bring(arguments: argparse.Namespace) -> int:
     texts = outputs(arguments)
     object, context = armature_of(arguments.armature), bpy.context
     frames = check_range(tuple(arguments.frames), "--frames") if arguments.frames else None
+    takes: list[str] = []
     if arguments.source is not None:
         edit = Retargeted(context, object, armature_of(arguments.source), frames, not arguments.no_feet)
         name = arguments.source
     else:
         name = arguments.motion.stem
-        with imported(context, arguments.motion) as source:
+        with imported(context, arguments.motion, arguments.take) as (source, takes):
+            name = takes[0] if len(takes) > 1 else name
             edit = Retargeted(context, object, source, frames, not arguments.no_feet)
     edit.solve()
     report = edit.write(object, arguments.action or f"{object.name} {name}")
     tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
-    return tell_report(arguments, report, texts)
+    if len(takes) > 1:
+        tell(f"The takes of the file: {', '.join(takes)}.")
+    return tell_report(arguments, report, texts, takes=takes)

@@ -11,7 +11,7 @@ from ..core import CoreError, forward, rotation
 from ..core.editing.contacts import Contacts
 from ..core.editing.timed_pins import TimedPin
 from ..core.rotation import Array
-from .edit import Frames, keyed_range
+from .edit import Frames
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .report import Report
 from .takes import record
@@ -37,7 +37,7 @@ class PinnedMotion(HeldMotion):
             raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
         self.source: str = source.name
         with bridge.acting(object, source):
-            whole, used = keyed_range(object), [pin for pin in object.poise_timed_pins if not pin.mute]
+            whole, used = bridge.keyed_range(object), [pin for pin in object.poise_timed_pins if not pin.mute]
             if frame is not None:
                 used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
             super().__init__(context, object, whole if frame is None else _leading_to(frame, used, whole))

@@ -155,8 +155,8 @@ class POISE_OT_regenerate(GeneratedTool, Background, bpy.types.Operator):
 
     def begin(self, context: Any, object: Any) -> Edit:
         render = context.scene.render
-        self._recipe = edited_recipe(object, render.fps / render.fps_base)
-        return Generated(context, object, self._recipe, object.poise_generated_start)
+        self._recipe, start = edited_recipe(object, render.fps / render.fps_base)
+        return Generated(context, object, self._recipe, start)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Generated)

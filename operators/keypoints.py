@@ -8,7 +8,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from bpy_extras.io_utils import ImportHelper
 
 from ..commands.keypoints import READ, KeypointsJob, load, perform_keypoints
-from ..properties.keypoints import LAYOUTS, MARKERS, TRAVELS, UNITS, UPS
+from ..core.keypoints.formats import RATES
+from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
 from .tool import Tool, counted
 
 _SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
@@ -28,18 +29,20 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         default=";".join(f"*{suffix}" for suffix in READ),
         options={"HIDDEN"},
     )
-    layout: EnumProperty(
-        name="Layout", description="What the points are, where the file does not say it", items=(*LAYOUTS, MARKERS)
-    )
+    layout: EnumProperty(name="Layout", description="What the points are", items=(SAID, *LAYOUTS, MARKERS))
     mapping: StringProperty(
         name="Mapping",
-        description="A file of JSON that says which markers are which marks of a body, in place of a layout",
+        description="A file of JSON that says which markers are which marks of a body, or which bones of a figure are "
+        "which parts, in place of a layout",
         subtype="FILE_PATH",
     )
     unit: EnumProperty(name="Unit", description="Unit of the points", items=UNITS)
     up: EnumProperty(name="Up", description="The axis of the points that is up", items=UPS)
     fps: FloatProperty(
-        name="Frame Rate", description="Frames a second, where the file does not say it; 0: 30", min=0.0, max=1000.0
+        name="Frame Rate",
+        description="Frames a second, in place of the times or the rate in the file; 0: as the file says, or else 30",
+        min=0.0,
+        max=RATES[1],
     )
     frame_start: IntProperty(name="Start", description="The frame of the first key", default=1)
     sides: EnumProperty(
@@ -64,8 +67,9 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
     )
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
+        layout = None if self.layout == SAID[0] else self.layout
         job = KeypointsJob(
-            layout=self.layout,
+            layout=layout,
             unit=self.unit,
             up=self.up,
             fps=self.fps or None,
@@ -79,10 +83,10 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         )
         file: Any = self
         mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
-        report = perform_keypoints(context, object, load(context, Path(file.filepath), self.layout, mapping), job)
-        first, last = report["frames"]
-        said = " ".join([f'Keyed {counted(last - first + 1, "frame")} in "{report["action"]}".', *report["notes"]])
-        return "INFO", said.removesuffix(".")
+        report, found = perform_keypoints(context, object, load(context, Path(file.filepath), layout, mapping), job)
+        off = [f"{sentence}." for sentence in report.explanations]
+        said = [f'Keyed {counted(len(report.frames), "frame")} in "{report.action}".', *off, *found.notes]
+        return "WARNING" if off else "INFO", " ".join(said).removesuffix(".")
 
 
 CLASSES = (POISE_OT_import_keypoints,)

@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 
-from ..commands.edit import Edit, keyed_range
+from .. import bridge
+from ..commands.edit import Edit
 from ..commands.job import FRAME_LIMIT
 from ..commands.reduce import TOLERANCE, Baked, Reduced
 from ..core import CoreError
@@ -31,12 +32,12 @@ class KeysTool(Background):
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
-        keyed_range(object)
+        bridge.keyed_range(object)
 
     def frames(self, object: Any) -> tuple[int, int]:
         """The range; raises CoreError if it runs backwards."""
         operator: Any = self
-        ends = zip(("frame_start", "frame_end"), keyed_range(object), strict=True)
+        ends = zip(("frame_start", "frame_end"), bridge.keyed_range(object), strict=True)
         first, last = (
             getattr(self, name) if operator.properties.is_property_set(name) else whole for name, whole in ends
         )

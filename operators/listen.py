@@ -13,11 +13,11 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..bridge.armature import PoseWriter, Rig
-from ..commands.keypoints import actor_of, at_frames
+from ..bridge.armature import PoseWriter
+from ..commands.keypoints import at_frames
+from ..commands.taker import Leading, Taker, taker_of
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
-    Actor,
     BonePackets,
     BoneTracker,
     PointPackets,
@@ -25,6 +25,7 @@ from ..core.keypoints import (
     Reading,
     Stream,
     Tracker,
+    Travel,
     Walk,
     bones_of,
     layout_named,
@@ -35,11 +36,13 @@ from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
-_AT_ONCE: Final = 128  # packets looked at in one go; older ones are skipped, so that nobody can keep Blender busy
+_AT_ONCE: Final = 128  # packets that may wait to be looked at; older ones are skipped
+_LOOK: Final = 0.05  # seconds of looking in one go, so that nobody can keep Blender busy: the rest waits for the next
 _FEW: Final = 4  # packets between two poses of which the feet still tell where the body went
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
 _QUIET: Final = 1.0  # seconds without a packet after which there is no rate
 _WINDOW: Final = 120  # packets that rate and latency are of
+_LARGEST: Final = 2**31 - 1  # of what Blender's properties hold: senders say what they like
 
 
 class Live:
@@ -47,31 +50,33 @@ class Live:
 
     def __init__(self, context: Any, object: Any) -> None:
         self.name, self.uid = object.name, object.session_uid
-        self.rig: Rig = bridge.read_rig(object)
-        self.actor: Actor = actor_of(object, self.rig, object.poise_live_limits)
-        self.present: Pose = bridge.read_pose(object, self.rig)
-        bones, moved = bones_of(self.actor)
         self.travel: str = object.poise_live_travel
-        self._moved = moved if self.travel != "NONE" else moved[:0]
-        self._writer = PoseWriter(self.rig, {*bones.tolist(), *self._moved.tolist()})
-        self._bones = bones
+        self._take(taker_of(object, object.poise_live_limits))
         self.stream: Stream[Any]
         self.tracker: Tracker
         self.stream, self.tracker = follower(object)
-        self.walk = Walk(self.actor)
-        self._scale: float | None = None
+        self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
+        self._start = context.scene.frame_current  # of a recording
         self.applied = self.used = 0
         self._latencies: deque[float] = deque(maxlen=_WINDOW)
         self._waits: deque[float] = deque(maxlen=_WINDOW)
         self._arrivals: deque[float] = deque(maxlen=_WINDOW)
         self._shown = 0.0
         self._numbers: dict[str, Any] = {}
-        self.status = "Waiting for packets"
+        self.status = " ".join(["Waiting for packets.", *self.taker.notes])
         self._work: Work | None = None  # the recording is filtered
         self._why = ""
-        self._motion: Any = None
+        self._motion: Motion | None = None
+        self._leading: Leading | None = None  # the recording is brought to the controls
         host = EVERYWHERE if object.poise_live_remote else LOCAL
         self.receiver = Receiver(object.poise_live_port, host)
+
+    def _take(self, taker: Taker) -> None:
+        self.taker, self.actor, self.present = taker, taker.actor, taker.present
+        bones, moved = bones_of(taker.actor)
+        moved = moved if self.travel != "NONE" else moved[:0]
+        self._writer = PoseWriter(taker.rig, () if taker.controlled else {*bones.tolist(), *moved.tolist()})
+        self.walk, self.hips = Walk(taker.actor), Travel(taker.actor)
 
     # -- a look at what came ----------------------------------------------------------------------------------------
 
@@ -83,14 +88,16 @@ class Live:
             self.receiver.close()
             return None
         try:
-            object: Any = bridge.find_again(self.name, self.uid, self.rig.skeleton.names)
+            object: Any = bridge.find_again(self.name, self.uid, self.taker.rig.skeleton.names)
             self.name = object.name
             if self._work is not None:
                 return self._finish(context, object, live, self._work)
             bridge.check(object)
             if live.stop:
-                raise CoreError("Stopped.")
+                self.receiver.close()  # what has come is still looked at
             self.look(context, object)
+            if live.stop and not self._waiting:
+                raise CoreError("Stopped.")
         except CoreError as reason:
             return self.end(context, live, str(reason))
         except Exception:
@@ -102,12 +109,15 @@ class Live:
         return _PAUSE
 
     def look(self, context: Any, object: Any) -> None:
-        """Follow all packets that came, and pose once."""
+        """Follow the packets that came, for as long as may be, and pose once."""
         packets, gone = self.receiver.take()
-        self.stream.skip(gone + max(len(packets) - _AT_ONCE, 0))
-        begin = perf_counter()
+        self.stream.skip(gone + max(len(self._waiting) + len(packets) - _AT_ONCE, 0))
+        self._waiting.extend(packets)
+        begin, looked = perf_counter(), 0
         newest: float | None = None
-        for arrival, data in packets[-_AT_ONCE:]:
+        while self._waiting and perf_counter() - begin < _LOOK:
+            arrival, data = self._waiting.popleft()
+            looked += 1
             frame = self.stream.take(data, arrival)
             if frame is None:
                 continue
@@ -115,13 +125,19 @@ class Live:
             self.used += 1
             if self.tracker.follow(frame):
                 newest = arrival
+                if self.tracker.recorded == 1:
+                    self._start = context.scene.frame_current
         if self.tracker.trouble:
             self.status = self.tracker.trouble
         if newest is None:
             return
-        if len(packets) > _FEW:
+        if looked > _FEW:
             self.walk.lose()
-        self._writer.write(object, self._pose_of(self.tracker.read()))
+        reading = self.tracker.read()
+        if self.taker.controlled is not None and not self._led(object, self.taker.controlled, reading):
+            self._take(taker_of(object, object.poise_live_limits, controls=False))
+        if self.taker.controlled is None:
+            self._writer.write(object, self._pose_of(reading))
         context.view_layer.update()
         redraw(context, "WINDOW")
         self.used -= 1
@@ -129,7 +145,15 @@ class Live:
         now = perf_counter()
         self._waits.append(begin - newest)
         self._latencies.append(now - begin)
-        self.status = "Listening"
+        self.status = " ".join(["Listening.", *self.taker.notes, *self.tracker.notes])
+
+    def _led(self, object: Any, controlled: bridge.ControlledBody, reading: Reading) -> bool:
+        """Whether the controls led the body to a reading; only the first one tells whether they can."""
+        try:
+            bridge.lead_controls(object, self.taker.rig, controlled, self._pose_of(reading), passing=True)
+        except CoreError:
+            return self.applied > 0
+        return True
 
     def _pose_of(self, reading: Reading) -> Pose:
         """The pose of a reading of one frame."""
@@ -137,8 +161,7 @@ class Live:
         if self.travel == "FEET":
             return self.actor.walked(pose, self.walk)
         if self.travel == "HIPS":
-            self._scale = self._scale or self.actor.scale_of(reading)
-            return self.actor.place(pose, reading.hips[0], self._scale)
+            return self.hips(pose, reading)
         return pose
 
     # -- how it goes, and how it ends -------------------------------------------------------------------------------
@@ -148,10 +171,12 @@ class Live:
         counts = self.stream.counts
         span = self._arrivals[-1] - self._arrivals[0] if len(self._arrivals) > 1 else 0.0
         quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > _QUIET
+        rate = 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span
         latency, wait = (1000.0 * float(np.median(t)) if t else 0.0 for t in (self._latencies, self._waits))
         numbers = {
             "status": self.status if not counts.refused or self.applied else f"Refused: {counts.why}",
-            "rate": 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span,
+            "rate": rate,
+            "held": 1000.0 * self.tracker.delay / rate if rate else 0.0,
             "latency": latency,
             "wait": wait,
             "applied": self.applied,
@@ -162,7 +187,7 @@ class Live:
         if numbers != self._numbers:
             self._numbers = numbers
             for name, number in numbers.items():
-                setattr(live, name, number)
+                setattr(live, name, min(number, _LARGEST) if isinstance(number, int) else number)
             redraw(context, "UI")
 
     def end(self, context: Any, live: Any, why: str) -> float | None:
@@ -173,16 +198,16 @@ class Live:
         if not self.tracker.recorded:
             return self._close(context, live, why)
         self.status = f"Filtering {counted(self.tracker.recorded, 'pose')}"
-        render, start = context.scene.render, context.scene.frame_current
+        render = context.scene.render
         fps = render.fps / render.fps_base
-        self._work = Work(lambda _: self._clip(fps, start))
+        self._work = Work(lambda _: self._clip(fps))
         self._why, live.stop = why, False
         self.show(context, live)
         return _SHOWN
 
-    def _clip(self, fps: float, start: int) -> None:
+    def _clip(self, fps: float) -> None:
         """The recording at whole frames, by the times of its packets."""
-        reading, frames = at_frames(*self.tracker.clip(), fps, start)
+        reading, frames = at_frames(*self.tracker.clip(), fps, self._start)
         if self.travel == "NONE":
             pose = self.actor.turn(reading.rotations, self.present)
         else:
@@ -203,7 +228,19 @@ class Live:
             self.status = f"The recording waits: {reason}"
             self.show(context, live)
             return _SHOWN
-        keyed = bridge.write_keys(object, self.rig, self._motion, self._bones.tolist(), self._moved.tolist())
+        motion = self._motion
+        assert motion is not None
+        if self.taker.controlled is None:
+            keyed = bridge.write_motion(object, self.taker.rig, motion, self.actor.bones)
+        else:  # a frame at a time, so that Blender goes on
+            self._leading = self._leading or Leading(object, self.taker)
+            done = len(self._leading.poses)
+            if done < len(motion):
+                self._leading.lead(object, motion.pose[done])
+                self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
+                self.show(context, live)
+                return _PAUSE
+            keyed = self._leading.key(object, motion.frames, motion.fps)
         live.action = keyed.name
         return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
 

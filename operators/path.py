@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
-from ..commands.edit import Edit, keyed_range
+from .. import bridge
+from ..commands.edit import Edit
 from ..commands.path import LedPath
 from .background import Background
 from .tool import counted
@@ -30,14 +31,14 @@ class POISE_OT_edit_path(Background, bpy.types.Operator):
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
-        keyed_range(object)
+        bridge.keyed_range(object)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
 
     def begin(self, context: Any, object: Any) -> Edit:
         bend = float(np.degrees(self.bend))
-        return LedPath(context, object, keyed_range(object), tuple(self.offset), self.scale, bend, self.plant)
+        return LedPath(context, object, bridge.keyed_range(object), tuple(self.offset), self.scale, bend, self.plant)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         report = edit.write(object)

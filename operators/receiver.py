@@ -12,7 +12,7 @@ LOCAL: Final = "127.0.0.1"
 EVERYWHERE: Final = "0.0.0.0"
 _KEPT: Final = 512  # packets until they are looked at; older ones go
 _LARGEST: Final = 65535  # bytes
-_WAIT: Final = 0.2  # seconds after which the thread looks whether it is to end
+_WAIT: Final = 0.05  # seconds after which the thread looks whether it is to end
 
 
 class Receiver:

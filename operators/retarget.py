@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..commands.edit import Edit
+from ..commands.edit import Edit, free_name
 from ..commands.files import MOTIONS
 from ..commands.retarget import Retargeted, imported
 from ..core import CoreError
@@ -25,6 +25,11 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         subtype="FILE_PATH", options={"SKIP_SAVE"},
     )  # fmt: skip
     filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in MOTIONS), options={"HIDDEN"})
+    take: StringProperty(
+        name="Take", description="The one of several motions in the file; by default the one that it has active",
+        options={"SKIP_SAVE"}, search=lambda self, context, text: self.takes.split("\n"), search_options={"SUGGESTION"},
+    )  # fmt: skip
+    takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # of the file, a line each
     plant: BoolProperty(
         name="Plant Feet", description="Let feet stand where those of the other body bear on the ground", default=True
     )
@@ -39,7 +44,9 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         if self.filepath:
             path = Path(bpy.path.abspath(self.filepath))
             self._from = path.stem
-            with imported(context, path) as source:
+            with imported(context, path, self.take) as (source, takes):
+                self.takes = "\n".join(takes)
+                self._from = takes[0] if len(takes) > 1 else path.stem
                 return Retargeted(context, object, source, plant=self.plant)
         others = _others(context)
         if len(others) != 1:
@@ -48,11 +55,10 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         return Retargeted(context, object, others[0], plant=self.plant)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
-        report = edit.write(object)
-        name = f"{object.name} {self._from}"
-        if name not in bpy.data.actions:
-            object.animation_data.action.name = name
+        report = edit.write(object, free_name(f"{object.name} {self._from}"))
         sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {len(edit.pins)} times'
+        if "\n" in self.takes:
+            sentence += f"; one of {len(self.takes.splitlines())} takes, choose in Adjust Last Operation"
         return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)
 
 

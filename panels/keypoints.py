@@ -35,7 +35,8 @@ class POISE_PT_keypoints(Side, bpy.types.Panel):
         if live.received or live.owner:
             column = layout.column(align=True)
             column.label(text=f"{live.rate:.0f} packets a second")
-            column.label(text=f"{live.latency:.1f} ms to the pose, {live.wait:.1f} ms of waiting")
+            column.label(text=f"{live.wait:.0f} ms of waiting, {live.latency:.1f} to the pose")
+            column.label(text=f"{live.held:.0f} ms of filter")
             for name in _COUNTS:
                 count = getattr(live, name)
                 if count or name in ("received", "applied"):

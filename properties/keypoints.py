@@ -17,6 +17,7 @@ LAYOUTS: Final = (
     ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres"),
     ("marks", "Poise", "Poise's own marks"),
 )
+SAID: Final = ("auto", "Automatic", "As the file says")
 VMC: Final = ("vmc", "VMC", "Bones of Unity's humanoid, over OSC, as they turn")
 MARKERS: Final = ("plugin_gait", "Plug-in Gait", "Vicon's markers of the whole body")
 UNITS: Final = (
@@ -87,6 +88,7 @@ class PoiseLive(bpy.types.PropertyGroup):
         name="Latency", description="Milliseconds from looking at packets to the pose, in the middle"
     )
     wait: FloatProperty(name="Wait", description="Milliseconds that packets wait for Blender, in the middle")
+    held: FloatProperty(name="Filter", description="Milliseconds that the filter waits for later packets (Delay)")
     received: IntProperty(name="Received", description="Packets that came")
     applied: IntProperty(name="Applied", description="Packets that the armature was posed by")
     used: IntProperty(

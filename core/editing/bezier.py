@@ -43,23 +43,47 @@ class Keys:
             return np.broadcast_to(self.values[0], (len(at), self.values.shape[1]))
         inside = np.clip(at, self.frames[0], self.frames[-1])
         here = np.clip(np.searchsorted(self.frames, inside, side="right") - 1, 0, len(self.frames) - 2)
-        start, end = self.frames[here, None], self.frames[here + 1, None]
-        first, last = self.values[here], self.values[here + 1]
-        out = self.right[here] - np.stack(np.broadcast_arrays(start, first), -1)
-        back = np.stack(np.broadcast_arrays(end, last), -1) - self.left[here + 1]
-        out, back = (  # a handle that reaches beyond the other key would go back in time
-            handle * ((end - start) / np.maximum(np.abs(handle[..., 0]), end - start))[..., None]
-            for handle in (out, back)
+        start, end = (
+            np.stack(np.broadcast_arrays(self.frames[place, None], self.values[place]), axis=-1)
+            for place in (here, here + 1)
         )
-        two, three = start + out[..., 0], end - back[..., 0]
-        low, high = np.zeros_like(two), np.ones_like(two)
-        for _ in range(_STEPS):
-            middle = 0.5 * (low + high)
-            early = _cubic(start, two, three, end, middle) < inside[:, None]
-            low, high = np.where(early, middle, low), np.where(early, high, middle)
-        return _cubic(first, first + out[..., 1], last - back[..., 1], last, 0.5 * (low + high))
+        corners = _corrected(start, self.right[here], self.left[here + 1], end)
+        return _cubic(corners, _parameter(corners, inside[:, None]))[..., 1]
 
 
-def _cubic(a: Array, b: Array, c: Array, d: Array, t: Array) -> Array:
+def split(start: Array, right: Array, left: Array, end: Array, frame: float) -> Array:
+    """The Bezier segment between two keys in two (2, 4, 2): both start, right and left handle and end, as one curve.
+
+    Keys and handles (2,) are frames and values; `frame` is between the keys. By de Casteljau.
+    """
+    corners = _corrected(*(np.asarray(corner, float) for corner in (start, right, left, end)))
+    t = _parameter(corners, np.float64(frame))
+    rows = [np.stack(corners)]
+    while len(rows[-1]) > 1:
+        rows.append((1.0 - t) * rows[-1][:-1] + t * rows[-1][1:])
+    return np.array([[row[0] for row in rows], [row[-1] for row in reversed(rows)]])
+
+
+def _corrected(start: Array, right: Array, left: Array, end: Array) -> tuple[Array, Array, Array, Array]:
+    """The corners (..., 2), handles that reach beyond the other key made shorter: they would go back in time."""
+    out, back, span = right - start, end - left, (end - start)[..., 0]
+    out, back = (handle * (span / np.maximum(np.abs(handle[..., 0]), span))[..., None] for handle in (out, back))
+    return start, start + out, end - back, end
+
+
+def _parameter(corners: tuple[Array, Array, Array, Array], frames: Array) -> Array:
+    """Where the curve is at these frames."""
+    a, b, c, d = (corner[..., 0] for corner in corners)
+    low, high = np.zeros_like(b), np.ones_like(b)
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        early = _cubic((a, b, c, d), middle) < frames
+        low, high = np.where(early, middle, low), np.where(early, high, middle)
+    return 0.5 * (low + high)
+
+
+def _cubic(corners: tuple[Array, Array, Array, Array], t: Array) -> Array:
+    a, b, c, d = corners
+    t = t.reshape(t.shape + (1,) * (a.ndim - t.ndim))
     s = 1.0 - t
     return s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d

@@ -35,11 +35,11 @@ def lead_path(
     turns = rotation.exp(angles[:, None] * axis)
     halfway = rotation.exp(0.5 * (angles[1:] + angles[:-1])[:, None] * axis)
     led = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scale * rotation.rotate(halfway, steps), axis=0)])
-    return replace(motion, pose=_carried(skeleton, motion, flat, turns, led + np.asarray(offset, float)))
+    return replace(motion, pose=carry_roots(skeleton, motion, flat, turns, led + np.asarray(offset, float)))
 
 
-def _carried(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:
-    """All that has no parent, turned about places `start` (F, 3) and carried to `end` (F, 3)."""
+def carry_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:
+    """All that has no parent, turned about places `start` (F, 3) and carried to `end` (F, 3), in armature space."""
     pose = motion.pose
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
     heads, _ = forward(skeleton, pose)

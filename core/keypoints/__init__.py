@@ -1,11 +1,11 @@
 """3-D keypoints of a body, of files and of live trackers, as rotations (S4)."""
 
-from .formats import SUFFIXES, Recording, layout_from, read_frame, read_recording
+from .formats import SUFFIXES, Recording, layout_from, read_frame, read_recording, timed
 from .joints import marks_of
 from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_named
 from .packets import PointPackets
 from .reader import METHODS, Figure, LiveReader, Method, Reading, read_clip, read_frames
-from .retarget import Actor, Walk, bones_of
+from .retarget import Actor, Travel, Walk, bones_of
 from .stream import Stream
 from .tracker import BoneTracker, PointTracker, Tracker
 from .vmc import BonePackets
@@ -31,6 +31,7 @@ __all__ = [
     "Stream",
     "Taking",
     "Tracker",
+    "Travel",
     "Walk",
     "bones_of",
     "find_taking",
@@ -41,4 +42,5 @@ __all__ = [
     "read_frame",
     "read_frames",
     "read_recording",
+    "timed",
 ]

@@ -1,14 +1,17 @@
 """Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC, C3D; what is in them, before it is read as a body.
 
 A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an
-object {"points": [...], "time": seconds}. A file of JSON is a list of frames, an object {"frames": [...], "fps": 30,
-"layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live sender sends, too.
+object {"points": [...], "time": seconds}; a point may be {"x": ..., "y": ..., "z": ...}, too. A file of JSON is a list
+of frames, an object {"frames": [...], "fps": 30, "layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live
+sender sends, too.
 """
 
+import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -21,16 +24,21 @@ from .layouts import AXES, UNITS, Layout, columns_named, layout_named
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
-LARGEST_RATE: Final = 1e5
-MOST_POINTS: Final = 1000  # of a frame; more is no body
+RATES: Final = (1.0, 2000.0)  # frames a second of what moves; others are of times in another unit
+DEFAULT_RATE: Final = 30.0
 _AXES: Final = ("x", "y", "z")
-_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")
+_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")  # what trackers call it
+_TIMES: Final = ("time", "timestamp", "t")
 _TRC_HEADER: Final = 5  # lines before the first frame
+_ROUNDED: Final = 0.5  # of a frame by which times may be off those of the rate that a file says
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Points (F, K, 3) of a layout, confidence (F, K) or None, and what the file says itself of the rest."""
+    """Points (F, K, 3) of a layout, confidence (F, K) or None, and what the file says itself of the rest.
+
+    times (F,) in seconds, NaN where a frame has none.
+    """
 
     layout: Layout
     points: Array
@@ -38,6 +46,53 @@ class Recording:
     fps: float | None = None
     unit: str | None = None
     up: str | None = None
+    times: Array | None = None
+
+
+def timed(recording: Recording, fps: float | None = None) -> tuple[Recording, Array, float, tuple[str, ...]]:
+    """The frames whose times increase, those times (F,) from 0 on, frames a second in the middle, and sentences.
+
+    With `fps` all frames are taken, evenly. Raises CoreError for a rate that nothing moves at, and where times go back.
+    """
+    points, times, said = recording.points, recording.times, rate_from(recording.fps)
+    even = np.arange(len(points), dtype=float)
+    if fps is not None or times is None or not np.isfinite(times).any():
+        rate = rate_from(fps) or said
+        notes = () if rate else (f"The file does not say its frame rate; {DEFAULT_RATE:g} a second are taken.",)
+        return recording, even / (rate or DEFAULT_RATE), rate or DEFAULT_RATE, notes
+    if times.shape != even.shape:
+        raise CoreError(f"There are times of shape {times.shape} for {len(points)} frames.")
+    known = np.where(np.isfinite(times), times, -np.inf)
+    before = np.maximum.accumulate(np.append(-np.inf, known[:-1]))
+    kept = known > before
+    count = len(points) - int(kept.sum())
+    if 2 * count > len(points):
+        raise CoreError("The times of the frames do not increase; say the frame rate to take frames as they come.")
+    if not count and said is not None and (np.abs((times - times[0]) * said - even) < _ROUNDED).all():
+        return recording, even / said, said, ()
+    trust, times = recording.confidence, times[kept] - times[kept][0]
+    rate = 1.0 / float(np.median(np.diff(times))) if len(times) > 1 else said or DEFAULT_RATE
+    if not RATES[0] <= rate <= RATES[1]:
+        raise CoreError(
+            f"By the times in the file there are {rate:.3g} frames a second; times are to be in seconds. "
+            "Say the frame rate to take frames as they come, evenly."
+        )
+    notes = (f"{count} of {len(points)} frames have no time after the one before; they are left out.",) if count else ()
+    trust = None if trust is None else trust[kept]
+    return replace(recording, points=points[kept], confidence=trust, times=times), times, rate, notes
+
+
+def rate_from(value: Any) -> float | None:
+    """Frames a second as somebody, or a file, says them; raises CoreError for what is no such number."""
+    if value is None:
+        return None
+    try:
+        rate = float(np.asarray(value, float).reshape(()))  # of a list there has to be one
+    except (TypeError, ValueError, OverflowError):
+        rate = np.nan
+    if np.asarray(value).dtype.kind == "b" or not RATES[0] <= rate <= RATES[1]:
+        raise CoreError(f'"fps" is the number of frames a second, from {RATES[0]:g} to {RATES[1]:g}.')
+    return rate
 
 
 def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None) -> Recording:
@@ -72,16 +127,17 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
         frame = frame.get("points")
     if not _is_list(frame):
         raise CoreError('A frame is a list of points or an object with "points".')
-    rows = frame
-    if len(rows) > MOST_POINTS:
-        raise CoreError(f"A frame has {len(rows)} points, which is no body.")
-    result = np.full((len(rows), 4), np.nan)
-    for number, row in enumerate(rows):
+    if len(frame) != len(layout.points):  # before points are looked at: a live sender may send any number
+        raise CoreError(
+            f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(frame)}.'
+        )
+    result = np.full((len(frame), 4), np.nan)
+    for number, row in enumerate(frame):
         if row is None:
             continue
-        if not _is_list(row) or len(row) not in (3, 4):
+        values = _in_order(row) if is_object(row) else row
+        if not _is_list(values) or len(values) not in (3, 4):
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
-        values = row
         if any(value is not None and not _is_number(value) for value in values):
             raise CoreError(f"Point {number} is not made of numbers.")
         try:
@@ -90,10 +146,6 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             raise CoreError(f"Point {number} is not made of numbers of this world.") from None
         if len(values) == 3:
             result[number, 3] = 1.0
-    if len(result) != len(layout.points):
-        raise CoreError(
-            f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(result)}.'
-        )
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
 
 
@@ -131,18 +183,18 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+def _in_order(point: dict[str, Any]) -> list[Any]:
+    """A point {"x": ..., "y": ..., "z": ..., "visibility": ...}, as MediaPipe's landmarks are written."""
+    trust = next((point[name] for name in _CONFIDENCES if name in point), 1.0)
+    return [*(point.get(axis) for axis in _AXES), trust]
+
+
 def _is_list(value: Any) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def rate_of(times: Sequence[float]) -> float | None:
-    """Frames a second of times that increase; None where they do not tell."""
-    steps = np.diff(np.asarray(times, float))
-    return float(1.0 / np.median(steps)) if len(steps) and (steps > 0.0).all() else None
 
 
 def _text(data: bytes) -> str:
@@ -177,13 +229,8 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
         except CoreError as error:
             raise CoreError(f"Frame {number}: {error}") from None
     points, confidence, times = zip(*found, strict=True)
-    fps = head.get("fps")
-    if fps is not None and not (_is_number(fps) and 0.0 < fps < LARGEST_RATE):
-        raise CoreError('"fps" is the number of frames a second.')
-    if fps is None:
-        known = [time for time in times if time is not None]
-        fps = rate_of(known) if len(known) == len(times) else None
-    return Recording(layout, np.stack(points), np.stack(confidence), fps, *_said_of(head))
+    seconds, (unit, up) = np.array(times, float), _said_of(head)  # None is NaN
+    return Recording(layout, np.stack(points), np.stack(confidence), rate_from(head.get("fps")), unit, up, seconds)
 
 
 def _lines(text: str) -> list[Any]:
@@ -197,28 +244,68 @@ def _lines(text: str) -> list[Any]:
     return result
 
 
-def _table(lines: Sequence[str], separator: str, first: int) -> Array:
-    """Numbers (F, n) of text lines; an empty cell is NaN. `first`: the number of the first line, for sentences."""
-    rows: list[list[float]] = []
-    for number, line in enumerate(lines, start=first):
-        if not line.strip():
-            continue
-        try:
-            rows.append([float(cell) if cell.strip() else np.nan for cell in line.rstrip("\r\n").split(separator)])
-        except ValueError:
-            raise CoreError(f"Line {number} of the file is not made of numbers.") from None
-        if len(rows[-1]) != len(rows[0]):
-            raise CoreError(f"Line {number} of the file has {len(rows[-1])} columns, the first one {len(rows[0])}.")
+@dataclass(frozen=True)
+class _Table:
+    """Cells (F, n) of text, the lines of the file that they are in, and the names of the columns."""
+
+    rows: list[list[str]]
+    lines: list[int]
+    names: list[str]
+
+    def column(self, number: int, read: Callable[[str], float] = float) -> Array:
+        """Numbers (F,); an empty cell is NaN."""
+        cells = [row[number] for row in self.rows]
+        result = np.full(len(cells), np.nan)
+        for place, cell in enumerate(cells):
+            if cell and not cell.isspace():
+                try:
+                    result[place] = read(cell)
+                except ValueError:
+                    where = f'Line {self.lines[place]}, column "{self.names[number]}"'
+                    raise CoreError(f'{where}: "{cell.strip()}" is no number.') from None
+        return result
+
+    def columns(self, numbers: Iterable[int]) -> Array:
+        """Numbers (F, n)."""
+        return np.stack([self.column(number) for number in numbers], axis=-1)
+
+
+def _table(lines: Sequence[str], separator: str, first: int, names: Sequence[str] | None = None) -> _Table:
+    """Lines of text of which the first one has the number `first`; columns without names are called by numbers."""
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    try:
+        for number, row in enumerate(csv.reader(lines, delimiter=separator), start=first):
+            if any(row):
+                rows.append(row)
+                numbers.append(number)
+    except csv.Error:
+        raise CoreError("The file is no table of text.") from None
     if not rows:
         raise CoreError("There is no frame of keypoints in the file.")
-    return np.array(rows)
+    width = len(rows[0] if names is None else names)
+    for number, row in zip(numbers, rows, strict=True):
+        if len(row) != width:
+            raise CoreError(f"Line {number} of the file has {len(row)} columns, the first one {width}.")
+    return _Table(rows, numbers, [str(n) for n in range(1, width + 1)] if names is None else list(names))
+
+
+def _seconds(cell: str) -> float:
+    """A time in seconds, or as ISO 8601 has it."""
+    try:
+        return float(cell)
+    except ValueError:
+        time = datetime.fromisoformat(cell.strip())
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _read_csv(text: str, layout: Layout) -> Recording:
+    """Columns by their names, the others, of whatever they are, left alone; or numbers in the layout's order."""
     lines = text.splitlines()
     names = [cell.strip().strip('"') for cell in lines[0].split(",")] if lines else []
     if not any(letter.isalpha() and letter not in "eE" for letter in "".join(names).replace("nan", "")):
-        table = _table(lines, ",", 1)
+        plain = _table(lines, ",", 1)
+        table = plain.columns(range(len(plain.names)))
         count, width = len(layout.points), table.shape[1]
         if width not in (3 * count, 4 * count):
             raise CoreError(
@@ -227,28 +314,26 @@ def _read_csv(text: str, layout: Layout) -> Recording:
             )
         rows = table.reshape(len(table), count, -1)
         return Recording(layout, rows[..., :3], rows[..., 3] if width == 4 * count else None)
-    table = _table(lines[1:], ",", 2)
-    if table.shape[1] != len(names):
-        raise CoreError(f"The first line names {len(names)} columns, the others have {table.shape[1]}.")
+    table = _table(lines[1:], ",", 2, names)
     column = {name.lower(): number for number, name in enumerate(names)}
     named = [name[:-2] for name in names if name.lower().endswith(("_x", ".x", " x"))]
     layout, order = columns_named(layout, named)
 
     def values(endings: Sequence[str]) -> Array:
-        result = np.full((len(table), len(order)), np.nan)
+        result = np.full((len(table.rows), len(order)), np.nan)
         for place, number in enumerate(order):
             for ending in endings if number >= 0 else ():
                 for mark in "_. ":
                     found = column.get(f"{named[number]}{mark}{ending}".lower())
                     if found is not None:
-                        result[:, place] = table[:, found]
+                        result[:, place] = table.column(found)
         return result
 
     points = np.stack([values([axis]) for axis in _AXES], axis=-1)
     confidence = values(_CONFIDENCES)
-    seconds = next((column[name] for name in ("time", "timestamp", "t") if name in column), None)
-    fps = None if seconds is None else rate_of(table[:, seconds].tolist())
-    return Recording(layout, points, None if np.isnan(confidence).all() else confidence, fps)
+    seconds = next((column[name] for name in _TIMES if name in column), None)
+    times = None if seconds is None else table.column(seconds, _seconds)
+    return Recording(layout, points, None if np.isnan(confidence).all() else confidence, times=times)
 
 
 def _read_trc(text: str, layout: Layout) -> Recording:
@@ -259,23 +344,21 @@ def _read_trc(text: str, layout: Layout) -> Recording:
     head = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
     names = [name.strip() for name in lines[3].rstrip("\t").split("\t")[2:] if name.strip()]
     table = _table([line.rstrip("\t") for line in lines[_TRC_HEADER:]], "\t", _TRC_HEADER + 1)
-    if table.shape[1] != 2 + 3 * len(names):
-        raise CoreError(
-            f"The file names {len(names)} points, but has {table.shape[1] - 2} columns of numbers for them."
-        )
-    every = table[:, 2:].reshape(len(table), len(names), 3)
-    try:
-        fps = float(head.get("DataRate", ""))
-    except ValueError:
-        fps = rate_of(table[:, 1].tolist())
-    return _read_markers(layout, names, every, fps, head.get("Units", "").strip().lower())
+    width = len(table.names)
+    if width != 2 + 3 * len(names):
+        raise CoreError(f"The file names {len(names)} points, but has {width - 2} columns of numbers for them.")
+    every = table.columns(range(2, width)).reshape(-1, len(names), 3)
+    fps = rate_from(head.get("DataRate", "").strip() or None)
+    return _read_markers(layout, names, every, fps, head.get("Units", "").strip().lower(), table.column(1))
 
 
-def _read_markers(layout: Layout, names: Sequence[str], every: Array, fps: float | None, unit: str) -> Recording:
+def _read_markers(
+    layout: Layout, names: Sequence[str], every: Array, fps: float | None, unit: str, times: Array | None = None
+) -> Recording:
     """The layout's points by their names among markers (F, K, 3)."""
     layout, order = columns_named(layout, names)
     points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)
-    return Recording(layout, points, None, fps, unit if unit in UNITS else None)
+    return Recording(layout, points, None, fps, unit if unit in UNITS else None, times=times)
 
 
 def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
@@ -294,5 +377,8 @@ def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     if layout.name == "freemocap":
         points = points[:, : len(layout.points)]  # hands and face come after the body
     confidence = arrays.get("confidence", points[..., 3] if points.shape[-1] == 4 else None)
-    fps = arrays.get("fps")
-    return Recording(layout, points[..., :3].astype(float), confidence, None if fps is None else float(fps))
+    times = arrays.get("time")
+    if times is not None and times.dtype.kind not in "fiu":
+        raise CoreError('"time" of an array file is the seconds of each frame.')
+    times = None if times is None else times.astype(float)
+    return Recording(layout, points[..., :3].astype(float), confidence, rate_from(arrays.get("fps")), times=times)

@@ -37,5 +37,5 @@ def marks_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
                 put(f"{mark}.{side}", f"{role}.{side}", places)
     put("crown", "head", tails)
     if np.isnan(result[:, MARK["hip.L"]]).any():
-        raise CoreError("No human body is found among the joints.")
+        raise CoreError("No human body is found among the joints; a mapping can say which bone is which part.")
     return result

@@ -12,6 +12,7 @@ from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK, MARK_SWAP, MARKS
 from .geometry import unit as directions
+from .network import BONES, LENGTHS, bone_ways
 
 Unit = Literal["auto", "m", "cm", "mm"]
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
@@ -24,6 +25,11 @@ _STANDARD_TRUNK: Final = 0.48  # metres
 _BACKWARDS: Final = -0.3  # mean cosine of feet and nose to where the body's sides say is ahead
 _SEEN: Final = 0.05  # confidence below which a point is not there
 _SURE: Final = 0.7  # confidence above which it is believed in full
+_BUILD: Final = np.array([name.partition(".")[0] in ("hip", "knee", "ankle", "chest", "shoulder", "elbow", "wrist")
+                          for name in BONES])  # fmt: skip
+_UNLIKE: Final = 0.25  # how unlike a body's the proportions are of points that may be those of another layout
+_STRANGE: Final = 0.6  # and of such as hardly anybody has
+_SHORTEST: Final = 1e-3  # of the standard length
 _CLEAR: Final = 0.6  # cosine of the trunk to the axis that is up, in the mean, below which no axis is
 
 
@@ -259,6 +265,7 @@ def find_taking(
         raise CoreError(f"From hips to shoulders it is {trunk:.3g} {said}, which is no body{hint}. Set the unit.")
     else:
         scale = UNITS[said]
+    notes += _likeness(layout, array, trust)
     axis = layout.up if up == "auto" else up
     way = np.mean(directions(shoulders - hips), axis=0)
     strongest = int(np.argmax(np.abs(way)))
@@ -270,8 +277,14 @@ def find_taking(
     elif up == "auto" and (turn_up(axis) @ way)[1] < -_CLEAR:  # the layout's, but somebody has turned the points
         axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
         notes.append(f"{axis} is up, though {layout.name} has it down: else the body would stand on its head.")
+    elif up == "auto" and abs((turn_up(axis) @ way)[1]) < _CLEAR < abs(way[strongest]):
+        other = AXES[2 * strongest + int(way[strongest] < 0.0)]
+        notes.append(f"The body lies, as {layout.name} has {axis} up; if it is to stand, say that {other} is up.")
     taking = Taking(layout, scale, axis, bool(exchanged))
-    if exchanged is None and _ahead(taking(array, trust)) < _BACKWARDS:
+    ahead = _ahead(taking(array, trust)) if exchanged is None else 1.0
+    if ahead is None:
+        notes.append("Neither face, feet nor knees are seen: nothing tells whether left and right are exchanged.")
+    elif ahead < _BACKWARDS:
         raise CoreError(
             "Left and right are exchanged, or the points are mirrored: feet and face look backwards. "
             "Say whether sides are to be exchanged."
@@ -282,8 +295,31 @@ def find_taking(
 _TRUNK_MARKS: Final = np.array([MARK[name] for name in TRUNK])
 
 
-def _ahead(marks: Marks) -> float:
-    """Mean cosine between where feet and nose point to and where the sides of the body say; 0: nothing tells."""
+def _likeness(layout: Layout, points: Array, trust: Array) -> list[str]:
+    """Sentences about proportions; raises CoreError where they are those of another layout with as many points."""
+    own = _unlikeness(Taking(layout, 1.0, "+Y")(points, trust))
+    others = [other for other in LAYOUTS.values() if len(other.points) == len(layout.points) and not other.markers]
+    found = {other.name: _unlikeness(Taking(other, 1.0, "+Y")(points, trust)) for other in others}
+    best = min(found, key=found.__getitem__, default=layout.name)
+    if own > _UNLIKE and best in found and 2.0 * found[best] < own:
+        raise CoreError(f'The points are not those of "{layout.name}", but look like those of "{best}".')
+    if own > _STRANGE:
+        return [f'Bones between these points have lengths as hardly a body has; are they those of "{layout.name}"?']
+    return []
+
+
+def _unlikeness(marks: Marks) -> float:
+    """By how much the lengths of bones are off a body's proportions: standard deviation of their logarithms."""
+    ways, believed = bone_ways(marks.places, marks.weights)
+    seen = _BUILD & (believed > 0.0).any(axis=0)
+    sizes = np.where(believed > 0.0, np.linalg.norm(ways, axis=-1), np.nan)[:, seen]
+    ratios = np.nanmedian(sizes, axis=0) / LENGTHS[seen]
+    largest = ratios.max(initial=0.0)
+    return float(np.std(np.log(np.maximum(ratios / largest, _SHORTEST)))) if 0.0 < largest < np.inf else np.inf
+
+
+def _ahead(marks: Marks) -> float | None:
+    """Mean cosine between where feet and nose point to and where the sides of the body say; None: nothing tells."""
     places, weights = marks.places, marks.weights
     hips, shoulders = places[:, _TRUNK_MARKS[:2]], places[:, _TRUNK_MARKS[2:]]
     ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))
@@ -303,7 +339,7 @@ def _ahead(marks: Marks) -> float:
         size = np.linalg.norm(way, axis=-1) * np.linalg.norm(ahead[seen], axis=-1)
         if len(way):
             said.append(np.sum(way * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0))
-    return float(np.mean([part.mean() for part in said])) if said else 0.0
+    return float(np.mean([part.mean() for part in said])) if said else None
 
 
 def columns_named(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[int]]:

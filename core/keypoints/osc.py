@@ -17,7 +17,7 @@ Message = tuple[str, list[Argument]]
 _BUNDLE: Final = b"#bundle\0"
 _TIME_TAG: Final = 8  # bytes
 _DEEPEST: Final = 8  # bundles in bundles
-_MOST: Final = 1000  # messages in a packet
+_MOST: Final = 1000  # messages in a packet, and arguments in a message
 _NUMBERS: Final = {tag: struct.Struct(f">{code}") for tag, code in zip("ifdht", "ifdqQ", strict=True)}
 _VALUES: Final[dict[str, bool | None]] = {"T": True, "F": False, "N": None}
 _SIZE: Final = _NUMBERS["i"]
@@ -66,6 +66,8 @@ def _message(data: bytes, start: int, end: int) -> Message:
     tags, place = _string(data, place, end) if place < end else (",", place)
     if not tags.startswith(","):
         raise ValueError
+    if len(tags) > 1 + _MOST:
+        raise CoreError(f"A message of OSC has more than {_MOST} arguments.")
     arguments: list[Argument] = []
     for tag in tags[1:]:
         number = _NUMBERS.get(tag)

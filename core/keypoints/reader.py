@@ -19,6 +19,7 @@ from .filters import DELAY, MarkFilter, smooth_clip
 from .geometry import solve_frames
 from .layouts import Marks
 from .network import BONES, bone_ways, correct, default_network, read, source_network
+from .outliers import elsewhere, torn_off
 
 Method = Literal["corrected", "closed", "source", "swing"]
 METHODS: Final[tuple[Method, ...]] = ("corrected", "closed", "source", "swing")
@@ -45,13 +46,17 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Rotations (F, P, 4) of the parts, the hips' middle (F, 3) in metres, Y up; marks (F, M, 3) and weights."""
+    """Rotations (F, P, 4) of the parts, the hips' middle (F, 3) in metres, Y up; marks (F, M, 3) and weights.
+
+    left_out: marks of all frames that were there, but where no body has them.
+    """
 
     rotations: Array
     hips: Array
     marks: Array
     weights: Array
     figure: Figure | None
+    left_out: int = 0
 
 
 def measure(places: Array, weights: Array) -> Figure | None:
@@ -88,15 +93,18 @@ def read_clip(
 ) -> Reading:
     """A whole clip at increasing times (F,) in seconds, filtered without delay unless `smooth` is False.
 
-    `noise` in metres, measured if not given.
+    `noise` in metres, measured if not given. What no body can have is left out before it is filtered.
     """
-    places, weights = marks.places, marks.weights
+    places, weights, left_out = marks.places, marks.weights, 0
     figure = measure(places, weights)
+    if smooth:
+        off = elsewhere(places, weights)[:, None] | (figure is not None and torn_off(places, weights, figure.lengths))
+        left_out, weights = int(np.sum(off & (weights > 0.0))), np.where(off, 0.0, weights)
     level: Array | float = noise if noise is not None else figure.noise if figure is not None else UNKNOWN_NOISE
     if smooth and len(places) > 1:
         places, weights, level = smooth_clip(places, weights, np.asarray(times, float), level)
     rotations = read_frames(places, weights, level, None if figure is None else figure.lengths, method)
-    return Reading(rotation.unroll(rotations), places[:, _HIPS].mean(axis=1), places, weights, figure)
+    return Reading(rotation.unroll(rotations), places[:, _HIPS].mean(axis=1), places, weights, figure, left_out)
 
 
 class LiveReader:
@@ -111,6 +119,8 @@ class LiveReader:
 
     def follow(self, places: Array, weights: Array, time: float) -> None:
         """Take one frame of marks (M, 3) with weights (M,) at a time in seconds."""
+        if self.figure is not None:
+            weights = np.where(torn_off(places[None], weights[None], self.figure.lengths)[0], 0.0, weights)
         self._seen.append((places, weights))
         self._count += 1
         if self._count % _EVERY == 0:

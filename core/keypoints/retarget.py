@@ -8,6 +8,7 @@ Places are scaled by the length of the legs. Where the root is to travel though 
 hips at zero), it goes against the foot that bears.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -37,6 +38,7 @@ _STANDARD_LEG: Final = 0.83  # metres
 _TRAVELS: Final = 0.1  # metres by which hips move that are not put at zero
 _LOSES: Final = 0.004  # of the size by which another point is lower before it bears in place of the one that did
 _LOWEST: Final = 2.0  # percentile of heights that is the ground
+_MEMORY: Final = 600  # frames that tell, live, where the ground is and how long the legs are
 _ENDS: Final = {"hand": "wrist", "foot": "ankle"}
 
 
@@ -66,7 +68,9 @@ class Actor:
         self._axes = np.stack([np.cross(self.up, forward_way), self.up, forward_way], axis=-1)
         self._heading = rotation.from_matrix(self._axes)
         self.hips = self.roles.bone("hips")
-        self._shares = [share for share in self._find_shares() if skeleton.movable[share.bone]]
+        shares = list(self._find_shares())
+        self.parts: tuple[int, ...] = tuple(share.bone for share in shares)  # also those that cannot be turned
+        self._shares = [share for share in shares if skeleton.movable[share.bone]]
         self._after = rotation.inv(self.anatomy.axes)
         self._places = [share.bone for share in self._shares]
         self._starts = np.array([share.start for share in self._shares])
@@ -154,11 +158,11 @@ class Actor:
 
     def scale_of(self, reading: Reading) -> float:
         """Armature units for a metre of the figure: by the length of the legs."""
-        rows = [[MARK[f"{mark}.{side}"] for mark in _LEG] for side in SIDES]
-        ways = np.linalg.norm(np.diff(reading.marks[:, rows], axis=2), axis=-1).sum(axis=-1)  # (F, 2)
-        seen = reading.weights[:, rows].min(axis=-1) > 0.0
-        length = float(np.median(ways[seen])) if seen.any() else _STANDARD_LEG
-        return self.leg / length
+        return self.scale(legs_of(reading))
+
+    def scale(self, legs: Array) -> float:
+        """Armature units for a metre of a figure whose legs were measured (n,)."""
+        return self.leg / (float(np.median(legs)) if len(legs) else _STANDARD_LEG)
 
     def place(self, pose: Pose, hips: Array, scale: float) -> Pose:
         """The pose moved so that the middle of its hips is at `hips` (..., 3), metres, times `scale`; see `turn`."""
@@ -210,8 +214,8 @@ class Actor:
         lowest = np.percentile((self.feet(pose) @ self.up).min(axis=-1), _LOWEST)
         return self.shift(pose, (self.ground - lowest) * np.broadcast_to(self.up, (len(reading.hips), 3)))
 
-    def exact(self, reading: Reading, pose: Pose) -> Pose:
-        """The poses with wrists and ankles where the scaled points are, joints near what they were: pins (S5)."""
+    def ends(self, reading: Reading, pose: Pose) -> list[Goal]:
+        """Wrists and ankles where the scaled points are, seen from the hips of the poses."""
         scale = self.scale_of(reading)
         heads, _ = forward(self.skeleton, pose)
         middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
@@ -222,11 +226,47 @@ class Actor:
                 if bone >= 0:
                     way = scale * (reading.marks[:, row] - reading.hips) @ self._axes.T
                     goals.append(Goal(bone, position=middle + way, position_weight=reading.weights[:, row]))
+        return goals
+
+    def exact(self, goals: list[Goal], pose: Pose) -> Pose:
+        """The poses with wrists and ankles at their `ends`, joints near what they were: pins (S5)."""
         method = PinAndDrag(
             reference=pose, deviations=self.anatomy.deviations, axes=self.anatomy.axes, root="pull",
             limits=bool(self.limits), coherent=True, settle=False,
         )  # fmt: skip
         return solve(replace(self.skeleton, limits=self.limits), pose, goals, method).pose
+
+
+def legs_of(reading: Reading) -> Array:
+    """Lengths (n,) of the legs that are seen as a whole, in metres."""
+    rows = [[MARK[f"{mark}.{side}"] for mark in _LEG] for side in SIDES]
+    ways = np.linalg.norm(np.diff(reading.marks[:, rows], axis=2), axis=-1).sum(axis=-1)  # (F, 2)
+    return ways[reading.weights[:, rows].min(axis=-1) > 0.0]
+
+
+class Travel:
+    """Poses one after the other where their hips are seen: from above the root on, and as high as feet ask for.
+
+    What `Actor.motion` does with a whole clip.
+    """
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+        self._legs: deque[float] = deque(maxlen=_MEMORY)
+        self._heights: deque[float] = deque(maxlen=_MEMORY)
+        self._start: Array | None = None
+
+    def __call__(self, pose: Pose, reading: Reading) -> Pose:
+        """One pose, not a batch, for a reading of one frame."""
+        actor = self._actor
+        self._legs.extend(legs_of(reading).tolist())
+        if self._start is None:
+            self._start = reading.hips[0] * [1.0, 0.0, 1.0]
+        pose = actor.place(pose, reading.hips[0] - self._start, actor.scale(np.array(self._legs)))
+        if not actor.points:
+            return pose
+        self._heights.append(float((actor.feet(pose) @ actor.up).min()))
+        return actor.shift(pose, (actor.ground - float(np.percentile(self._heights, _LOWEST))) * actor.up)
 
 
 class Walk:

@@ -1,6 +1,7 @@
 """What packets of a live sender come to: each is a frame with a time, or it is counted.
 
-A sender that begins anew begins a new count.
+A sender that begins anew begins a new count. Packets that count up from behind the newest are of such a count: one of
+them may have come late, two in a row have not.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from ..errors import CoreError
 from .packets import Body, Packet
 
 _LATE: Final = 100  # frames that a packet may come too late; one from further back is of another count
+_AGAIN: Final = 2  # packets in a row, each from behind and one after the other, that are of another count
 _FAR: Final = 100_000  # frames that can have been lost; what is farther ahead is of another count
 _SILENCE: Final = 1.0  # seconds after which a count may begin anew
 _DRIFT: Final = 0.5  # seconds by which the sender's clock may go off this machine's
@@ -48,6 +50,8 @@ class Stream(Generic[Body]):
         self.counts = Counts()
         self._decode = decode
         self._number: int | None = None
+        self._behind: tuple[int, int] = (0, 0)  # number after the last packet from behind, and how many in a row
+        self._claimed = 0  # lost packets that the last frame's number tells of
         self._arrival = 0.0
         self._unread = 0  # packets since the last frame that nobody looked at
         self._first: float | None = None
@@ -78,14 +82,19 @@ class Stream(Generic[Body]):
         if number is not None and self._number is not None:
             ahead = number - self._number
             if ahead <= 0 and not silent and ahead > -_LATE:
-                counts.late += 1
-                return None
+                awaited, row = self._behind
+                self._behind = number + 1, row + 1 if number == awaited and ahead < 0 else 1
+                if self._behind[1] < _AGAIN:
+                    counts.late += 1
+                    return None
             if not 0 < ahead < _FAR:
                 counts.restarts += 1
-                self._offset = None
-            elif ahead < _LATE or not silent:
-                counts.lost += max(ahead - 1 - self._unread, 0)
-        self._number, self._arrival, self._unread = number, arrival, 0
+                counts.lost -= self._claimed  # nobody else is that far
+                self._claimed, self._offset = 0, None
+            else:
+                self._claimed = max(ahead - 1 - self._unread, 0) if ahead < _LATE or not silent else 0
+                counts.lost += self._claimed
+        self._number, self._arrival, self._unread, self._behind = number, arrival, 0, (0, 0)
         counts.frames += 1
         return Frame(packet.body, self._at(packet.time, arrival))
 

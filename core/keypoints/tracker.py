@@ -21,6 +21,8 @@ class Tracker(Protocol):
     """What follows a sender."""
 
     trouble: str  # why frames are not followed, if so
+    notes: tuple[str, ...]  # what was told from the first frames
+    delay: int  # frames that a reading waits for later ones
 
     def follow(self, frame: Frame[Any]) -> bool:
         """Take a frame; False where nothing can be read yet."""
@@ -53,6 +55,8 @@ class PointTracker:
         record: bool = False,
     ) -> None:
         self.trouble = ""
+        self.notes: tuple[str, ...] = ()
+        self.delay = delay
         self._layout, self._said = layout, (unit, up, exchanged)
         self._reader = LiveReader(delay=delay)
         self._trial: list[Points] = []
@@ -91,7 +95,7 @@ class PointTracker:
         array, confidence = (np.stack(column) for column in zip(*self._trial, strict=True))
         self._trial.clear()
         try:
-            self._taking, _ = find_taking(self._layout, array, confidence, *self._said)
+            self._taking, self.notes = find_taking(self._layout, array, confidence, *self._said)
             self.trouble = ""
         except CoreError as error:
             self.trouble = str(error)
@@ -102,6 +106,8 @@ class BoneTracker:
     """Readings that the sender gives as they are."""
 
     trouble = ""
+    notes = ()
+    delay = 0
 
     def __init__(self, record: bool = False) -> None:
         self._record = record

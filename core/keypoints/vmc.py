@@ -5,6 +5,7 @@ have no turn at rest, a T-pose that faces +Z, like the canonical body; so the tu
 parts. Unity is left-handed: X is mirrored.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -38,62 +39,70 @@ _SPARED: Final = ("Spine", "Chest", "UpperChest", "Neck", "Shoulder", "Toes")  #
 _NEEDED: Final = tuple(name for name in _BONES if not name.endswith(_SPARED))
 _FLAT: Final = 1e-6  # metres: bones of senders that give no places
 _UNIT: Final = 0.1  # by which a quaternion's length may be off 1
-_NOTHING: Final[tuple[Array, Array]] = (np.zeros(3), rotation.IDENTITY)
+_Placed = tuple[Array, Array]  # place (3,) and turn (4,)
+_NOTHING: Final[_Placed] = (np.zeros(3), rotation.IDENTITY)
+_ROOT: Final = ""  # what hangs on nothing
 
 
 class BonePackets:
     """Packets until they make a frame: up to the sender's time, or to a bone that comes again."""
 
     def __init__(self) -> None:
-        self._bones: dict[str, tuple[Array, Array]] = {}
+        self._bones: dict[str, _Placed] = {}
         self._fresh: set[str] = set()
-        self._root = _NOTHING
 
     def __call__(self, data: bytes) -> Packet[Reading] | None:
         """The last frame that a packet makes whole, None for a part of one. Raises CoreError for what is none."""
-        found: Packet[Reading] | None = None
         messages = read_osc(data)
         if not any(address.startswith("/VMC/") for address, _ in messages):
             raise CoreError("A packet is not of the VMC protocol.")
+        said: dict[str, list[Argument]] = {}
+        whole: dict[str, list[Argument]] | None = None
+        time: Argument = None
+        # However many frames a packet has, bones are placed and read for the last one alone: the rest costs its parsing
         for address, arguments in messages:
             if address == "/VMC/Ext/Root/Pos":
-                self._root = _placed(arguments)
+                said[_ROOT] = arguments
             elif address == "/VMC/Ext/Bone/Pos":
                 name = arguments[0] if arguments else None
                 if not isinstance(name, str) or name not in _BONES:
                     continue  # fingers, eyes
-                placed = _placed(arguments)
                 if name in self._fresh:
-                    found = Packet(self._reading(), None, None)
-                self._bones[name] = placed
+                    whole, time = dict(said), None
+                    self._fresh.clear()
+                said[name] = arguments
                 self._fresh.add(name)
             elif address == "/VMC/Ext/T" and self._fresh:
-                time = arguments[0] if arguments else None
-                found = Packet(self._reading(), time if isinstance(time, float) and np.isfinite(time) else None, None)
-        return found
-
-    def _reading(self) -> Reading:
-        """What bones have said up to now; the next ones begin a new frame."""
-        self._fresh.clear()
-        missing = next((name for name in _NEEDED if name not in self._bones), None)
-        if missing is not None:
-            raise CoreError(f'The sender sends no bone "{missing}"; a whole body is needed.')
-        rotations = np.empty((1, len(PARTS), 4))
-        marks, weights = np.zeros((1, len(MARKS), 3)), np.zeros((1, len(MARKS)))
-        done = {"": self._root}
-        for name, (above, part, mark) in _BONES.items():  # above comes first
-            place, turn = self._bones.get(name, _NOTHING)
-            start, carried = done[above]
-            done[name] = start + rotation.rotate(carried, place), rotation.mul(carried, turn)
-            if part:
-                rotations[0, PART[part]] = done[name][1]
-            if mark:
-                marks[0, MARK[mark]] = done[name][0]
-                weights[0, MARK[mark]] = float(np.abs(place).max() > _FLAT)
-        return Reading(rotations, marks[:, MARK["pelvis"]], marks, weights, None)
+                whole, time = dict(said), arguments[0] if arguments else None
+                self._fresh.clear()
+        bones = self._bones | {name: _placed(arguments) for name, arguments in (whole or {}).items()}
+        self._bones = bones | {name: _placed(arguments) for name, arguments in said.items()}
+        if whole is None:
+            return None
+        return Packet(_reading(bones), time if isinstance(time, float) and np.isfinite(time) else None, None)
 
 
-def _placed(arguments: list[Argument]) -> tuple[Array, Array]:
+def _reading(bones: Mapping[str, _Placed]) -> Reading:
+    """What bones say; raises CoreError where one is missing."""
+    missing = next((name for name in _NEEDED if name not in bones), None)
+    if missing is not None:
+        raise CoreError(f'The sender sends no bone "{missing}"; a whole body is needed.')
+    rotations = np.empty((1, len(PARTS), 4))
+    marks, weights = np.zeros((1, len(MARKS), 3)), np.zeros((1, len(MARKS)))
+    done = {_ROOT: bones.get(_ROOT, _NOTHING)}
+    for name, (above, part, mark) in _BONES.items():  # above comes first
+        place, turn = bones.get(name, _NOTHING)
+        start, carried = done[above]
+        done[name] = start + rotation.rotate(carried, place), rotation.mul(carried, turn)
+        if part:
+            rotations[0, PART[part]] = done[name][1]
+        if mark:
+            marks[0, MARK[mark]] = done[name][0]
+            weights[0, MARK[mark]] = float(np.abs(place).max() > _FLAT)
+    return Reading(rotations, marks[:, MARK["pelvis"]], marks, weights, None)
+
+
+def _placed(arguments: list[Argument]) -> _Placed:
     """Place (3,) and turn (4,) of a bone: name, x, y, z, qx, qy, qz, qw, in Unity's axes."""
     numbers = arguments[1:8]
     if len(numbers) < 7 or not all(isinstance(number, (int, float)) for number in numbers):

@@ -25,7 +25,6 @@ class EllipticSwing:
     x and z bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
     """
 
-    folds: Final[int] = 0
     names: Final = ("X", "Z", "swing", "twist")
 
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
@@ -65,6 +64,10 @@ class EllipticSwing:
             ],
             axis=-1,
         )
+
+    @property
+    def folds(self) -> int:
+        return 0
 
     def __len__(self) -> int:
         return len(self.bones)

@@ -22,8 +22,6 @@ class EulerBox:
     orders (k,): "XYZ" ...; lower, upper (..., k, 3) by axis x, y, z, infinite where free.
     """
 
-    folds: Final[int] = 0
-
     def __init__(
         self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike
     ) -> None:
@@ -53,6 +51,10 @@ class EulerBox:
         # the same for the rows of gradients, as flat indices (k, 3, 3)
         turn = np.argsort(self._axes, axis=-1)
         self._by_axis = base[:, None, None] + 3 * np.arange(3)[:, None] + turn[:, None, :]
+
+    @property
+    def folds(self) -> int:
+        return 0
 
     def __len__(self) -> int:
         return len(self.bones)

@@ -28,11 +28,13 @@ class OrderFreeBox:
     the two quaternions (the same one for all three axes), and one without has no angle: it counts as inside its range.
     """
 
-    folds: Final[int] = 0
-
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
         self.bones, self.lower, self.upper = checked_bounds(bones, lower, upper)
         self._middle = turning_middle(self.lower, self.upper)
+
+    @property
+    def folds(self) -> int:
+        return 0
 
     def __len__(self) -> int:
         return len(self.bones)

@@ -27,8 +27,7 @@ class SwingPolygon:
     `Located.folds`). A twist is met by whole turns about the middle of its range.
     """
 
-    folds: Final[int] = 6
-    names: Final = ("swing", "swing", "twist", "twist", *folds * ("twist",))
+    names: Final = ("swing", "swing", "twist", "twist", *6 * ("twist",))
 
     def __init__(self, bones: ArrayLike, polygons: Sequence[Polygon] | PolygonStack) -> None:
         self.bones: NDArray[np.int64] = np.asarray(bones, int)
@@ -38,6 +37,10 @@ class SwingPolygon:
         self._rows = KeptGradients(self.gradients)
         self.lower: Array = np.full((len(self.bones), len(self.names)), -np.inf)
         self.upper: Array = np.zeros((len(self.bones), len(self.names)))
+
+    @property
+    def folds(self) -> int:
+        return 6
 
     def __len__(self) -> int:
         return len(self.bones)

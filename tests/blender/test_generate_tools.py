@@ -177,3 +177,35 @@ def test_a_pose_is_stored_from_a_frame_of_the_motion(rig: Any) -> None:
     bpy.ops.poise.regenerate()
     angles = [2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0]))) for frame in (1, 26)]
     np.testing.assert_allclose(angles, np.pi / 2, atol=0.02)
+
+
+def test_a_shorter_motion_leaves_nothing_of_the_longer_one(rig: Any) -> None:
+    rig.pose.bones["head"].location.x = 0.1
+    rig.pose.bones["head"].keyframe_insert("location", frame=90)  # of the motion before
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    assert bridge.keyed_range(rig) == (1, 51)
+    samples = curve(rig, "poise_tracks[0].offset")
+    for key, frame in zip(samples.keyframe_points, (1, 16, 31), strict=True):
+        key.co.x = frame
+    samples.update()
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert bridge.keyed_range(rig) == (1, 31)
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 40), stand(rig, "upper_arm.R", 31))
+
+
+def test_samples_before_the_first_frame_make_the_motion_begin_there() -> None:
+    rig = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")[0]
+    select(rig, [])
+    context.scene.render.fps = 30
+    bpy.ops.poise.generate(recipe="jump", start=11)
+    bone, (first, last) = "mixamorig:LeftLeg", bridge.keyed_range(rig)
+    before = [stand(rig, bone, frame) for frame in range(first, last + 1)]
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points.insert(1.0, samples.keyframe_points[0].co[1])
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert bridge.keyed_range(rig) == (1, last)
+    after = [stand(rig, bone, frame) for frame in range(first, last + 1)]
+    angles = 2.0 * np.arccos(np.clip(np.abs((np.array(before) * after).sum(-1)), 0.0, 1.0))
+    assert angles.max() < 0.05  # what bears and flies does so at its frames
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert bridge.keyed_range(rig) == (1, last)

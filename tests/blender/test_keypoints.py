@@ -131,8 +131,12 @@ def test_a_tracker_that_puts_the_hips_at_zero_walks_all_the_same(tmp_path: Path)
 
 def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None:
     off = []
-    for options in ((), ("--exact",)):
-        run(tmp_path, "--no-lock", *options)
+    for options in (("--no-lock",), ("--exact",)):  # feet are locked by default, but not where ends are to be exact
+        code, report = run(tmp_path, *options)
+        assert code == 0
+        assert len(report["goals"]) == (4 if "--exact" in options else 0)
+        assert all(goal["position_error"]["max"] < 0.005 for goal in report["goals"])  # as Blender evaluates
+        assert any("Feet are not locked" in note for note in report["notes"]) == ("--exact" in options)
         names = ["mixamorig:LeftFoot", "mixamorig:RightFoot", "mixamorig:LeftHand", "mixamorig:RightHand"]
         found = heads(armature(), range(1, 2), names)[0]
         reading = truth()
@@ -171,12 +175,51 @@ def test_markers_of_a_c3d_file_move_the_rig_as_points_of_json_do(tmp_path: Path)
     np.testing.assert_allclose(found[1], found[0], atol=1e-4 * leg_of(armature()))
 
 
+def test_a_mapping_is_refused_in_its_own_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for text, sentence in (
+        ('{"marks": {"belly": ["A"]}}', 'no mark "belly"'),
+        ('{"marks": {"hip.L": "A"}}', "no list of names"),
+        ("{", "is not JSON"),
+        (None, "cannot be read"),
+    ):
+        file = tmp_path / "mapping.json"
+        file.unlink(missing_ok=True)
+        if text is not None:
+            file.write_text(text, encoding="utf-8")
+        assert run(tmp_path, "--mapping", str(file), source=TRACKED)[0] == 2
+        assert sentence in capfd.readouterr().err
+
+
+def test_a_mapping_says_which_bones_of_a_figure_are_its_parts(tmp_path: Path) -> None:
+    file = tmp_path / "parts.json"
+    file.write_text(json.dumps({"version": 1, "roles": {"head": None, "neck": None}}), encoding="utf-8")
+    for options, shown in (((), True), (("--mapping", str(file)), False)):
+        _, report = run(tmp_path, "--no-lock", "--overwrite", *options)
+        assert any("the head" in note for note in report["notes"]) != shown
+
+
+def test_times_are_heeded_and_an_unlikely_clock_is_refused_until_a_rate_is_said(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = [json.loads(line) for line in TRACKED.read_text(encoding="utf-8").splitlines()]
+    for name, frames, factor in (("gap", lines[:20] + lines[50:70], 1.0), ("milliseconds", lines[:20], 1000.0)):
+        text = "\n".join(json.dumps(line | {"time": factor * line["time"]}) for line in frames)
+        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    _, report = run(tmp_path, "--no-lock", source=tmp_path / "gap.jsonl")
+    assert report["frames"] == [1, 1 + int(69 / 30.0 * scene_fps() + 0.01)]
+    (tmp_path / "out.blend").unlink()
+    assert run(tmp_path, source=tmp_path / "milliseconds.jsonl")[0] == 2
+    assert "times are to be in seconds" in capfd.readouterr().err
+    _, report = run(tmp_path, "--no-lock", "--fps", "30", source=tmp_path / "milliseconds.jsonl")
+    assert (report["frames"], report["fps"]) == ([1, 1 + int(19 / 30.0 * scene_fps())], 30.0)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (("--layout", "coco17"), "17 points, but there is a frame of 33"),
         (("--unit", "mm"), "which is no body; they look like m"),
-        (("--up", "+Z"), None),
+        (("--up", "+Z", "--no-lock"), None),
         (("--fps", "-1"), "--fps: must be a positive number"),
         (("--armature", "nobody"), 'No armature "nobody"'),
     ],
@@ -193,18 +236,27 @@ def test_what_cannot_be_read_is_refused_and_nothing_is_written(
     assert not (tmp_path / "out.blend").exists()
 
 
+def curves(action: Any) -> list[Any]:
+    return [*action.layers[0].strips[0].channelbags[0].fcurves]
+
+
 def test_other_bones_other_actions_and_the_input_stay_as_they_are(tmp_path: Path) -> None:
     before = TRACKED.read_bytes()
     bpy.ops.wm.open_mainfile(filepath=str(RIG))
     old = bpy.data.actions.new("old")
     armature().animation_data_create().action = old
+    armature().pose.bones["mixamorig:LeftArm"].keyframe_insert("rotation_quaternion", frame=500)
     finger = armature().pose.bones["mixamorig:LeftHandIndex1"]
     finger.rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+    finger.keyframe_insert("rotation_quaternion", frame=1)
+    keys = [key.co.y for curve in curves(old) for key in curve.keyframe_points]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "in.blend"), copy=True)
     _, report = run(tmp_path, "--no-lock", source=TRACKED, rig=tmp_path / "in.blend")
     assert TRACKED.read_bytes() == before
-    assert report["action"] == "old poise"
-    assert len(bpy.data.actions["old"].layers) == 0
+    assert [key.co.y for curve in curves(bpy.data.actions["old"]) for key in curve.keyframe_points] == keys
+    new = bpy.data.actions[report["action"]]
+    assert new.frame_range[1] == report["frames"][1]  # nothing of the old motion goes on behind the new one
+    assert not [curve for curve in curves(new) if "Index1" in curve.data_path]
     np.testing.assert_allclose(
         armature().pose.bones["mixamorig:LeftHandIndex1"].rotation_quaternion, (0.8, 0.6, 0, 0), atol=1e-6
     )
@@ -215,5 +267,10 @@ def test_the_operator_keys_a_file_in_one_undo_step_and_says_so(tmp_path: Path) -
     bpy.context.view_layer.objects.active = armature()
     assert bpy.ops.poise.import_keypoints(filepath=str(TRACKED), lock_feet=False) == {"FINISHED"}
     assert armature().animation_data.action.frame_range[1] > 50
+    few = [json.loads(line)["points"] for line in TRACKED.read_text(encoding="utf-8").splitlines()[:3]]
+    order = [layout_named("mediapipe").points.index(name) for name in layout_named("coco17").points]
+    file = tmp_path / "other.json"  # the layout that a file says
+    file.write_text(json.dumps({"layout": "coco17", "up": "-Y", "frames": [[f[n] for n in order] for f in few]}))
+    assert bpy.ops.poise.import_keypoints(filepath=str(file)) == {"FINISHED"}
     with pytest.raises(RuntimeError, match="cannot be read"):
         bpy.ops.poise.import_keypoints(filepath=str(tmp_path / "none.json"))

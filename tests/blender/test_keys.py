@@ -127,13 +127,18 @@ def test_keys_outside_the_range_and_other_curves_stay_as_they_are(new: bool) -> 
     frames = np.arange(20.0, 41.0)
     action = write_keys(ob, read_rig(ob), random_motion(4, frames, rng), [0, 1], [1], None, new)
     after = keys_of(action)
+    before_20, after_40 = (20.0).__gt__, (40.0).__lt__
     written = {f'pose.bones["bone{b}"].rotation_quaternion' for b in (0, 1)} | {'pose.bones["bone1"].location'}
     assert set(after) == set(before)
     for (handle, path, index), keys in before.items():
         found = after[handle, path, index]
         if handle == slot and path in written:
-            outside = [key for key in keys if not 20.0 <= key[0][0] <= 40.0]
-            assert [key for key in found if not 20.0 <= key[0][0] <= 40.0] == outside
+            before_range, after_range = ([key for key in keys if own(key[0][0])] for own in (before_20, after_40))
+            found_before, found_after = ([key for key in found if own(key[0][0])] for own in (before_20, after_40))
+            # the keys beside the range have a handle in it, which goes with the segment that the range cuts
+            assert (found_before[:-1], found_after[1:]) == (before_range[:-1], after_range[1:])
+            for one, was, outer in ((found_before[-1], before_range[-1], 1), (found_after[0], after_range[0], 2)):
+                assert (one[0], one[outer], one[5:]) == (was[0], was[outer], was[5:])
             assert [key[0][0] for key in found if 20.0 <= key[0][0] <= 40.0] == frames.tolist()
         else:
             assert found == keys, path
@@ -152,6 +157,31 @@ def test_keys_that_existed_keep_their_place_when_blender_recalculates_nothing_el
     pose = Pose(np.tile(rotation.IDENTITY, (3, 1, 1)), np.full((3, 1, 3), 7.0))
     write_keys(ob, read_rig(ob), Motion(pose, np.array([20.0, 21.0, 22.0]), 24.0), [], [0], new=False)
     assert [curve.evaluate(f) for f in np.linspace(1.0, 10.0, 20)] == before
+
+
+@pytest.mark.parametrize("kind", ["BEZIER", "LINEAR", "CONSTANT"])
+@pytest.mark.parametrize("span", [(12, 15), (25, 35), (30, 60), (61, 66), (-9, -5)])
+def test_a_curve_goes_on_outside_of_the_keyed_frames_as_it_did(kind: str, span: tuple[int, int]) -> None:
+    rng = np.random.default_rng(33)
+    ob = chain(1)
+    for frame in (1, 10, 30, 60):
+        ob.pose.bones[0].location.x = rng.normal()
+        ob.pose.bones[0].keyframe_insert("location", index=0, frame=frame)
+    (curve,) = curves(ob.animation_data.action, ob).values()
+    for point in curve.keyframe_points:
+        point.interpolation, point.handle_left_type, point.handle_right_type = kind, *rng.permutation(["FREE", "AUTO"])
+        point.handle_left = point.co[0] - rng.uniform(2.0, 20.0), rng.normal()
+        point.handle_right = point.co[0] + rng.uniform(2.0, 20.0), rng.normal()
+    curve.update()
+    frames = np.arange(*span, dtype=float)
+    outside = np.array([f for f in np.arange(-10.0, 70.0, 0.25) if not frames[0] < f < frames[-1]])
+    before = [curve.evaluate(f) for f in outside]
+    places = np.zeros((len(frames), 1, 3))
+    places[:, 0, 0] = [curve.evaluate(f) for f in frames]
+    pose = Pose(np.tile(rotation.IDENTITY, (len(frames), 1, 1)), places)
+    write_keys(ob, read_rig(ob), Motion(pose, frames, 24.0), [], [0], new=False)
+    curve = curves(ob.animation_data.action, ob)['pose.bones["bone0"].location', 0]
+    np.testing.assert_allclose([curve.evaluate(f) for f in outside], before, atol=2e-5)
 
 
 def test_a_new_key_interpolates_as_the_segment_it_splits() -> None:

@@ -20,6 +20,7 @@ from tests.core.avatar import about, bones, bundle, message
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 EXAMPLES = standalone.ROOT / "docs" / "examples"
 WALK = EXAMPLES / "walk_keypoints.jsonl"
+TOLD = 4  # packets that unit and axes are told from, and no pose
 
 
 class Listening:
@@ -163,6 +164,25 @@ def test_bones_of_a_vmc_sender_turn_those_of_the_rig_in_as_many_packets_as_they_
     assert bpy.data.actions[listening.live.action].frame_range[1] > 1.0
 
 
+def test_the_example_sender_of_bones_waves_the_right_arm(armature: Any, listening: Listening) -> None:
+    armature.poise_live_layout = "vmc"
+    listening.stop()
+    listening.begin()
+    command = [sys.executable, EXAMPLES / "send_vmc.py", "--seconds", "0.5", "--port", listening.session.receiver.port]
+    sender = subprocess.Popen([*map(str, command)])
+    heights = []
+    while sender.poll() is None or len(heights) < 2:
+        listening.tick()
+        heights.append(armature.pose.bones["mixamorig:RightHand"].head.z)
+        time.sleep(0.005)
+    listening.number = 30
+    listening.wait()
+    counts = listening.session.stream.counts
+    assert (counts.frames, counts.refused, counts.parts) == (30, 0, 0)
+    assert np.ptp(heights) > 0.1 * armature.pose.bones["mixamorig:Head"].head.z
+    assert armature.pose.bones["mixamorig:LeftArm"].vector.normalized().z < -0.9
+
+
 def test_hostile_packets_are_refused_and_the_pose_stays(armature: Any, listening: Listening) -> None:
     before = pose(armature)
     good = walk()[0]["points"]
@@ -183,6 +203,48 @@ def test_hostile_packets_are_refused_and_the_pose_stays(armature: Any, listening
     assert listening.session.stream.counts.refused == listening.number
     assert np.array_equal(pose(armature), before)
     assert listening.live.owner != 0
+
+
+def test_packets_that_take_long_are_looked_at_one_look_after_the_other(
+    listening: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = listening.session.stream
+    take = stream.take
+
+    def slowly(data: bytes, arrival: float) -> Any:
+        time.sleep(0.02)
+        return take(data, arrival)
+
+    monkeypatch.setattr(stream, "take", slowly)
+    listening.send(*map(packet, walk()[:12]))
+    time.sleep(0.1)
+    listening.tick()
+    assert 0 < stream.counts.received < 6
+    listening.wait()
+    assert stream.counts.frames == listening.number
+
+
+def test_a_recording_has_every_packet_up_to_the_stop_from_the_frame_that_the_first_one_came_at(
+    listening: Listening,
+) -> None:
+    """Also those that nobody has looked at yet; the scene plays meanwhile."""
+    scene = bpy.context.scene
+    scene.frame_set(5)
+    listening.send_one_by_one(*map(packet, walk()[:10]))
+    scene.frame_set(40)
+    listening.send(*map(packet, walk()[10:30]))
+    time.sleep(0.1)
+    listening.stop()
+    assert listening.live.received == listening.number
+    assert listening.live.recorded == listening.number - TOLD
+    assert bpy.data.actions[listening.live.action].frame_range[0] == 5.0
+
+
+def test_what_is_told_from_the_points_is_shown(armature: Any, listening: Listening) -> None:
+    lying = [[None if p is None else [p[0], p[2], -p[1]] for p in f["points"]] for f in walk()[:6]]
+    listening.send(*(packet({"points": points}) for points in lying))
+    listening.wait()
+    assert listening.session.status.startswith("Listening. The body lies, as mediapipe has -Y up")
 
 
 def test_points_that_are_no_body_are_told_and_do_not_pose(armature: Any, listening: Listening) -> None:

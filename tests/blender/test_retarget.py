@@ -13,8 +13,9 @@ from commands.retarget import Retargeted, imported
 from core import CoreError, forward
 from core.editing.contacts import find_contacts, foot_points, places_of
 from core.generate import body_axes, leg_length
-from tests.blender.builders import contents, make_chain
+from tests.blender.builders import contents, make_chain, select
 from tests.blender.rigs import SHARED, SHIPPED, context, load
+from tests.blender.test_keys import keys_of
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -49,7 +50,7 @@ def test_limbs_point_as_they_did_and_feet_stand(path: Path) -> None:
     rig = load(path)[0]
     context.scene.render.fps = 30
     before = set(bpy.data.user_map())
-    with imported(context, CLIP) as source:
+    with imported(context, CLIP) as (source, _):
         there = body(source)
         plain = Retargeted(context, rig, source, FRAMES, plant=False)
         edit = Retargeted(context, rig, source, FRAMES)
@@ -80,7 +81,7 @@ def test_limbs_point_as_they_did_and_feet_stand(path: Path) -> None:
 
 def test_the_same_body_gets_the_same_motion() -> None:
     (rig,) = load(CLIP)
-    with imported(context, CLIP) as source:
+    with imported(context, CLIP) as (source, _):
         edit = Retargeted(context, rig, source, FRAMES, plant=False)
         there = body(source)
     here = forward(edit.rig.skeleton, edit.after.pose)[0]
@@ -95,12 +96,112 @@ def test_motions_come_from_fbx_and_gltf_files(name: str) -> None:
     if not path.is_file():
         pytest.skip(f"{name}: the larger test data (../shared/data) is not here")
     rig = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")[0]
-    with imported(context, path) as source:
+    with imported(context, path) as (source, _):
         there = body(source)
         edit = Retargeted(context, rig, source, FRAMES, plant=False)
+        worlds = bridge.read_motion(source, bridge.read_rig(source), there[1].frames)[1]
     found = directions(edit.rig.skeleton, edit.after, edit.roles)
-    np.testing.assert_allclose(found, directions(*there), atol=1e-4)  # the file's rest pose is in single precision
+    carried = body_axes(there[2]) @ np.linalg.solve(worlds[0], worlds)[:, :3, :3] @ body_axes(there[2]).T
+    seen = (carried @ directions(*there)[..., None])[..., 0]  # what the armature object does is part of the motion
+    np.testing.assert_allclose(found, seen, atol=1e-4)  # the file's rest pose is in single precision
     assert np.ptp(found, axis=1).max() > 0.5  # it walks
+
+
+@pytest.mark.parametrize("turn", [0.0, 1.0])
+def test_a_body_goes_with_what_the_object_of_the_other_does(turn: float) -> None:
+    (rig,) = load(CLIP)
+    with imported(context, CLIP) as (source, _):
+        source.animation_data.action = None
+        source.rotation_euler.z = turn
+        for frame, place in ((2, 0.0), (40, 30.0)):
+            source.location = np.array([np.cos(turn), np.sin(turn), 0.0]) * place
+            source.keyframe_insert("location", frame=frame)
+        edit = Retargeted(context, rig, source, FRAMES, plant=False)
+    hips = (
+        forward(edit.rig.skeleton, edit.after.pose)[0][:, edit.roles.bones["hips"]]
+        @ np.array(rig.matrix_world)[:3, :3].T
+    )
+    np.testing.assert_allclose(hips[-1] - hips[0], [30.0, 0.0, 0.0], atol=1e-3)  # one body, and sideways as it stood
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_scene_keeps_its_time_whatever_a_file_brings(fails: bool, tmp_path: Path) -> None:
+    rig = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")[0]
+    path = tmp_path / "walk.fbx"
+    context.scene.render.fps = 24
+    rig.select_set(True)
+    for frame, x in ((1, 0.0), (25, 100.0)):  # one second
+        rig.pose.bones["mixamorig:Hips"].location.x = x
+        rig.pose.bones["mixamorig:Hips"].keyframe_insert("location", frame=frame)
+    bpy.ops.export_scene.fbx(filepath=str(path), use_selection=True, bake_anim_simplify_factor=0.0)
+    scene = context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 60, 7, 99
+    scene.frame_set(12, subframe=0.5)
+    if fails:
+        path.write_bytes(path.read_bytes()[:2000])
+        with pytest.raises(CoreError), imported(context, path):
+            pass
+    else:
+        with imported(context, path) as (source, _):
+            assert bridge.keyed_range(source) == (1, 61)
+    found = scene.render.fps, scene.frame_start, scene.frame_end, scene.frame_current, scene.frame_subframe
+    assert found == (60, 7, 99, 12, 0.5)
+
+
+def test_any_take_of_a_file_can_be_brought(tmp_path: Path) -> None:
+    rig = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")[0]
+    head = rig.pose.bones["mixamorig:Head"]
+    for name, last in (("nod", 10), ("bow", 20)):
+        rig.animation_data_create().action = bpy.data.actions.new(name)
+        for frame in (1, last):
+            head.rotation_quaternion = 1.0, 0.01 * frame, 0.0, 0.0
+            head.keyframe_insert("rotation_quaternion", frame=frame)
+    path = tmp_path / "two.fbx"
+    bpy.ops.export_scene.fbx(filepath=str(path), add_leaf_bones=False, bake_anim_use_nla_strips=False)
+    with pytest.raises(CoreError, match='There is no take "sit"'), imported(context, path, "sit"):
+        pass
+    lasts = {}
+    for name in ("nod", "bow"):
+        with imported(context, path, name) as (source, takes):
+            assert takes[0] == name
+            lasts[name] = bridge.keyed_range(source)[1]
+    assert lasts == {"nod": 10, "bow": 20}
+    select(rig, [])
+    bpy.ops.poise.retarget(filepath=str(path), take="nod", plant=False)
+    assert bridge.keyed_range(rig)[1] == 10
+    assert rig.animation_data.action.name == f"{rig.name} nod"
+
+
+def test_a_motion_of_strips_is_brought_as_well() -> None:
+    (rig,) = load(CLIP)
+    with imported(context, CLIP) as (source, _):
+        wanted = Retargeted(context, rig, source, FRAMES, plant=False).after
+        data = source.animation_data
+        data.nla_tracks.new().strips.new("walk", 11, data.action)
+        data.action = None
+        found = Retargeted(context, rig, source, plant=False).after
+    assert found.frames[0] == 11
+    part = found.pose[1 : 1 + len(wanted)]
+    np.testing.assert_allclose(np.abs((part.rotations * wanted.pose.rotations).sum(-1)), 1.0, atol=1e-6)
+
+
+def test_a_brought_motion_has_nothing_of_the_one_before() -> None:
+    (rig,) = load(CLIP)
+    old = rig.animation_data.action
+    arm = rig.pose.bones["LeftArm"]
+    for frame in (1, 300):
+        arm.scale = (1.23, 1.23, 1.23)
+        arm.keyframe_insert("scale", frame=frame)
+    source_motion = keys_of(old)
+    with imported(context, CLIP) as (source, _):
+        edit = Retargeted(context, rig, source, FRAMES, plant=False)
+    edit.solve()
+    edit.write(rig)
+    assert bridge.keyed_range(rig) == FRAMES
+    context.scene.frame_set(20)
+    np.testing.assert_allclose(arm.scale, 1.0)
+    assert rig.animation_data.action != old
+    assert keys_of(old) == source_motion
 
 
 def test_the_operator_takes_the_other_selected_armature_or_a_file() -> None:
@@ -138,5 +239,5 @@ def test_a_file_without_a_motion_is_refused_and_leaves_nothing(tmp_path: Path, n
 
 def test_what_has_no_human_body_is_refused() -> None:
     make_chain(4)
-    with imported(context, CLIP) as source, pytest.raises(CoreError, match="human body"):
+    with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="human body"):
         Retargeted(context, bpy.data.objects["chain"], source, FRAMES)

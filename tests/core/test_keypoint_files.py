@@ -23,6 +23,7 @@ from core.keypoints import (
     marks_of,
     read_clip,
     read_recording,
+    timed,
 )
 from core.keypoints.body import MARK
 
@@ -108,8 +109,72 @@ def test_every_format_gives_the_same_points_back(kind: str) -> None:
     else:
         assert kind in ("trc", "c3d")
     if kind not in ("csv without names", "npy"):
-        assert found.fps == pytest.approx(FPS)
+        frames, times, rate, notes = timed(found)
+        assert (rate, notes) == (pytest.approx(FPS), ())
+        np.testing.assert_allclose(times, np.arange(len(frames.points)) / FPS, atol=1e-9)
     assert found.unit == ("mm" if kind in ("trc", "c3d") else None)
+
+
+def lines_at(times: Sequence[float | None]) -> bytes:
+    return "\n".join(json.dumps({"time": t, "points": POINTS[0].tolist()}) for t in times).encode()
+
+
+def csv_at(times: Sequence[object]) -> bytes:
+    """With a column of text that nobody asks for."""
+    header = ",".join(["who", "timestamp", *(f"{name}_{axis}" for name in COCO.points for axis in "xyz")])
+    rows = [",".join(map(str, ["an actor", time, *POINTS[0].ravel()])) for time in times]
+    return "\n".join([header, *rows]).encode()
+
+
+GAP = [0.0, 0.1, 0.2, 1.2, 1.3]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "data"),
+    [
+        (".jsonl", lines_at(GAP)),
+        (".csv", csv_at(GAP)),
+        (".csv", csv_at([f"2026-01-01T00:00:{time:06.3f}Z" for time in GAP])),
+        (".npz", as_numpy(points=np.repeat(POINTS[:1], 5, axis=0), time=np.array(GAP))),
+    ],
+)
+def test_a_gap_in_the_times_of_a_file_stays_a_gap(suffix: str, data: bytes) -> None:
+    _, times, rate, notes = timed(read_recording(suffix, data, "coco17"))
+    np.testing.assert_allclose(times, GAP, atol=1e-6)
+    assert (rate, notes) == (pytest.approx(10.0), ())
+
+
+def test_frames_whose_time_does_not_increase_are_left_out_and_that_is_said() -> None:
+    recording = read_recording(".jsonl", lines_at([0.0, 0.1, 0.1, 0.3, 0.2, 0.4, None]), "coco17")
+    kept, times, _, notes = timed(recording)
+    assert times.tolist() == pytest.approx([0.0, 0.1, 0.3, 0.4])
+    assert len(kept.points) == 4
+    assert notes == ("3 of 7 frames have no time after the one before; they are left out.",)
+    assert timed(recording, 30.0)[1].tolist() == pytest.approx((np.arange(7) / 30.0).tolist())  # as they come
+
+
+@pytest.mark.parametrize(
+    ("times", "sentence"),
+    [
+        ([0.0, 33.0, 67.0, 100.0], "there are 0.0303 frames a second; times are to be in seconds"),
+        ([0.0, 1e-9, 2e-9], "frames a second; times are to be in seconds"),
+        ([3.0, 2.0, 1.0], "do not increase"),
+    ],
+)
+def test_times_that_are_no_seconds_are_refused(times: list[float], sentence: str) -> None:
+    recording = read_recording(".jsonl", lines_at(times), "coco17")
+    with pytest.raises(CoreError, match=sentence):
+        timed(recording)
+    assert timed(recording, 30.0)[2] == 30.0
+
+
+@pytest.mark.parametrize("fps", [0, -30.0, np.nan, np.inf, "thirty", [30.0, 25.0], 1e-4, 1e9, True])
+def test_a_rate_that_is_none_is_refused_wherever_it_is_said(fps: object) -> None:
+    sentence = '"fps" is the number of frames a second'
+    with pytest.raises(CoreError, match=sentence):
+        read_recording(".npz", as_numpy(points=POINTS, fps=np.array(fps)), "coco17")
+    with pytest.raises(CoreError, match=sentence):
+        read_recording(".json", json.dumps(json.loads(as_json()) | {"fps": fps}).encode(), "coco17")
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -139,6 +204,7 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
         (".json", as_json()[:-1] + b', "up": ["Z"]}', "coco17", '"up" must be one of'),
         (".csv", b"1,2,3\n4,5,6", "coco17", "17 points, so 51 columns"),
         (".csv", b"nose_x,nose_y,nose_z\n1,2,3", "coco17", 'no point "left_ear"'),
+        (".csv", csv_at([0.1, "late"]), "coco17", 'Line 3, column "timestamp": "late" is no number'),
         (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none is called "points"'),
         (".npy", as_numpy(points=POINTS[0]), "coco17", "Points are numbers by frame"),
         (".trc", b"x", "coco17", "no TRC file"),

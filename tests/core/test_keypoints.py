@@ -11,7 +11,18 @@ import pytest
 from core import Pose, rotation
 from core.errors import CoreError
 from core.humanoid import find_roles
-from core.keypoints import LAYOUTS, Actor, LiveReader, find_taking, layout_named, read_clip, read_frames
+from core.keypoints import (
+    LAYOUTS,
+    Actor,
+    LiveReader,
+    Marks,
+    Reading,
+    Travel,
+    find_taking,
+    layout_named,
+    read_clip,
+    read_frames,
+)
 from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PARTS, PLACES, parent_of, place_of
 from core.keypoints.filters import HOLD, Filtered, MarkFilter, smooth_clip
 from core.keypoints.layouts import turn_up
@@ -285,6 +296,73 @@ def test_a_body_that_would_stand_on_its_head_is_turned_and_that_is_said() -> Non
     assert (taking.up, len(notes)) == ("+Y", 1)
     usual, _ = find_taking(layout_named("mediapipe"), upright)
     np.testing.assert_allclose(taking(upright * [1.0, -1.0, -1.0]).places, usual(upright).places, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "other"), [("h36m17", "coco17"), ("coco17", "h36m17")])
+def test_points_of_another_layout_with_as_many_are_told(name: str, other: str) -> None:
+    with pytest.raises(CoreError, match=f'not those of "{name}", but look like those of "{other}"'):
+        find_taking(LAYOUTS[name], standing(other))
+
+
+def test_a_body_that_lies_by_its_layouts_axis_is_told() -> None:
+    lying = standing() @ turn_up("-Y").T @ turn_up("+Z")
+    _, notes = find_taking(LAYOUTS["mediapipe"], lying)
+    assert notes == ("The body lies, as mediapipe has -Y up; if it is to stand, say that +Z is up.",)
+
+
+@pytest.mark.parametrize("name", ["h36m17", "smpl22", "smpl24"])
+def test_that_nothing_tells_left_from_right_is_said(name: str) -> None:
+    points = standing(name)
+    legs = [n for n, point in enumerate(LAYOUTS[name].points) if re.search("knee|ankle|foot", point.lower())]
+    points[:, legs] = np.nan
+    _, notes = find_taking(LAYOUTS[name], points)
+    assert "Neither face, feet nor knees are seen" in notes[-1]
+    assert not [note for note in find_taking(LAYOUTS[name], standing(name))[1] if "Neither" in note]
+
+
+# -- what no body can have -------------------------------------------------------------------------------------------
+
+
+def test_one_sample_far_off_turns_nothing() -> None:
+    marks = moving(60)
+    times, weights = np.arange(60) / 30.0, np.broadcast_to(SEEN, marks.shape[:2])
+    clean = read_clip(Marks(marks, weights), times)
+    spoilt = marks.copy()
+    spoilt[30, MARK["wrist.L"]] += [0.0, 3.0, 2.0]
+    spoilt[40] += [0.0, 0.0, 1e6]
+    found = read_clip(Marks(spoilt, weights), times)
+    assert np.degrees(rotation.angle_between(found.rotations, clean.rotations)).max() < 6.0
+    np.testing.assert_allclose(found.hips, clean.hips, atol=0.02)
+    assert found.left_out == SEEN.sum() + 3  # with the wrist its knuckles, which hang on it
+    assert clean.left_out == 0
+
+
+def test_live_a_sample_far_off_turns_nothing_once_the_figure_is_known() -> None:
+    marks = moving(60)
+    clean, spoilt = LiveReader(), LiveReader()
+    for frame, places in enumerate(marks):
+        off = places.copy()
+        if frame == 40:
+            off[MARK["wrist.L"]] += [0.0, 3.0, 2.0]
+        for reader, seen in ((clean, places), (spoilt, off)):
+            reader.follow(seen, SEEN, frame / 30.0)
+        turned = rotation.angle_between(spoilt.read().rotations, clean.read().rotations)
+        assert np.degrees(turned).max() < 6.0
+
+
+def test_live_the_body_travels_by_its_hips_as_in_the_clip() -> None:
+    actor = Actor(skeleton_of(FIGURE), find_roles(skeleton_of(FIGURE)))
+    places = moving(60) + np.linspace([5.0, 0.3, -2.0], [6.0, 0.3, -2.0], 60)[:, None]
+    reading = read_clip(Marks(places, np.broadcast_to(SEEN, places.shape[:2])), np.arange(60) / 30.0)
+    rest = Pose.rest(actor.skeleton)
+    whole, travel = actor.motion(reading, rest, travel=True), Travel(actor)
+    one_by_one = []
+    for frame in range(60):
+        one = Reading(*(part[frame : frame + 1] for part in (reading.rotations, reading.hips, reading.marks,
+                                                             reading.weights)), None)  # fmt: skip
+        one_by_one.append(travel(actor.turn(one.rotations, rest)[0], one).translations[actor.root])
+    np.testing.assert_allclose(one_by_one, whole.translations[:, actor.root], atol=0.01 * actor.skeleton.size)
+    assert np.ptp(np.array(one_by_one), axis=0).max() > 0.5
 
 
 def test_bones_of_a_rig_with_driven_bones_and_scales_stand_in_a_clip_as_those_of_one_without() -> None:

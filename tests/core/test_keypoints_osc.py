@@ -11,7 +11,7 @@ from pythonosc.osc_packet import OscPacket
 
 from core import rotation
 from core.errors import CoreError
-from core.keypoints import BonePackets, BoneTracker, PointPackets, PointTracker, Stream, layout_named
+from core.keypoints import BonePackets, BoneTracker, PointPackets, PointTracker, Stream, layout_named, vmc
 from core.keypoints.body import PART
 from core.keypoints.osc import read_osc
 from tests.core.avatar import about, bones, bundle, message
@@ -113,6 +113,24 @@ def test_what_is_wrong_with_a_sender_of_bones_is_said(packet: Any, sentence: str
         BonePackets()(packet.dgram)
 
 
+@pytest.mark.parametrize("end", [[], [message("/VMC/Ext/T", 1.0)]])
+def test_many_frames_in_one_packet_are_read_as_one(monkeypatch: pytest.MonkeyPatch, end: list[Any]) -> None:
+    """Else one packet that repeats a bone a thousand times has Blender wait for a second."""
+    placed: list[object] = []
+    original = vmc._placed
+    monkeypatch.setattr(vmc, "_placed", lambda arguments: placed.append(arguments) or original(arguments))
+    packets = BonePackets()
+    whole = packets(bundle(*bones({}), *end).dgram)
+    assert (whole is not None) == bool(end)
+    turned = [next(b for b in bones({"Hips": about(1, 40.0)}) if b.params[0] == "Hips")]
+    placed.clear()
+    packet = packets(bundle(*(300 * [*turned, *end])).dgram)
+    assert packet is not None
+    assert len(placed) < 10
+    half = np.radians(20.0)
+    np.testing.assert_allclose(packet.body.rotations[0, PART["hips"]], [np.cos(half), 0, -np.sin(half), 0], atol=1e-5)
+
+
 BUNDLE = b"#bundle\0" + 8 * b"\0"
 
 
@@ -133,6 +151,7 @@ def nested(depth: int) -> bytes:
         nested(1000),
         BUNDLE + 3000 * (struct.pack(">i", 8) + b"/a\0\0,\0\0\0"),
         b"/a\0\0," + 65000 * b"f" + 8 * b"\0",
+        b"/a\0\0," + 65003 * b"N" + b"\0",
         b"/" + 65000 * b"a",
         b"/a\0\0,s\0\0abc",
         b"/\xff\0\0,\0\0\0",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.errors import CoreError
-from core.keypoints import LiveReader, PointPackets, Stream, find_taking, layout_named, read_frame
+from core.keypoints import LiveReader, PointPackets, Stream, find_taking, formats, layout_named, read_frame
 
 PACKETS = int(os.environ.get("POISE_FUZZ", "1000"))
 MEDIAPIPE = layout_named("mediapipe")
@@ -34,7 +34,7 @@ def standing() -> list[list[float]]:
 def hostile(rng: np.random.Generator, number: int) -> bytes:
     """A packet that is a frame, nearly one, or nothing of the kind."""
     frame: dict[str, object] = {"frame": number, "time": number / 60.0, "points": standing()}
-    kind = rng.integers(8)
+    kind = rng.integers(9)
     if kind == 0:
         return rng.bytes(int(rng.integers(2000)))
     points = frame["points"]
@@ -47,6 +47,8 @@ def hostile(rng: np.random.Generator, number: int) -> bytes:
         frame[("frame", "time", "points")[int(rng.integers(3))]] = VALUES[int(rng.integers(len(VALUES)))]
     elif kind == 4:
         del points[int(rng.integers(33)) :]
+    elif kind == 8:
+        points *= int(rng.integers(2, 30))  # far too many
     text = bytearray(json.dumps(frame).encode("utf-8", "surrogatepass"))
     if kind == 5:
         for place in rng.integers(len(text), size=3):
@@ -77,6 +79,24 @@ def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
     assert 0.1 < counts.refused / PACKETS < 0.9
 
 
+@pytest.mark.parametrize(
+    ("numbers", "unused"),
+    [
+        ([*range(90), *range(90), *range(90)], 2),  # a short file in a loop
+        ([*range(100), *range(1000)], 1),
+        ([*range(100), 150, *range(100, 200)], 1),  # one packet of somebody else
+        ([*range(100), 9000, *range(100, 200)], 0),
+        ([*range(50), 51, 50, *range(52, 60)], 1),  # late, and none that follows
+    ],
+)
+def test_a_sender_that_begins_anew_and_a_stray_packet_cost_one_packet(numbers: list[int], unused: int) -> None:
+    stream = Stream(PointPackets(MEDIAPIPE))
+    packets = [json.dumps({"frame": number, "points": standing()}).encode() for number in numbers]
+    frames = [stream.take(packet, place / 60.0) for place, packet in enumerate(packets)]
+    assert frames.count(None) == stream.counts.late == unused
+    assert stream.counts.lost <= 1
+
+
 def test_times_only_increase_whatever_the_senders_clock_does() -> None:
     rng = np.random.default_rng(2)
     stream = Stream(PointPackets(MEDIAPIPE))
@@ -88,6 +108,21 @@ def test_times_only_increase_whatever_the_senders_clock_does() -> None:
         times.append(frame.time)
     assert (np.diff(times) > 0.0).all()
     assert times[-1] < 5.0
+
+
+def test_points_that_are_too_many_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(formats, "_is_number", lambda value: looked.append(value) or True)
+    with pytest.raises(CoreError, match="has 33 points, but there is a frame of 1000"):
+        read_frame([[1.0, 2.0, 3.0]] * 1000, MEDIAPIPE)
+    assert not looked
+
+
+def test_points_may_be_objects_as_mediapipe_has_them() -> None:
+    landmarks = [{"x": p[0], "y": p[1], "z": p[2], "visibility": 0.5} for p in standing()]
+    points, confidence, _ = read_frame(landmarks, MEDIAPIPE)
+    np.testing.assert_array_equal(points, np.array(standing())[:, :3])
+    assert (confidence == 0.5).all()
 
 
 @pytest.mark.parametrize("frame", [7, "x", {}, {"points": None}, [[1, 2]] * 33, [[1, 2, "3"]] * 33, [[1, 2, 3]] * 32])

@@ -1,0 +1,154 @@
+"""The keys of an F-curve as arrays, read and set in bulk, and where new ones meet those that stay."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.editing.bezier import split
+from .motion import SAME_FRAME
+
+# all that a key is, with the number of values and their type
+KEY: Final[dict[str, tuple[int, type]]] = {
+    "co": (2, np.float32),
+    "handle_left": (2, np.float32),
+    "handle_right": (2, np.float32),
+    "handle_left_type": (1, np.intc),
+    "handle_right_type": (1, np.intc),
+    "interpolation": (1, np.intc),
+    "easing": (1, np.intc),
+    "type": (1, np.intc),
+    "back": (1, np.float32),
+    "amplitude": (1, np.float32),
+    "period": (1, np.float32),
+    "select_control_point": (1, np.bool_),
+    "select_left_handle": (1, np.bool_),
+    "select_right_handle": (1, np.bool_),
+}
+SEGMENT: Final = (
+    "interpolation",
+    "easing",
+    "back",
+    "amplitude",
+    "period",
+)  # what a key says about the way to the next one
+
+HANDLES: Final = ("co", "handle_left", "handle_right")  # where keys and their handles are
+
+Keys = dict[str, NDArray[Any]]  # by KEY's names, (n, size)
+
+
+def blank_keys(places: NDArray[np.float32]) -> Keys:
+    """Keys as Blender adds them, in all that they are, at frames and values (K, 2)."""
+    blank: Keys = {name: np.zeros((len(places), size), dtype) for name, (size, dtype) in KEY.items()}
+    for name in ("handle_left_type", "handle_right_type"):
+        blank[name][:] = item(name, "AUTO_CLAMPED")
+    return blank | {"co": places, "handle_left": places.copy(), "handle_right": places.copy()}
+
+
+def read_segments(points: Any) -> Keys:
+    """What keys say about the way to the next one; no more than the interpolation where that is all there is to it."""
+    found = read_keys(points, ("interpolation",))
+    plain = found["interpolation"] <= item("interpolation", "BEZIER")
+    return found if plain.all() else read_keys(points, SEGMENT)
+
+
+@cache
+def item(name: str, identifier: str) -> int:
+    """The number of an item of a key's property."""
+    key_type: Any = bpy.types.Keyframe.bl_rna.properties
+    return key_type[name].enum_items[identifier].value
+
+
+def read_keys(points: Any, names: Iterable[str]) -> Keys:
+    result: Keys = {}
+    for name in names:
+        size, dtype = KEY[name]
+        values = np.empty(len(points) * size, dtype)
+        points.foreach_get(name, values)
+        result[name] = values.reshape(-1, size)
+    return result
+
+
+def write_keys_of(curve: Any, keys: Keys, held: dict[str, NDArray[np.bool_]]) -> None:
+    """These keys in place of all that a curve has, the rest as Blender adds keys.
+
+    Blender places handles as their types ask for, but those that are `held` (by name, one for each key) stay as given.
+    """
+    points = curve.keyframe_points
+    points.clear()
+    points.add(len(keys["co"]))
+    for name, values in keys.items():
+        points.foreach_set(name, np.ascontiguousarray(values).ravel())
+    curve.update()
+    for name, mask in held.items():
+        if mask.any():
+            placed = np.empty_like(keys[name])
+            points.foreach_get(name, placed.ravel())
+            points.foreach_set(name, np.where(mask[:, None], keys[name], placed).ravel())
+
+
+def join(old: Keys, fresh: Keys, before: NDArray[np.bool_], after: NDArray[np.bool_]) -> tuple[bool, bool]:
+    """Let a curve go on as it did outside of its fresh keys: up to the first of them, and from the last one on.
+
+    Bezier segments that a range cuts are split there, so that what is left of them is the same curve; handles in `old`
+    and `fresh` are set in place. Returns whether the first and the last fresh key have an outer handle of that kind.
+    """
+    was = {name: values.copy() for name, values in old.items()}
+    return (
+        _join_end(was, old, fresh, 0, int(before.sum()) - 1) if before.any() else False,
+        _join_end(was, old, fresh, -1, int(len(after) - after.sum())) if after.any() else False,
+    )
+
+
+def _join_end(was: Keys, old: Keys, fresh: Keys, end: int, neighbour: int) -> bool:
+    """At the first (0) or last (-1) fresh key, beside the old key `neighbour`."""
+    times, frame = was["co"][:, 0], fresh["co"][end, 0]
+    step = 1 if end == 0 else -1  # from the neighbour to the range
+    inner, outer = ("handle_left", "handle_right") if end == 0 else ("handle_right", "handle_left")
+    beyond = neighbour + step
+    owner = min(neighbour, beyond) if 0 <= beyond < len(times) else -1  # the key that says how the segment goes
+    if end == -1 and owner >= 0:
+        for name in SEGMENT:
+            if name in fresh:
+                fresh[name][end] = was[name][owner]
+    if owner >= 0 and was["interpolation"][owner] != item("interpolation", "BEZIER"):
+        return False
+    if owner < 0:  # there was no segment: the curve is as it is at its last key, or its first
+        level, third = was["co"][neighbour, 1], (frame - times[neighbour]) / 3.0
+        old[outer][neighbour] = times[neighbour] + third, level
+        handle, value = np.array([frame - third, level]), level
+        _free(old, neighbour, outer)
+        if end == -1:
+            fresh["interpolation"][end] = item("interpolation", "BEZIER")
+        else:
+            old["interpolation"][neighbour] = item("interpolation", "BEZIER")
+    elif abs(times[beyond] - frame) <= SAME_FRAME:
+        handle, value = was[inner][beyond], was["co"][beyond, 1]
+    else:
+        halves = split(
+            was["co"][owner], was["handle_right"][owner], was["handle_left"][owner + 1], was["co"][owner + 1],
+            float(frame),
+        )  # fmt: skip
+        half = halves[0] if end == 0 else halves[1][::-1]  # from the neighbour to the range
+        old[outer][neighbour], handle, value = half[1], half[2], half[3, 1]
+        _free(old, neighbour, outer)
+    fresh[inner][end] = handle[0], handle[1] + fresh["co"][end, 1] - value
+    for side in ("handle_left", "handle_right"):
+        kind = fresh[f"{side}_type"][end]
+        if side == inner or kind == item(f"{side}_type", "ALIGNED"):
+            fresh[f"{side}_type"][end] = item(f"{side}_type", "FREE")
+    return True
+
+
+def _free(keys: Keys, number: int, side: str) -> None:
+    """A handle that was set stays where it is, and so does the one in line with it."""
+    kinds = {kind: item(f"{side}_type", kind) for kind in ("FREE", "ALIGNED", "VECTOR", "AUTO", "AUTO_CLAMPED")}
+    if keys[f"{side}_type"][number] in (kinds["AUTO"], kinds["AUTO_CLAMPED"]):
+        for name in ("handle_left_type", "handle_right_type"):
+            keys[name][number] = kinds["ALIGNED"]
+    elif keys[f"{side}_type"][number] == kinds["VECTOR"]:
+        keys[f"{side}_type"][number] = kinds["FREE"]

@@ -1,0 +1,117 @@
+"""An armature as what takes readings of keypoints: on its own bones or, where these are driven, by its controls."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .. import bridge
+from ..bridge.channels import CHANNELS, read_channels, write_channels
+from ..core import CoreError, Motion, Pose
+from ..core.keypoints import Actor
+from ..core.pose import stack
+from .led import Led, set_switches
+
+_NAMED: Final = 6  # bones that a sentence names
+
+
+@dataclass(frozen=True, eq=False)
+class Taker:
+    """The body `actor`, which stands as `present`; the rig's own, or `controlled`, which its controls lead.
+
+    notes: sentences about what is left out.
+    """
+
+    rig: bridge.Rig
+    actor: Actor
+    present: Pose
+    controlled: bridge.ControlledBody | None
+    notes: tuple[str, ...]
+
+
+def taker_of(object: Any, limits: bool, controls: bool = True) -> Taker:
+    """Raises CoreError where there is no humanoid, or nothing of it can be turned; without `controls`, by itself."""
+    rig = bridge.read_rig(object)
+    roles = bridge.read_roles(object, rig.skeleton)
+    actor = Actor(rig.skeleton, roles, limits)
+    controlled = bridge.find_controlled(object, rig, roles) if controls else None
+    if controlled is not None and _is_needed(rig, actor, controlled):
+        led = Actor(controlled.skeleton, controlled.roles, limits)
+        notes = _left_out(rig, {*actor.parts} - {*controlled.bones[led.bones].tolist()})
+        present = bridge.read_controlled(controlled, bridge.read_matrices(object))
+        return Taker(rig, led, present, controlled, notes)
+    if not actor.bones:
+        why = rig.driven_above(actor.hips) or "it is locked"
+        raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')
+    notes = _left_out(rig, {*actor.parts} - {*actor.bones})
+    return Taker(rig, actor, bridge.read_pose(object, rig), None, notes)
+
+
+def _is_needed(rig: bridge.Rig, actor: Actor, controlled: bridge.ControlledBody) -> bool:
+    """Whether parts that readings turn are driven, or do not hang on each other."""
+    bones, parents = controlled.bones, controlled.skeleton.parents
+    above = {int(bone): int(bones[parent]) for bone, parent in zip(bones, parents, strict=True) if parent >= 0}
+    return any(
+        not rig.skeleton.movable[bone] or above.get(bone, bone) not in rig.skeleton.ancestors(bone)
+        for bone in actor.parts
+    )
+
+
+def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
+    names = [rig.skeleton.names[bone] for bone in sorted(bones)]
+    if not names:
+        return ()
+    said = ", ".join(f'"{name}"' for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    why = next((rig.driven[name] for name in names if name in rig.driven), "they are locked")
+    return (f"Left out, as no control is known for them: {said}{more} ({why}).",)
+
+
+class Leading:
+    """Poses of a body brought to its controls, one after the other, as Blender evaluates them at the present frame."""
+
+    def __init__(self, object: Any, taker: Taker) -> None:
+        assert taker.controlled is not None
+        self._rig, self._controlled = taker.rig, taker.controlled
+        self._channels = read_channels(object, CHANNELS)
+        owners = {found[:2] for found in self._controlled.switches.values()}
+        self._values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
+        self.poses: list[Pose] = []
+        self._bones: tuple[set[int], set[int]] = set(), set()
+        self._switched: set[tuple[str, str]] = set()
+
+    def lead(self, object: Any, pose: Pose) -> None:
+        """Raises CoreError where a part does not follow its control."""
+        led = bridge.lead_controls(object, self._rig, self._controlled, pose)
+        self.poses.append(led.pose)
+        for bones, new in zip(self._bones, (led.turned, led.moved), strict=True):
+            bones.update(new)
+        self._switched.update(led.switched)
+
+    def give_back(self, object: Any) -> None:
+        """Channels and properties are again what they were before the first pose."""
+        for (bone, name), value in self._values.items():
+            object.pose.bones[bone][name] = value
+        write_channels(object, self._channels)
+
+    def key(self, object: Any, frames: Any, fps: float, action: str | None = None) -> Any:
+        """The poses as a motion of its own, limbs handed over to the controls; returns the action."""
+        motion = Motion(stack(self.poses), frames, fps)
+        turned, moved = (sorted(bones) for bones in self._bones)
+        written = bridge.write_motion(object, self._rig, motion, turned, action)
+        set_switches(object, Led(motion, turned, moved, sorted(self._switched)), framed=True)
+        return written
+
+
+def key_motion(context: Any, object: Any, taker: Taker, motion: Motion, action: str | None) -> Any:
+    """Key the body's motion as one of its own; returns the action. Raises CoreError with nothing changed."""
+    if taker.controlled is None:
+        return bridge.write_motion(object, taker.rig, motion, taker.actor.bones, action)
+    with bridge.acting(object, None):  # what was keyed before is not to show through
+        leading = Leading(object, taker)
+        try:
+            for place in range(len(motion)):
+                leading.lead(object, motion.pose[place])
+        finally:
+            leading.give_back(object)
+            context.view_layer.update()
+    return leading.key(object, motion.frames, motion.fps, action)

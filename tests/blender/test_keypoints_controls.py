@@ -1,0 +1,101 @@
+"""Keypoints on rigs whose bodies are driven: controls are keyed, and Blender has the body's bones where points are."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge.driven import split_path
+from commands.keypoints import KeypointsJob, load, perform_keypoints
+from core.keypoints import find_taking, read_clip
+from core.keypoints.body import MARK
+from tests.blender.builders import select, world
+from tests.blender.rigs import SHARED, SHIPPED
+from tests.blender.rigs import load as load_rigs
+from tests.blender.test_live import EXAMPLES, TOLD, Listening, packet, walk
+
+context: Any = bpy.context
+TRACKED = EXAMPLES / "walk_keypoints.jsonl"
+FEW = 5  # frames: leading controls takes its time
+LIMBS = {("upper_arm", "forearm"): ("shoulder", "elbow"), ("thigh", "shin"): ("hip", "knee"),
+         ("shin", "foot"): ("knee", "ankle")}  # fmt: skip
+SMALL = 8.0  # degrees: filter, limits, and what a twist bone takes
+
+
+@pytest.fixture
+def human() -> Any:
+    """Rigify's own human, its limbs on IK as it comes."""
+    rigs = load_rigs(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend")
+    rig = next(rig for rig in rigs if rig.name == "rig")
+    select(rig, [])
+    context.scene.render.fps = 30
+    return rig
+
+
+def few(folder: Path) -> Path:
+    file = folder / "few.jsonl"
+    file.write_text("\n".join(TRACKED.read_text(encoding="utf-8").splitlines()[:FEW]), encoding="utf-8")
+    return file
+
+
+def off(rig: Any, marks: np.ndarray) -> list[float]:
+    """Degrees that limbs of the rig, which faces -Y, are off marks (M, 3)."""
+    found = []
+    for (near, far), (upper, lower) in LIMBS.items():
+        for side in "LR":
+            way = world(rig, f"DEF-{far}.{side}") - world(rig, f"DEF-{near}.{side}")
+            said = (marks[MARK[f"{lower}.{side}"]] - marks[MARK[f"{upper}.{side}"]])[[0, 2, 1]] * [1.0, -1.0, 1.0]
+            found.append(np.degrees(np.arccos(way @ said / np.linalg.norm(way) / np.linalg.norm(said))))
+    return found
+
+
+def keyed(action: Any) -> set[str]:
+    paths = [split_path(curve.data_path) for curve in action.layers[0].strips[0].channelbags[0].fcurves]
+    return {path[0] for path in paths if path is not None}
+
+
+def test_controls_are_keyed_so_that_the_body_stands_as_its_points(human: Any, tmp_path: Path) -> None:
+    recording = load(context, few(tmp_path), None)
+    report, found = perform_keypoints(context, human, recording, KeypointsJob(lock_feet=False))
+    assert not [name for name in keyed(bpy.data.actions[report.action]) if name.startswith(("DEF-", "ORG-", "MCH-"))]
+    assert "DEF-spine" in report.rotated
+    assert not [note for note in found.notes if "arm" in note or "thigh" in note]
+    marks = find_taking(recording.layout, recording.points, recording.confidence)[0](recording.points)
+    reading = read_clip(marks, recording.times)
+    for number, frame in enumerate(report.frames.tolist()):
+        context.scene.frame_set(int(frame))
+        assert max(off(human, reading.marks[number])) < SMALL, frame
+
+
+def test_controls_follow_live_packets_and_are_keyed_by_the_recording(
+    human: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bpy.app.timers, "register", lambda tick, persistent: Listening.ticks.append(tick))
+    human.poise_live_record, human.poise_live_port = True, 39613
+    listening = Listening()
+    try:
+        frames = walk()[: TOLD + FEW]
+        listening.send_one_by_one(*map(packet, frames))
+        assert listening.session.applied == FEW
+        recording = load(context, TRACKED, None)
+        marks = find_taking(recording.layout, recording.points)[0](recording.points)
+        shown = len(frames) - 1 - human.poise_live_delay
+        assert max(off(human, marks.places[shown])) < 2.0 * SMALL  # noisy points
+        listening.stop()
+    finally:
+        listening.socket.close()
+    action = bpy.data.actions[listening.live.action]
+    assert {"torso", "upper_arm_fk.L", "shin_fk.R"} <= keyed(action)
+    assert action.frame_range[1] - action.frame_range[0] >= FEW - 1
+
+
+def test_what_is_driven_without_a_control_is_named_and_exact_ends_that_cannot_come_are_told(tmp_path: Path) -> None:
+    rig = load_rigs(SHIPPED / "rigs" / "odd_constraints_locks_driver.blend")[0]
+    select(rig, [])
+    report, found = perform_keypoints(context, rig, load(context, few(tmp_path), None), KeypointsJob(exact=True))
+    assert found.notes[0].startswith("Left out, as no control is known for them:")
+    assert '"upper_arm.L"' in found.notes[0]
+    assert not report.met
+    assert any("hand.L is" in sentence for sentence in report.explanations)
