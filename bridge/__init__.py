@@ -21,7 +21,17 @@ from .body import Body, Changes, check_free, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
 from .errors import BridgeError
-from .keys import changed_bones, remove_keys, repeating_bones, rotation_curves, write_keys, write_motion, write_reduced
+from .keys import (
+    changed_bones,
+    count_keys,
+    remove_keys,
+    repeating_bones,
+    rotation_curves,
+    stepped_bones,
+    write_keys,
+    write_motion,
+    write_reduced,
+)
 from .learned import learned_cone, write_learned
 from .motion import acting, assign, keyed_range, read_motion
 from .pick import Grab, pick
@@ -46,6 +56,7 @@ __all__ = [
     "check",
     "check_free",
     "controls_by_role",
+    "count_keys",
     "find_again",
     "find_controlled",
     "keyed_range",
@@ -70,6 +81,7 @@ __all__ = [
     "repeating_bones",
     "rotation_curves",
     "say_length",
+    "stepped_bones",
     "world_matrix",
     "world_to_armature",
     "world_up",

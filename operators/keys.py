@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty
 from .. import bridge
 from ..commands.edit import Edit
 from ..commands.job import FRAME_LIMIT
-from ..commands.reduce import TOLERANCE, Baked, Reduced
+from ..commands.reduce import ALL, TOLERANCE, Baked, Reduced
 from ..core import CoreError
 from .background import Background
 from .tool import counted, selected_bones
@@ -62,19 +62,20 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         items=(
             ("BODY", "Body", "Hips, head, hands and feet, or the ends of a creature's limbs"),
             ("SELECTED", "Selected", "The selected bones"),
+            ("ALL", "All", "All bones, so that none keeps its keys"),
         ),
     )
 
     def begin(self, context: Any, object: Any) -> Edit:
-        bones = selected_bones(context) if self.bones == "SELECTED" else ()
+        bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
         return Reduced(context, object, self.frames(object), bones, self.tolerance)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
-        report, found = edit.write(object, new=self.action == "NEW"), edit.reduced
-        assert found is not None
+        report = edit.write(object, new=self.action == "NEW")
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
-        return "INFO", f"{found.kept} of {found.before} keys kept, the largest error at a frame is {1e3 * worst:.2g} mm"
+        sentence = f"{edit.told()}; the largest error is {1e3 * worst:.2g} mm"
+        return "INFO" if report.met else "WARNING", sentence
 
 
 class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):

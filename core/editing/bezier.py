@@ -27,14 +27,21 @@ class Keys:
     right: Array
 
     @classmethod
-    def of_slopes(cls, frames: Array, values: Array, slopes: Array) -> Self:
-        """Handles a third of the way to the next keys, in line: the curve is a cubic of the frame between two keys."""
+    def of_slopes(cls, frames: Array, values: Array, slopes: Array, after: Array | None = None) -> Self:
+        """Handles a third of the way to the next keys: the curve is a cubic of the frame between two keys.
+
+        slopes (K, C) at the keys, or before them where they are others `after` them.
+        """
         third = np.diff(frames) / 3.0
         outside = 1.0 / 3.0  # before the first key and after the last one handles are for the eye only
         handles: list[Array] = []
-        for lengths in (-np.append(outside, third), np.append(third, outside)):
+        before, after = (
+            (-np.append(outside, third), slopes),
+            (np.append(third, outside), slopes if after is None else after),
+        )
+        for lengths, slope in (before, after):
             times = np.broadcast_to((frames + lengths)[:, None], values.shape)
-            handles.append(np.stack([times, values + lengths[:, None] * slopes], axis=-1))
+            handles.append(np.stack([times, values + lengths[:, None] * slope], axis=-1))
         return cls(frames, values, *handles)
 
     def evaluate(self, at: Array) -> Array:
