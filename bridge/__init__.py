@@ -33,7 +33,7 @@ from .keys import (
     write_reduced,
 )
 from .learned import learned_cone, write_learned
-from .motion import acting, assign, keyed_range, read_motion
+from .motion import acting, all_curves, assign, keyed_range, read_motion
 from .pick import Grab, pick
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
@@ -50,6 +50,7 @@ __all__ = [
     "Rig",
     "View",
     "acting",
+    "all_curves",
     "armature_to_world",
     "assign",
     "changed_bones",
