@@ -1,6 +1,7 @@
 """Motions that are held at some points for some time: feet where they bear, and pins over time."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -35,16 +36,23 @@ class HeldMotion(Edit):
 
 
 class LockedFeet(HeldMotion):
-    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`."""
+    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`.
+
+    Held are those in the `frames`; they begin and end, and ease, where they do in the whole motion.
+    """
 
     method = "lock-feet"
 
     def __init__(
         self, context: Any, object: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
     ) -> None:
-        super().__init__(context, object, frames)
-        self.contacts = find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
-        self.pins = contact_pins(self.rig.skeleton, self.before, self.contacts, ease)
+        whole = bridge.keyed_range(object)
+        super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        found = find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
+        pins = contact_pins(self.rig.skeleton, self.before, found, ease)
+        self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
+        within = (self.before.frames >= frames[0]) & (self.before.frames <= frames[1])
+        self.contacts = replace(found, touching=found.touching & within[:, None])
 
     def skating(self) -> dict[str, float]:
         """Shares of the bearing steps of heels and balls that are too fast, before and after."""

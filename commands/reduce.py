@@ -139,6 +139,14 @@ class Baked(Edit):
     def change(self, progress: Progress) -> None:
         progress(1.0)
 
+    def unkeyed(self) -> str:
+        """'2 of the bones get no keys; "head" is decided by its ...': bones that something else decides; empty for none."""
+        names = self.rig.skeleton.names
+        driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
+        if not driven:
+            return ""
+        return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
+
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         placed = [bone for bone in self._bones if np.any(self.before.pose.translations[:, bone])]
         return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
@@ -186,4 +194,7 @@ def bake(arguments: argparse.Namespace) -> int:
     object, frames = motion_of(arguments)
     edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step)
     edit.solve()
-    return tell_report(arguments, edit.write(object, arguments.action, not arguments.present), texts)
+    report = edit.write(object, arguments.action, not arguments.present)
+    if edit.unkeyed():
+        tell(f"{edit.unkeyed()}.")
+    return tell_report(arguments, report, texts)

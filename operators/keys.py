@@ -16,19 +16,11 @@ from .tool import counted, selected_bones
 _FRAME: Any = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
 
-class KeysTool(Background):
-    """A tool for the keys of the armature's action."""
+class RangeTool(Background):
+    """A tool for a range of the armature's motion."""
 
     frame_start: IntProperty(name="Start", description="First frame, by default that of the action", **_FRAME)
     frame_end: IntProperty(name="End", description="Last frame, by default that of the action", **_FRAME)
-    action: EnumProperty(
-        name="Action",
-        description="Where the keys go",
-        items=(
-            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
-            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
-        ),
-    )
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
@@ -44,6 +36,19 @@ class KeysTool(Background):
         if last < first:
             raise CoreError(f"The range runs backwards, from {first} to {last}.")
         return first, last
+
+
+class KeysTool(RangeTool):
+    """A tool for the keys of the armature's action."""
+
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go",
+        items=(
+            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
+            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
+        ),
+    )
 
 
 class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
@@ -97,7 +102,9 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         report = edit.write(object, new=self.action == "NEW")
-        return "INFO", f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
+        assert isinstance(edit, Baked)
+        sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
+        return ("WARNING", f"{sentence}; {edit.unkeyed()}") if edit.unkeyed() else ("INFO", sentence)
 
 
 CLASSES = (POISE_OT_reduce_keys, POISE_OT_bake_motion)

@@ -215,10 +215,10 @@ class _Work:
             share = 0.5 if before and after else 1.0
             if before:
                 near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
-                found.append((border, near, share * _eased(1.0 - (frames[border - 1] - frames[near]) / before)))
+                found.append((border, near, share * eased(1.0 - (frames[border - 1] - frames[near]) / before)))
             if after:
                 near = slice(border, int(np.searchsorted(frames, float(frames[border]) + after)))
-                found.append((border, near, -share * _eased(1.0 - (frames[near] - frames[border]) / after)))
+                found.append((border, near, -share * eased(1.0 - (frames[near] - frames[border]) / after)))
         return found
 
     def _ease(self, number: int, border: int, before: bool) -> float:
@@ -283,7 +283,7 @@ def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
         ) from None
 
 
-def _eased(share: Array) -> Array:
+def eased(share: Array) -> Array:
     """0 to 1 with no speed and no acceleration at the ends."""
     t = np.clip(share, 0.0, 1.0)
     return t * t * t * (10.0 + t * (6.0 * t - 15.0))

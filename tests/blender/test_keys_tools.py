@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bridge
-from commands.reduce import Reduced
+from commands.reduce import Baked, Reduced
 from core import forward
 from tests.blender.builders import contents
 from tests.blender.rigs import SHIPPED, context, load
@@ -114,3 +114,13 @@ def test_a_backward_range_is_refused(clip: Any) -> None:
     with pytest.raises(RuntimeError, match="runs backwards"):
         bpy.ops.poise.bake_motion(frame_start=30, frame_end=10)
     assert contents() == before
+
+
+def test_a_bake_names_what_it_does_not_key(clip: Any) -> None:
+    clip.pose.bones["Head"].constraints.new("COPY_ROTATION").target = clip
+    clip.pose.bones["Head"].constraints[0].subtarget = "Hips"
+    edit = Baked(context, clip, (20, 22))
+    assert edit.unkeyed().startswith('1 of the bones get no keys; "Head" is decided by')
+    clip.pose.bones["Head"].constraints.clear()
+    context.view_layer.update()
+    assert not Baked(context, clip, (20, 22)).unkeyed()
