@@ -36,7 +36,7 @@ class LedPath(HeldMotion):
             raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")
         whole = bridge.keyed_range(object)
         super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
-        skeleton, linear = self.rig.skeleton, self.worlds[0, :3, :3]
+        skeleton, linear = self.skeleton, self.worlds[0, :3, :3]
         roots = np.flatnonzero(skeleton.parents < 0)
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
         if fixed is not None:

@@ -140,7 +140,7 @@ class Baked(Edit):
         progress(1.0)
 
     def unkeyed(self) -> str:
-        """'2 of the bones get no keys; "head" is decided by its ...': bones that something else decides; empty for none."""
+        """'2 of the bones get no keys; "head" is decided by ...': those that something else decides; empty for none."""
         names = self.rig.skeleton.names
         driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
         if not driven:

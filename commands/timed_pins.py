@@ -58,7 +58,7 @@ class PinnedMotion(HeldMotion):
             self.pins = pins
 
     def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
-        skeleton, motion = self.rig.skeleton, self.before
+        skeleton, motion = self.skeleton, self.before
         if not (pin.use_position or pin.use_rotation):
             raise CoreError(f'The timed pin of "{pin.name}" holds neither a position nor a rotation.')
         point = np.array(pin.point)
@@ -84,7 +84,7 @@ class PinnedMotion(HeldMotion):
 
     def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
         """Places and rotations over time in the frame of the bone that carries the object that the pin goes with."""
-        skeleton = self.rig.skeleton
+        skeleton = self.skeleton
         if skeleton.index(pin.name) in skeleton.ancestors(carrier):
             raise CoreError(f'The timed pin of "{pin.name}" goes with "{pin.target.name}", which hangs on that bone.')
         heads, turns = (part[:, carrier] for part in forward(skeleton, self.before.pose))
@@ -114,7 +114,7 @@ class PinnedMotion(HeldMotion):
 
     def find(self, points: Sequence[str]) -> Contacts:
         """Contacts of the original motion."""
-        return find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
+        return find_touches(self, contact_points(self.skeleton, self.roles, points))
 
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Put the pinned motion in the place of the one that was made before."""
@@ -171,7 +171,7 @@ def show_frame(context: Any, object: Any) -> None:
     edit.solve()
     place = np.searchsorted(edit.before.frames, context.scene.frame_current).clip(max=len(edit.before) - 1)
     context.view_layer.update()  # else the action that was looked at another one for would come after the pose
-    bridge.write_pose(object, edit.rig, edit.after.pose[place], range(len(edit.rig.skeleton)))
+    edit.show(object, edit.after.pose[place])
 
 
 def give_back(object: Any) -> None:

@@ -67,7 +67,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
         motion = PinnedMotion(context, object, pinned=False)
         contacts = motion.find(names)
-        skeleton = motion.rig.skeleton
+        skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
             object.poise_timed_pins.clear()

@@ -119,6 +119,6 @@ def test_feet_in_a_part_of_the_motion_are_locked_without_a_jump_at_its_ends(walk
     )  # none ends in its midst
     touched = (edit.before.frames >= 3) & (edit.before.frames <= 42)
     turned = rotation.angle_between(edit.before.pose.rotations, edit.after.pose.rotations).max(axis=1)
-    assert (turned[~touched] == 0.0).all()
+    assert turned[~touched].max() < 1e-12
     steps = np.abs(np.diff(turned))
     assert steps[edit.before.frames[:-1] == 30] < 0.5 * steps.max()
