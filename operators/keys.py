@@ -9,6 +9,7 @@ from .. import bridge
 from ..commands.edit import Edit
 from ..commands.job import FRAME_LIMIT
 from ..commands.reduce import ALL, TOLERANCE, Baked, Reduced
+from ..commands.report import Report
 from ..core import CoreError
 from .background import Background
 from .tool import counted, selected_bones
@@ -50,6 +51,14 @@ class KeysTool(RangeTool):
         ),
     )
 
+    def written(self, object: Any, edit: Edit) -> Report:
+        """Write the keys; a generated motion can still be made anew in its copy."""
+        before = object.animation_data.action
+        report = edit.write(object, new=self.action == "NEW")
+        if before is not None and object.poise_generated == before:
+            object.poise_generated = object.animation_data.action
+        return report
+
 
 class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
     """Leave out all keys that are not needed for the body to stay within a tolerance, in and between frames"""
@@ -77,7 +86,7 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
-        report = edit.write(object, new=self.action == "NEW")
+        report = self.written(object, edit)
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
         sentence = f"{edit.told()}; the largest error is {1e3 * worst:.2g} mm"
         return "INFO" if report.met else "WARNING", sentence
@@ -101,7 +110,7 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         return Baked(context, object, self.frames(object), bones, self.step)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
-        report = edit.write(object, new=self.action == "NEW")
+        report = self.written(object, edit)
         assert isinstance(edit, Baked)
         sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
         return ("WARNING", f"{sentence}; {edit.unkeyed()}") if edit.unkeyed() else ("INFO", sentence)
