@@ -97,9 +97,9 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     hand.rest()  # away from what says so
     yield 0.3
     hand.press("Z", ctrl=True)
-    yield 0.3
-    undone = action()
     yield from hand.until(lambda: not at_work())
+    undone = action()
+    yield 1.0
     seen["undone"] = [at_work(), action() == undone]
     return seen
 
