@@ -120,7 +120,8 @@ def active_curves(object: ArmatureObject) -> Iterator[Any]:
 def all_curves(action: bpy.types.Action) -> Iterator[Any]:
     """The F-curves of all slots of an action."""
     for layer in action.layers:
-        for strip in layer.strips:
+        strips: Any = layer.strips
+        for strip in strips:
             for bag in strip.channelbags:
                 yield from bag.fcurves
 

@@ -35,11 +35,8 @@ class Keys:
         third = np.diff(frames) / 3.0
         outside = 1.0 / 3.0  # before the first key and after the last one handles are for the eye only
         handles: list[Array] = []
-        before, after = (
-            (-np.append(outside, third), slopes),
-            (np.append(third, outside), slopes if after is None else after),
-        )
-        for lengths, slope in (before, after):
+        sides = ((-np.append(outside, third), slopes), (np.append(third, outside), slopes if after is None else after))
+        for lengths, slope in sides:
             times = np.broadcast_to((frames + lengths)[:, None], values.shape)
             handles.append(np.stack([times, values + lengths[:, None] * slope], axis=-1))
         return cls(frames, values, *handles)
@@ -64,7 +61,7 @@ def split(start: Array, right: Array, left: Array, end: Array, frame: float) -> 
     Keys and handles (2,) are frames and values; `frame` is between the keys. By de Casteljau.
     """
     corners = _corrected(*(np.asarray(corner, float) for corner in (start, right, left, end)))
-    t = _parameter(corners, np.float64(frame))
+    t = _parameter(corners, np.array(frame))
     rows = [np.stack(corners)]
     while len(rows[-1]) > 1:
         rows.append((1.0 - t) * rows[-1][:-1] + t * rows[-1][1:])
