@@ -29,9 +29,19 @@ from .controls import (
 )
 from .errors import BridgeError
 from .grab import Grab, pick
-from .keys import changed_bones, remove_keys, repeating_bones, rotation_curves, write_keys, write_motion, write_reduced
+from .keys import (
+    changed_bones,
+    count_keys,
+    remove_keys,
+    repeating_bones,
+    rotation_curves,
+    stepped_bones,
+    write_keys,
+    write_motion,
+    write_reduced,
+)
 from .learned import learned_cone, write_learned
-from .motion import acting, assign, keyed_range, read_motion
+from .motion import acting, all_curves, assign, keyed_range, read_motion
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
@@ -48,12 +58,14 @@ __all__ = [
     "Rig",
     "View",
     "acting",
+    "all_curves",
     "armature_to_world",
     "assign",
     "changed_bones",
     "check",
     "check_free",
     "controls_by_role",
+    "count_keys",
     "find_again",
     "find_controlled",
     "keyed_range",
@@ -80,6 +92,7 @@ __all__ = [
     "repeating_bones",
     "rotation_curves",
     "say_length",
+    "stepped_bones",
     "world_matrix",
     "world_to_armature",
     "world_up",

@@ -27,6 +27,7 @@ _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
+_BENT: Final = 1e-4  # of a channel a frame: between the slopes of handles that are no line
 _OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # behind the name of an action that was made of another one
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
@@ -202,6 +203,32 @@ def repeating_bones(object: ArmatureObject, names: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
+def stepped_bones(object: ArmatureObject, first: float, last: float) -> set[str]:
+    """The bones whose curves have keys between two frames that hold their values up to the next ones."""
+    constant = item("interpolation", "CONSTANT")
+    found = set[str]()
+    for (data_path, _), curve in _curves(object).items():
+        place = split_path(data_path)
+        if place is not None and len(curve.keyframe_points) > 1:
+            keys = read_keys(curve.keyframe_points, ("co", "interpolation"))
+            ends = np.append(keys["co"][1:, 0], -np.inf)  # the last key holds nothing
+            within = (keys["co"][:, 0] < last) & (ends > first)
+            if np.any(within & (keys["interpolation"][:, 0] == constant)):
+                found.add(place[0])
+    return found
+
+
+def count_keys(object: ArmatureObject, first: float, last: float) -> dict[str, int]:
+    """At how many frames from `first` to `last` each bone has a key."""
+    frames: dict[str, list[Array]] = {}
+    for (data_path, _), curve in _curves(object).items():
+        place = split_path(data_path)
+        if place is not None:
+            at = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
+            frames.setdefault(place[0], []).append(at[(at >= first - SAME_FRAME) & (at <= last + SAME_FRAME)])
+    return {bone: len(np.unique(np.concatenate(at).round(2))) for bone, at in frames.items()}
+
+
 def _is_on_top(data: bpy.types.AnimData) -> bool:
     """Whether the action alone decides the channels it keys, whatever NLA tracks are below it."""
     if not data.use_nla or not len(data.nla_tracks):
@@ -364,9 +391,12 @@ def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
     fresh: Keys = {"co": np.stack([frames, channel.values], axis=-1).astype(np.float32)}
     if channel.handles is not None:
         fresh |= dict(zip(("handle_left", "handle_right"), channel.handles.astype(np.float32), strict=True))
-        aligned, bezier = item("handle_left_type", "ALIGNED"), item("interpolation", "BEZIER")
-        types = {"handle_left_type": aligned, "handle_right_type": aligned, "interpolation": bezier}
-        return fresh | {name: np.full((len(frames), 1), value, np.intc) for name, value in types.items()}
+        left, right = channel.handles - fresh["co"]
+        corner = np.abs(left[:, 0] * right[:, 1] - left[:, 1] * right[:, 0]) > _BENT * np.abs(left[:, 0] * right[:, 0])
+        kind = np.where(corner, item("handle_left_type", "FREE"), item("handle_left_type", "ALIGNED")).astype(np.intc)
+        bezier = np.full(len(frames), item("interpolation", "BEZIER"), np.intc)
+        types = {"handle_left_type": kind, "handle_right_type": kind, "interpolation": bezier}
+        return fresh | {name: values[:, None].copy() for name, values in types.items()}
     if not len(times):
         return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
     segment = np.maximum(np.searchsorted(times, frames + SAME_FRAME, side="right") - 1, 0)

@@ -117,6 +117,15 @@ def active_curves(object: ArmatureObject) -> Iterator[Any]:
             yield curve
 
 
+def all_curves(action: bpy.types.Action) -> Iterator[Any]:
+    """The F-curves of all slots of an action."""
+    for layer in action.layers:
+        strips: Any = layer.strips
+        for strip in strips:
+            for bag in strip.channelbags:
+                yield from bag.fcurves
+
+
 def _stands_still(object: ArmatureObject, curve: Any) -> bool:
     """False for a curve that moves the object itself: any but a flat one without modifiers at the present value."""
     if curve.data_path not in _OBJECT_TRANSFORM:

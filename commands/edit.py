@@ -44,6 +44,7 @@ class Edit:
         begin = perf_counter()
         self.rig = bridge.read_rig(object)
         numbers = np.arange(frames[0], frames[1] + 1, step) if isinstance(frames, tuple) else frames
+        self.skeleton = self.rig.skeleton
         self.before, self.worlds = bridge.read_motion(object, self.rig, numbers)
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
@@ -66,10 +67,10 @@ class Edit:
         turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
         own = np.flatnonzero(self.always)
         turned = np.union1d(turned, own)
-        moved = np.union1d(moved, own[self.rig.skeleton.parents[own] < 0])
+        moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
         written = self.key(object, turned, moved, grown, action, new)
         self.seconds["write"] = perf_counter() - begin
-        names, goals = self.rig.skeleton.names, self.measure(object)
+        names, goals = self.skeleton.names, self.measure(object)
         return Report(
             armature=object.name,
             frames=self.before.frames,
@@ -92,14 +93,18 @@ class Edit:
         """How the pins hold in the motion that the armature has now."""
         if not self.pins:
             return ()
-        motion, worlds = bridge.read_motion(object, self.rig, self.before.frames)
+        motion, worlds = self.look(object)
         return tuple(self._report(motion, worlds[:, :3, :3], pin) for pin in self.pins)
+
+    def look(self, object: Any) -> tuple[Motion, NDArray[np.float64]]:
+        """The motion that the armature has now, and its world matrices (F, 4, 4)."""
+        return bridge.read_motion(object, self.rig, self.before.frames)
 
     def _report(self, motion: Motion, worlds: NDArray[np.float64], pin: TimedPin) -> GoalReport:
         on = slice(*pin.span(motion))
-        gaps, turns = pin_errors(self.rig.skeleton, motion, pin)
+        gaps, turns = pin_errors(self.skeleton, motion, pin)
         return GoalReport(
-            bone=self.rig.skeleton.names[self.rig.skeleton.index(pin.bone)],
+            bone=self.skeleton.names[self.skeleton.index(pin.bone)],
             kind="hold",
             frames=motion.frames[on],
             position_error=None if pin.position is None else lengths((worlds[on] @ gaps[..., None])[..., 0]),

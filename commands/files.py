@@ -9,6 +9,7 @@ from typing import Any, Final
 import bpy
 import numpy as np
 
+from .. import bridge
 from ..core import CoreError
 
 MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf")  # that Blender imports
@@ -77,8 +78,7 @@ def same_time(change: bool = False) -> Iterator[None]:
 
 def _stretch(action: Any, scale: float) -> None:
     """Scale the times of all keys of an action, from frame 1 on."""
-    for curve in (curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags
-                  for curve in bag.fcurves):  # fmt: skip
+    for curve in bridge.all_curves(action):
         points = curve.keyframe_points
         places = np.empty((len(points), 2), np.float32)
         for name in ("co", "handle_left", "handle_right"):

@@ -21,6 +21,7 @@ from .edit import free_name, setting
 from .generate import Generated
 from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
 from .report import Report
+from .takes import unkeyed_kept
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"
@@ -56,8 +57,8 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
         if object.poise_key_poses is not None:
             object.poise_key_poses.use_fake_user = True  # poses that the user stored are not lost
             object.poise_key_poses = None
-        store_pose(object, edit.rig, edit.low, MIN)
-        store_pose(object, edit.rig, edit.high, MAX)
+        for number, pose in ((MIN, edit.low), (MAX, edit.high)):
+            store_pose(object, edit.rig, _channels_of(object, edit, pose), number)
     object.poise_recipe, object.poise_generated_start = json.dumps(data), start
     object.poise_generated = object.animation_data.action
     with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
@@ -72,6 +73,14 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
     _draw_path(object, recipe.path, start, edit.before.fps)
     draw_fits(object, recipe, edit)
     return report
+
+
+def _channels_of(object: Any, edit: Generated, pose: Pose) -> Pose:
+    """The pose of the armature's own bones that brings its body to a pose."""
+    if edit.controlled is None:
+        return pose
+    with unkeyed_kept(bpy.context, object):
+        return bridge.lead_controls(object, edit.rig, edit.controlled, pose).pose
 
 
 def _draw_path(object: Any, path: Samples | None, start: int, fps: float) -> None:
@@ -264,7 +273,7 @@ def preview(context: Any, object: Any) -> None:
             object.poise_tracks[number].offset = offset
         if moved:
             object.poise_path = way
-    bridge.write_pose(object, edit.rig, pose, np.flatnonzero(edit.always))
+    edit.show(object, pose)
 
 
 def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:

@@ -1,56 +1,107 @@
 """Motions that are held at some points for some time: feet where they bear, and pins over time."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, cast
 
+import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError
+from ..core import CoreError, Motion, Pose
 from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
 from ..core.editing.foot_lock import EASE, contact_pins, for_feet, skating
 from ..core.editing.timed_pins import pin_motion
 from ..core.humanoid import SIDES, Roles
 from ..core.rotation import Array
-from .edit import Edit, Frames, Progress
+from .edit import Bones, Edit, Frames, Progress
+from .led import lead, set_switches
+from .takes import record, unkeyed_kept
 
 FEET, HANDS = "feet", "hands"
 SKATING: Final = 0.5  # lengths of a human's body a second: of a point that should stand
 _STILL: Final = 1e-6  # of its largest number: an object's matrix that changes less stands still
 
 
-class HeldMotion(Edit):
+class BodyMotion(Edit):
+    """The motion of a body with its parts, `roles` of `skeleton`; where controls lead the body, they get the keys."""
+
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames) -> None:
+        super().__init__(context, object, frames)
+        self.roles = bridge.read_roles(object, self.skeleton)
+        self._channels = self.before
+        self.controlled = bridge.find_controlled(object, self.rig, self.roles)
+        if self.controlled is not None:
+            self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
+            self.before, _ = self.look(object)
+            self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
+
+    def look(self, object: Any) -> tuple[Motion, Array]:
+        if self.controlled is None:
+            return super().look(object)
+        frames, nobody = self._channels.frames, cast("Any", {})  # is followed
+        with unkeyed_kept(bpy.context, object):
+            take = record(bpy.context, object, frames, nobody)
+        return Motion(bridge.read_controlled(self.controlled, take.matrices), frames, self._channels.fps), take.worlds
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        if self.controlled is None:
+            return super().key(object, turned, moved, grown, action, new)
+        if self.original and new:
+            with bridge.acting(object, None):
+                here = bridge.read_pose(object, self.rig)
+                still = replace(self._channels, pose=here[None][np.zeros(len(self.after), int)])
+                led, _ = lead(bpy.context, object, self.rig, self.controlled, still, self.after.pose, framed=True)
+            written = bridge.write_motion(object, self.rig, led.motion, led.turned, action)
+        else:
+            led, _ = lead(bpy.context, object, self.rig, self.controlled, self._channels, self.after.pose, framed=True)
+            written = bridge.write_keys(object, self.rig, led.motion, led.turned, led.moved, action, new)
+        set_switches(object, led, framed=True)
+        return written
+
+    def show(self, object: Any, pose: Pose) -> None:
+        """Give the armature a pose of its body, without keys."""
+        if self.controlled is None:
+            bridge.write_pose(object, self.rig, pose, range(len(self.skeleton)))
+        else:
+            bridge.lead_controls(object, self.rig, self.controlled, pose)
+
+
+class HeldMotion(BodyMotion):
     """A motion with pins: `pins` are to be set before it is solved, and `after` where they hold another motion."""
 
     method = "pins"
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames) -> None:
-        super().__init__(context, object, frames)
-        self.roles = bridge.read_roles(object, self.rig.skeleton)
-
     def change(self, progress: Progress) -> None:
         if self.pins:
-            skeleton, method = for_feet(self.rig.skeleton, self.after, self.roles)
+            skeleton, method = for_feet(self.skeleton, self.after, self.roles)
             self.after = pin_motion(skeleton, self.after, self.pins, method, progress).motion
 
 
 class LockedFeet(HeldMotion):
-    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`."""
+    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`.
+
+    Held are those in the `frames`; they begin and end, and ease, where they do in the whole motion.
+    """
 
     method = "lock-feet"
 
     def __init__(
         self, context: Any, object: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
     ) -> None:
-        super().__init__(context, object, frames)
-        self.contacts = find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
-        self.pins = contact_pins(self.rig.skeleton, self.before, self.contacts, ease)
+        whole = bridge.keyed_range(object)
+        super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        found = find_touches(self, contact_points(self.skeleton, self.roles, points))
+        pins = contact_pins(self.skeleton, self.before, found, ease)
+        self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
+        within = (self.before.frames >= frames[0]) & (self.before.frames <= frames[1])
+        self.contacts = replace(found, touching=found.touching & within[:, None])
 
     def skating(self) -> dict[str, float]:
         """Shares of the bearing steps of heels and balls that are too fast, before and after."""
         shares: dict[str, float] = {}
         for name, motion in (("before", self.before), ("after", self.after)):
-            fast, all = skating(self.rig.skeleton, motion, self.contacts, SKATING * self.rig.skeleton.size)
+            fast, all = skating(self.skeleton, motion, self.contacts, SKATING * self.skeleton.size)
             shares[name] = fast / max(all, 1)
         return shares
 
@@ -59,7 +110,7 @@ def find_touches(edit: Edit, points: Sequence[BodyPoint]) -> Contacts:
     """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
     if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
         raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
-    found = find_contacts(edit.rig.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]))
+    found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]))
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing bears on the ground; looked at: {named}.")

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -16,20 +16,27 @@ from .feet import add_motion, motion_of
 from .hold import HeldMotion
 from .verbs import outputs, tell_report
 
+EASE: Final = 0.5  # seconds
+
 
 class LedPath(HeldMotion):
-    """A motion on another way: `offset` in metres of the world, `bend` in degrees; `plant`: feet stand as before."""
+    """A motion on another way: `offset` in metres of the world, `bend` in degrees.
+
+    `frames`: between which that is done, see `lead_path`; `ease`: seconds beside them for an offset to come and go.
+    `plant`: feet stand as before, where the body does not go with them as a whole.
+    """
 
     method = "edit-path"
 
     def __init__(
         self, context: Any, object: Any, frames: tuple[int, int], offset: Sequence[float] = (0.0, 0.0, 0.0),
-        scale: float = 1.0, bend: float = 0.0, plant: bool = True,
+        scale: float = 1.0, bend: float = 0.0, plant: bool = True, ease: float = EASE,
     ) -> None:  # fmt: skip
-        super().__init__(context, object, frames)
-        if not np.isfinite([*offset, scale, bend]).all():
-            raise CoreError("Offset, scale and bend of a path must be finite numbers.")
-        skeleton, linear = self.rig.skeleton, self.worlds[0, :3, :3]
+        if not np.isfinite([*offset, scale, bend, ease]).all() or ease < 0.0:
+            raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")
+        whole = bridge.keyed_range(object)
+        super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        skeleton, linear = self.skeleton, self.worlds[0, :3, :3]
         roots = np.flatnonzero(skeleton.parents < 0)
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
         if fixed is not None:
@@ -38,8 +45,11 @@ class LedPath(HeldMotion):
         assert isinstance(hips, int)  # a role of one bone
         up = bridge.world_up(self.worlds[0])
         own = np.linalg.solve(linear, np.asarray(offset, float))
-        self.after = lead_path(skeleton, self.before, hips, own, scale, float(np.radians(bend)), up)
-        points = foot_points(skeleton, self.roles) if plant else ()
+        self.after = lead_path(
+            skeleton, self.before, hips, own, scale, float(np.radians(bend)), up, frames, ease * self.before.fps
+        )
+        as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]
+        points = foot_points(skeleton, self.roles) if plant and not as_one else ()
         if points:
             contacts = find_contacts(skeleton, self.before, points, up=up)
             self.pins = contact_pins(skeleton, self.after, contacts)
@@ -52,6 +62,7 @@ def add_edit_path(verbs: Any) -> None:
     )
     parser.add_argument("--scale", type=float, default=1.0, metavar="S", help="of its length")
     parser.add_argument("--bend", type=float, default=0.0, metavar="D", help="degrees that it has turned at its end")
+    parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds beside --frames of an offset")
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
     add_motion(parser)
     parser.set_defaults(verb=edit_path)
@@ -62,7 +73,8 @@ def edit_path(arguments: argparse.Namespace) -> int:
     texts = outputs(arguments)
     object, frames = motion_of(arguments)
     edit = LedPath(
-        bpy.context, object, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet
-    )
+        bpy.context, object, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
+        arguments.ease,
+    )  # fmt: skip
     edit.solve()
     return tell_report(arguments, edit.write(object, arguments.action), texts)

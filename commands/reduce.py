@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, forward
-from ..core.editing.reduction import CONSTANT, BoneChannels, ReducedKeys, reduce_keys
+from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys
 from ..core.humanoid import SIDES
-from ..core.rotation import lengths
+from ..core.motion import blocks
+from ..core.rotation import Array, lengths
 from .edit import Bones, Edit, Progress
 from .feet import add_motion, motion_of
 from .recipe import bones_of
@@ -19,13 +20,17 @@ from .report import GoalReport
 from .verbs import outputs, tell, tell_report
 
 TOLERANCE: Final = 0.005  # metres
+ALL: Final = "all"
+_TOLD: Final = 3  # bones in one report
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
 
 class Reduced(Edit):
     """Fewer keys on the chosen bones and all that they hang on; `bones`: names or roles, by default those of WATCHED.
 
-    `tolerance` in metres, at every frame and between frames.
+    `tolerance` in metres, at every frame and its quarters. Bones whose keys hold their values up to the next one keep
+    their keys, and so do bones that would get no fewer. `kept` of `keyed` is the number of keys on the bones that were
+    looked at, a key being one frame of a bone; `all_kept` of `all_keyed` that on all bones.
     """
 
     method = "reduce-keys"
@@ -47,15 +52,27 @@ class Reduced(Edit):
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
         carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
-        turns = bridge.rotation_curves(object, self.rig, self.before, carriers)
+        self._carriers = [skeleton.names[bone] for bone in carriers]
+        self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
+        self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
+        self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
+        self._keys = bridge.count_keys(object, first, last)
+        self.stepped = sorted(bridge.stepped_bones(object, first, last).intersection(self._carriers))
+        smooth = [bone for bone in carriers if skeleton.names[bone] not in self.stepped]
+        if not smooth:
+            raise CoreError("All keys of these bones hold their values up to the next one; none can be left out.")
+        turns = bridge.rotation_curves(object, self.rig, self._truth, smooth)
         self._channels = [
             BoneChannels(bone, skeleton.rotation_modes[bone], values, self._location(bone))
             for bone, values in turns.items()
         ]
         self.reduced: ReducedKeys | None = None
+        self.kept = self.keyed = self.all_kept = self.all_keyed = 0
 
     def _chosen(self, object: Any, bones: Sequence[str]) -> list[int]:
         skeleton, roles = self.rig.skeleton, bridge.read_roles(object, self.rig.skeleton)
+        if list(bones) == [ALL]:
+            return list(range(len(skeleton)))
         if not bones and not roles.humanoid:
             return [bone for bone in range(len(skeleton)) if bone not in set(skeleton.parents.tolist())]
         named = bones or [role for role in WATCHED if role in roles.bones]
@@ -66,27 +83,45 @@ class Reduced(Edit):
         ]
 
     def _location(self, bone: int) -> Any:
-        places = self.before.pose.translations[:, bone]
+        places = self._truth.pose.translations[:, bone]
         moves = np.ptp(places, axis=0).max() > CONSTANT * self.rig.skeleton.size
         return places if moves and self.rig.skeleton.translatable[bone].any() else None
 
     def change(self, progress: Progress) -> None:
         names = [self.rig.skeleton.names[bone] for bone in self.chosen]
-        self.reduced = reduce_keys(self.rig.skeleton, self.before, names, self._own, self._channels, progress)
+        self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, self._channels, progress)
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         assert self.reduced is not None  # `solve` comes first
-        return bridge.write_reduced(object, self.rig, self.reduced.bones, action, new)
+        names = self.rig.skeleton.names
+        fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
+        written = bridge.write_reduced(object, self.rig, fewer, action, new)
+        now = bridge.count_keys(object, *self._span)
+        self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
+        self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
+        return written
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:
-        """How far the heads of the chosen bones are from where they were, at the frames, in the world."""
-        after, _ = bridge.read_motion(object, self.rig, self.before.frames)
-        was, now = (forward(self.rig.skeleton, motion.pose)[0][:, self.chosen] for motion in (self.before, after))
-        gaps = lengths((self.worlds[:, None, :3, :3] @ (now - was)[..., None])[..., 0])
+        """How far the heads of the chosen bones are from where they were, at the frames' quarters, in the world."""
+        parts: list[Array] = []
+        for part in blocks(len(self._quarters)):
+            after, worlds = bridge.read_motion(object, self.rig, self._quarters[part])
+            was, now = (forward(self.rig.skeleton, p)[0][:, self.chosen] for p in (self._truth.pose[part], after.pose))
+            parts.append(lengths((worlds[:, None, :3, :3] @ (now - was)[..., None])[..., 0]))
+        gaps = np.concatenate(parts)
         return tuple(
-            GoalReport(self.rig.skeleton.names[bone], "keep", after.frames, gaps[:, k], None, self.tolerance, 1.0)
+            GoalReport(self.rig.skeleton.names[bone], "keep", self._quarters, gaps[:, k], None, self.tolerance, 1.0)
             for k, bone in enumerate(self.chosen)
         )
+
+    def told(self) -> str:
+        """'120 of 800 keys kept on 14 bones, 900 of 1580 in all': what became of the keys."""
+        sentence = f"{self.kept} of {self.keyed} keys kept on {len(self._carriers)} bones"
+        if self.all_keyed > self.keyed:
+            sentence += f", {self.all_kept} of {self.all_keyed} in all"
+        if self.stepped:
+            sentence += f"; stepped keys stay: {', '.join(self.stepped[:_TOLD])}"
+        return sentence
 
 
 class Baked(Edit):
@@ -104,6 +139,14 @@ class Baked(Edit):
     def change(self, progress: Progress) -> None:
         progress(1.0)
 
+    def unkeyed(self) -> str:
+        """'2 of the bones get no keys; "head" is decided by ...': those that something else decides; empty for none."""
+        names = self.rig.skeleton.names
+        driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
+        if not driven:
+            return ""
+        return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
+
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         placed = [bone for bone in self._bones if np.any(self.before.pose.translations[:, bone])]
         return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
@@ -114,7 +157,7 @@ def add_reduce_keys(verbs: Any) -> None:
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, metavar="M", help="metres, in the world")
     parser.add_argument(
         "--bones", nargs="+", default=[], metavar="BONE",
-        help="names or roles of what is to stay there, by default hips, head, hands and feet",
+        help=f'names or roles of what is to stay there, by default hips, head, hands and feet; "{ALL}": all bones',
     )  # fmt: skip
     add_motion(parser)
     parser.set_defaults(verb=reduce)
@@ -127,10 +170,9 @@ def reduce(arguments: argparse.Namespace) -> int:
     edit = Reduced(bpy.context, object, frames, arguments.bones, arguments.tolerance)
     edit.solve()
     report = edit.write(object, arguments.action)
-    found = edit.reduced
-    assert found is not None
-    tell(f"{found.kept} of {found.before} keys are kept.")
-    return tell_report(arguments, report, texts, keys={"kept": found.kept, "before": found.before})
+    tell(f"{edit.told()}.")
+    keys = {"kept": edit.kept, "before": edit.keyed, "all_kept": edit.all_kept, "all_before": edit.all_keyed}
+    return tell_report(arguments, report, texts, keys=keys)
 
 
 def add_bake(verbs: Any) -> None:
@@ -152,4 +194,7 @@ def bake(arguments: argparse.Namespace) -> int:
     object, frames = motion_of(arguments)
     edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step)
     edit.solve()
-    return tell_report(arguments, edit.write(object, arguments.action, not arguments.present), texts)
+    report = edit.write(object, arguments.action, not arguments.present)
+    if edit.unkeyed():
+        tell(f"{edit.unkeyed()}.")
+    return tell_report(arguments, report, texts)

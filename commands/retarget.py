@@ -44,12 +44,16 @@ class Retargeted(HeldMotion):
         motion, worlds = bridge.read_motion(source, own, self.before.frames)
         motion = _with_object(own.skeleton, motion, worlds)
         roles = bridge.read_roles(source, own.skeleton)
-        skeleton = self.rig.skeleton
+        skeleton = self.skeleton
+        if self.controlled is None:
+            body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
+            driven = next((skeleton.names[bone] for bone in body if skeleton.driven[bone]), None)
+            if driven is not None:
+                raise CoreError(
+                    f'"{driven}" is decided by {self.rig.driven[driven]}, and no controls are known that lead it; '
+                    "no motion can be put on it."
+                )
         self.after = retarget(own.skeleton, motion, roles, skeleton, self.roles)
-        body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
-        driven = next((skeleton.names[bone] for bone in body if skeleton.driven[bone]), None)
-        if driven is not None:
-            raise CoreError(f'"{driven}" is decided by {self.rig.driven[driven]}; no motion can be put on it.')
         self.always[:] = True
         if plant:
             up = bridge.world_up(worlds[0])

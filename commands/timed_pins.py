@@ -1,6 +1,7 @@
 """The timed pins that are saved with an armature, and the motion that is made of them; the original one is kept."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 import bpy
@@ -29,22 +30,35 @@ def source_of(object: Any) -> Any:
 
 
 class PinnedMotion(HeldMotion):
-    """The original motion with the armature's timed pins: all of it, or as much as one `frame` depends on."""
+    """The original motion with the armature's timed pins: all of it, or as much as one `frame` depends on.
 
-    def __init__(self, context: Any, object: Any, frame: int | None = None) -> None:
+    Pins that cannot hold are left out; `left_out` says of each why. Without `pinned` no pins are looked at.
+    """
+
+    def __init__(self, context: Any, object: Any, frame: int | None = None, pinned: bool = True) -> None:
         source = source_of(object)
         if source is None:
             raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
         self.source: str = source.name
         with bridge.acting(object, source):
-            whole, used = bridge.keyed_range(object), [pin for pin in object.poise_timed_pins if not pin.mute]
+            whole, used = (
+                bridge.keyed_range(object),
+                [pin for pin in object.poise_timed_pins if pinned and not pin.mute],
+            )
             if frame is not None:
                 used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
             super().__init__(context, object, whole if frame is None else _leading_to(frame, used, whole))
-            self.pins = [self._pin(context, object, pin) for pin in used]
+            pins: list[TimedPin] = []
+            self.left_out: list[str] = []
+            for pin in used:
+                try:
+                    pins.append(self._pin(context, object, pin))
+                except CoreError as error:
+                    self.left_out.append(str(error).removesuffix("."))
+            self.pins = pins
 
     def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
-        skeleton, motion = self.rig.skeleton, self.before
+        skeleton, motion = self.skeleton, self.before
         if not (pin.use_position or pin.use_rotation):
             raise CoreError(f'The timed pin of "{pin.name}" holds neither a position nor a rotation.')
         point = np.array(pin.point)
@@ -60,10 +74,22 @@ class PinnedMotion(HeldMotion):
         elif pin.held == "OBJECT":
             held = self._followed(context, object, pin, places, turns)
         position, turn = held
+        carrier = carrier_of(object, pin.target) if pin.held == "OBJECT" else None
+        if carrier is not None and position is not None and turn is not None:
+            position, turn = self._relative(pin, skeleton.index(carrier), position, turn)
         return TimedPin(
             pin.name, pin.start, pin.end, position if pin.use_position else None, turn if pin.use_rotation else None,
-            pin.ease_in, pin.ease_out, tuple(point.tolist()),
+            pin.ease_in, pin.ease_out, tuple(point.tolist()), carrier,
         )  # fmt: skip
+
+    def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
+        """Places and rotations over time in the frame of the bone that carries the object that the pin goes with."""
+        skeleton = self.skeleton
+        if skeleton.index(pin.name) in skeleton.ancestors(carrier):
+            raise CoreError(f'The timed pin of "{pin.name}" goes with "{pin.target.name}", which hangs on that bone.')
+        heads, turns = (part[:, carrier] for part in forward(skeleton, self.before.pose))
+        back = rotation.inv(turns)
+        return rotation.rotate(back, position - heads), rotation.mul(back, turn)
 
     def _index(self, frame: int, pin: Any) -> int:
         """Of a frame in the motion."""
@@ -88,7 +114,7 @@ class PinnedMotion(HeldMotion):
 
     def find(self, points: Sequence[str]) -> Contacts:
         """Contacts of the original motion."""
-        return find_touches(self, contact_points(self.rig.skeleton, self.roles, points))
+        return find_touches(self, contact_points(self.skeleton, self.roles, points))
 
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Put the pinned motion in the place of the one that was made before."""
@@ -96,6 +122,7 @@ class PinnedMotion(HeldMotion):
         if source is None:
             raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
         present, old = object.animation_data.action, object.poise_result
+        anew = object.poise_source == source and not edited(object)
         bridge.assign(object, source)
         try:
             report = super().write(object, action)
@@ -104,11 +131,29 @@ class PinnedMotion(HeldMotion):
             raise
         made = object.animation_data.action
         object.poise_source, object.poise_result = source, made
-        name = None if old is None else old.name
-        drop(old)
+        object.poise_result_print = fingerprint(made)
+        name = None if old is None or not anew else old.name
+        self.kept = "" if old is None or anew else old.name
+        if anew:
+            drop(old)
+        elif old is not None:
+            old.use_fake_user = True
         if name is not None and name not in bpy.data.actions:
             made.name = name
         return report
+
+
+def carrier_of(object: Any, other: Any) -> str | None:
+    """The bone of the armature that carries another object, as its parent or its parent's; None if there is none."""
+    while other is not None:
+        if other.parent == object and other.parent_type == "BONE":
+            return other.parent_bone
+        child_of = (one for one in other.constraints if one.type == "CHILD_OF" and not one.mute and one.influence)
+        held = next((one.subtarget for one in child_of if one.target == object and one.subtarget), None)
+        if held is not None:
+            return held
+        other = other.parent
+    return None
 
 
 def _leading_to(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Frames:
@@ -126,7 +171,7 @@ def show_frame(context: Any, object: Any) -> None:
     edit.solve()
     place = np.searchsorted(edit.before.frames, context.scene.frame_current).clip(max=len(edit.before) - 1)
     context.view_layer.update()  # else the action that was looked at another one for would come after the pose
-    bridge.write_pose(object, edit.rig, edit.after.pose[place], range(len(edit.rig.skeleton)))
+    edit.show(object, edit.after.pose[place])
 
 
 def give_back(object: Any) -> None:
@@ -134,10 +179,29 @@ def give_back(object: Any) -> None:
     source, made = object.poise_source, object.poise_result
     if source is None:
         return
-    if made is not None and object.animation_data.action == made:
-        bridge.assign(object, source)
+    same = not edited(object)
+    bridge.assign(object, source)
     object.poise_source = object.poise_result = None
-    drop(made)
+    if same:
+        drop(made)
+    elif made is not None:
+        made.use_fake_user = True
+
+
+def edited(object: Any) -> bool:
+    """Whether the pinned motion has been changed by hand since it was made."""
+    made = object.poise_result
+    return made is not None and fingerprint(made) != object.poise_result_print
+
+
+def fingerprint(action: Any) -> str:
+    """Of all keys of an action."""
+    found = sha256()
+    for curve in bridge.all_curves(action):
+        values = np.empty(2 * len(curve.keyframe_points), np.float32)
+        curve.keyframe_points.foreach_get("co", values)
+        found.update(f"{curve.data_path}{curve.array_index}".encode() + values.tobytes())
+    return found.hexdigest()
 
 
 def drop(action: Any) -> None:

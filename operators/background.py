@@ -67,6 +67,10 @@ class Background(Tool):
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         operator: Any = self
+        if any(running.bl_idname == type(self).__name__ for window in context.window_manager.windows
+               for running in window.modal_operators):  # fmt: skip
+            operator.report({"ERROR"}, f"{operator.bl_label} is at work already; Esc cancels it.")
+            return {"CANCELLED"}
         try:
             self._edit = self.begin(context, context.active_object)
         except CoreError as error:
@@ -74,6 +78,14 @@ class Background(Tool):
             return {"CANCELLED"}
         self._who = (context.active_object.name, context.active_object.session_uid)
         self._work = Work(self._edit.solve)
+        self._undone = False
+
+        def undone(*_: Any) -> None:
+            self._undone = True  # what was read is there no more
+
+        self._undone_by = undone
+        for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+            handlers.append(undone)
         manager = context.window_manager
         self._timer = manager.event_timer_add(_TICK, window=context.window)
         manager.progress_begin(0, _STEPS)
@@ -83,7 +95,7 @@ class Background(Tool):
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
         operator: Any = self
-        if event.type == "ESC" and event.value == "PRESS":
+        if self._undone or (event.type == "ESC" and event.value == "PRESS"):
             self.cancel(context)
             operator.report({"WARNING"}, "Cancelled; nothing was changed")
             return {"CANCELLED"}
@@ -105,6 +117,9 @@ class Background(Tool):
     def cancel(self, context: Any) -> None:
         """Blender calls this, too, when it closes the file or the window."""
         self._work.stop()
+        for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
+            if self._undone_by in handlers:
+                handlers.remove(self._undone_by)
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)

@@ -52,7 +52,10 @@ class POISE_OT_store_pose(Tool, bpy.types.Operator):
     frame: IntProperty(
         name="Frame", description="The frame of the motion", default=1, min=-FRAME_LIMIT, max=FRAME_LIMIT
     )
-    action: StringProperty(name="Action", description="The action, or pose asset, that has the pose")
+    action: StringProperty(
+        name="Action", description="The action, or pose asset, that has the pose",
+        search=lambda self, context, text: [action.name for action in bpy.data.actions],
+    )  # fmt: skip
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         context.view_layer.update()

@@ -8,7 +8,8 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty
 from .. import bridge
 from ..commands.edit import Edit
 from ..commands.job import FRAME_LIMIT
-from ..commands.reduce import TOLERANCE, Baked, Reduced
+from ..commands.reduce import ALL, TOLERANCE, Baked, Reduced
+from ..commands.report import Report
 from ..core import CoreError
 from .background import Background
 from .tool import counted, selected_bones
@@ -16,19 +17,11 @@ from .tool import counted, selected_bones
 _FRAME: Any = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
 
-class KeysTool(Background):
-    """A tool for the keys of the armature's action."""
+class RangeTool(Background):
+    """A tool for a range of the armature's motion."""
 
     frame_start: IntProperty(name="Start", description="First frame, by default that of the action", **_FRAME)
     frame_end: IntProperty(name="End", description="Last frame, by default that of the action", **_FRAME)
-    action: EnumProperty(
-        name="Action",
-        description="Where the keys go",
-        items=(
-            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
-            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
-        ),
-    )
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
@@ -44,6 +37,27 @@ class KeysTool(Background):
         if last < first:
             raise CoreError(f"The range runs backwards, from {first} to {last}.")
         return first, last
+
+
+class KeysTool(RangeTool):
+    """A tool for the keys of the armature's action."""
+
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go",
+        items=(
+            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
+            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
+        ),
+    )
+
+    def written(self, object: Any, edit: Edit) -> Report:
+        """Write the keys; a generated motion can still be made anew in its copy."""
+        before = object.animation_data.action
+        report = edit.write(object, new=self.action == "NEW")
+        if before is not None and object.poise_generated == before:
+            object.poise_generated = object.animation_data.action
+        return report
 
 
 class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
@@ -62,19 +76,20 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         items=(
             ("BODY", "Body", "Hips, head, hands and feet, or the ends of a creature's limbs"),
             ("SELECTED", "Selected", "The selected bones"),
+            ("ALL", "All", "All bones, so that none keeps its keys"),
         ),
     )
 
     def begin(self, context: Any, object: Any) -> Edit:
-        bones = selected_bones(context) if self.bones == "SELECTED" else ()
+        bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
         return Reduced(context, object, self.frames(object), bones, self.tolerance)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
-        report, found = edit.write(object, new=self.action == "NEW"), edit.reduced
-        assert found is not None
+        report = self.written(object, edit)
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
-        return "INFO", f"{found.kept} of {found.before} keys kept, the largest error at a frame is {1e3 * worst:.2g} mm"
+        sentence = f"{edit.told()}; the largest error is {1e3 * worst:.2g} mm"
+        return "INFO" if report.met else "WARNING", sentence
 
 
 class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
@@ -95,8 +110,10 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         return Baked(context, object, self.frames(object), bones, self.step)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
-        report = edit.write(object, new=self.action == "NEW")
-        return "INFO", f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
+        report = self.written(object, edit)
+        assert isinstance(edit, Baked)
+        sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
+        return ("WARNING", f"{sentence}; {edit.unkeyed()}") if edit.unkeyed() else ("INFO", sentence)
 
 
 CLASSES = (POISE_OT_reduce_keys, POISE_OT_bake_motion)

@@ -13,6 +13,7 @@ from ..commands.job import FRAME_LIMIT
 from ..commands.timed_pins import (
     PinnedMotion,
     add_timed_pin,
+    edited,
     give_back,
     show_frame,
     source_of,
@@ -64,9 +65,9 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
-        motion = PinnedMotion(context, object)
+        motion = PinnedMotion(context, object, pinned=False)
         contacts = motion.find(names)
-        skeleton = motion.rig.skeleton
+        skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
             object.poise_timed_pins.clear()
@@ -163,14 +164,25 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
         return PinnedMotion(context, object)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        assert isinstance(edit, PinnedMotion)
+        if edit.left_out and not edit.pins:
+            raise CoreError(f"{'; '.join(edit.left_out[:_TOLD])}.")
         if not edit.pins:
+            name = object.poise_result.name if edited(object) else ""
             give_back(object)
-            return "INFO", "No timed pins hold: the original motion is back"
+            return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
         report = edit.write(object)
-        sentence = f'{counted(len(report.goals), "timed pin")} hold in "{report.action}"'
-        if report.explanations:
-            return "WARNING", f"{sentence}, but {'; '.join(report.explanations[:_TOLD])}"
-        return "INFO", sentence
+        held, missed = sum(bool(goal.met.all()) for goal in report.goals), len(report.explanations)
+        sentence = f'{counted(held, "timed pin")} hold in "{report.action}"{_kept(edit.kept)}'
+        if missed or edit.left_out:
+            wrong = [*report.explanations[:_TOLD], *(f"left out: {reason}" for reason in edit.left_out[:_TOLD])]
+            return "WARNING", f"{sentence}, but {'; '.join(wrong)}"
+        return "WARNING" if edit.kept else "INFO", sentence
+
+
+def _kept(name: str) -> str:
+    """That an action which was changed by hand is not lost."""
+    return f'; what was changed by hand is kept in "{name}"' if name else ""
 
 
 class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
@@ -214,9 +226,9 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
             raise CoreError(f'"{object.name}" has its original motion.')
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        name = object.poise_source.name
+        name, hand = object.poise_source.name, object.poise_result.name if edited(object) else ""
         give_back(object)
-        return "INFO", f'"{object.name}" has the action "{name}" again'
+        return "INFO", f'"{object.name}" has the action "{name}" again{_kept(hand)}'
 
 
 class POISE_OT_keep_motion(Tool, bpy.types.Operator):

@@ -8,12 +8,12 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from .. import bridge
 from ..commands.edit import Edit
-from ..commands.path import LedPath
-from .background import Background
+from ..commands.path import EASE, LedPath
+from .keys import RangeTool
 from .tool import counted
 
 
-class POISE_OT_edit_path(Background, bpy.types.Operator):
+class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
     """Move, scale or bend the way of the motion over the ground, and plant the feet anew"""
 
     bl_idname = "poise.edit_path"
@@ -27,18 +27,23 @@ class POISE_OT_edit_path(Background, bpy.types.Operator):
         name="Bend", description="How far the way has turned at its end", subtype="ANGLE", soft_min=-np.pi,
         soft_max=np.pi,
     )  # fmt: skip
+    ease: FloatProperty(
+        name="Ease", description="Seconds beside the range in which an offset comes and goes", default=EASE, min=0.0,
+        soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
+    )  # fmt: skip
     plant: BoolProperty(name="Plant Feet", description="Let feet stand where they bear on the ground", default=True)
 
-    @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        bridge.keyed_range(object)
-
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        frames = bridge.keyed_range(context.active_object)
+        for name, frame in zip(("frame_start", "frame_end"), frames, strict=True):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, frame)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
 
     def begin(self, context: Any, object: Any) -> Edit:
         bend = float(np.degrees(self.bend))
-        return LedPath(context, object, bridge.keyed_range(object), tuple(self.offset), self.scale, bend, self.plant)
+        frames = self.frames(object)
+        return LedPath(context, object, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         report = edit.write(object)

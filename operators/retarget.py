@@ -14,6 +14,11 @@ from .background import Background
 from .tool import counted
 
 
+def _takes(tool: Any, context: Any, text: str) -> list[str]:
+    """Those of the file that was read."""
+    return tool.takes.splitlines()
+
+
 class POISE_OT_retarget(Background, bpy.types.Operator):
     """Bring the motion of the other selected armature, or of a BVH, FBX or glTF file, to the active one"""
 
@@ -27,7 +32,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
     filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in MOTIONS), options={"HIDDEN"})
     take: StringProperty(
         name="Take", description="The one of several motions in the file; by default the one that it has active",
-        options={"SKIP_SAVE"}, search=lambda self, context, text: self.takes.split("\n"), search_options={"SUGGESTION"},
+        options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
     takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # of the file, a line each
     plant: BoolProperty(

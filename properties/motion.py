@@ -104,6 +104,12 @@ TIMED: Final[dict[str, Any]] = {
         type=bpy.types.Action,
         override=OPEN,
     ),
+    "result_print": StringProperty(
+        name="Keys",
+        description="Of the pinned motion as it was made, to tell changes by hand",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
 }
 
 CLASSES: Final = (PoiseTimedPin,)

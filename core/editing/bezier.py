@@ -27,14 +27,18 @@ class Keys:
     right: Array
 
     @classmethod
-    def of_slopes(cls, frames: Array, values: Array, slopes: Array) -> Self:
-        """Handles a third of the way to the next keys, in line: the curve is a cubic of the frame between two keys."""
+    def of_slopes(cls, frames: Array, values: Array, slopes: Array, after: Array | None = None) -> Self:
+        """Handles a third of the way to the next keys: the curve is a cubic of the frame between two keys.
+
+        slopes (K, C) at the keys, or before them where they are others `after` them.
+        """
         third = np.diff(frames) / 3.0
         outside = 1.0 / 3.0  # before the first key and after the last one handles are for the eye only
         handles: list[Array] = []
-        for lengths in (-np.append(outside, third), np.append(third, outside)):
+        sides = ((-np.append(outside, third), slopes), (np.append(third, outside), slopes if after is None else after))
+        for lengths, slope in sides:
             times = np.broadcast_to((frames + lengths)[:, None], values.shape)
-            handles.append(np.stack([times, values + lengths[:, None] * slopes], axis=-1))
+            handles.append(np.stack([times, values + lengths[:, None] * slope], axis=-1))
         return cls(frames, values, *handles)
 
     def evaluate(self, at: Array) -> Array:
@@ -57,7 +61,7 @@ def split(start: Array, right: Array, left: Array, end: Array, frame: float) -> 
     Keys and handles (2,) are frames and values; `frame` is between the keys. By de Casteljau.
     """
     corners = _corrected(*(np.asarray(corner, float) for corner in (start, right, left, end)))
-    t = _parameter(corners, np.float64(frame))
+    t = _parameter(corners, np.array(frame))
     rows = [np.stack(corners)]
     while len(rows[-1]) > 1:
         rows.append((1.0 - t) * rows[-1][:-1] + t * rows[-1][1:])

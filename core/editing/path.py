@@ -10,6 +10,7 @@ from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
+from .timed_pins import eased
 
 
 def lead_path(
@@ -20,22 +21,34 @@ def lead_path(
     scale: float = 1.0,
     bend: float = 0.0,
     up: ArrayLike = (0.0, 0.0, 1.0),
+    span: tuple[float, float] | None = None,
+    ease: float = 0.0,
 ) -> Motion:
     """The motion with the way of the bone `leader`, such as the hips, changed across `up` (3,).
 
     offset (3,) in armature space; `scale` of its length; `bend` in radians, by which it has turned at its end, evenly
     over its length, the body with it. The first frame stays where it is but for the offset.
+
+    `span`: frame numbers between which that is done. What comes after it goes on from where the way then leads; an
+    offset comes and goes in the `ease` frames beside it.
     """
     axis = np.asarray(up, float) / np.linalg.norm(up)
     here = forward(skeleton, motion.pose)[0][:, leader]
     flat = here - (here @ axis)[:, None] * axis
     steps = np.diff(flat, axis=0)
-    way = np.concatenate([[0.0], np.cumsum(rotation.lengths(steps))])
+    first, last = (motion.frames[0], motion.frames[-1]) if span is None else span
+    within = (motion.frames[:-1] >= first) & (motion.frames[1:] <= last)
+    way = np.concatenate([[0.0], np.cumsum(within * rotation.lengths(steps))])
     angles = bend * way / way[-1] if way[-1] > 0.0 else np.zeros(len(way))
     turns = rotation.exp(angles[:, None] * axis)
     halfway = rotation.exp(0.5 * (angles[1:] + angles[:-1])[:, None] * axis)
-    led = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scale * rotation.rotate(halfway, steps), axis=0)])
-    return replace(motion, pose=carry_roots(skeleton, motion, flat, turns, led + np.asarray(offset, float)))
+    scales = np.where(within, scale, 1.0)[:, None]
+    led = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scales * rotation.rotate(halfway, steps), axis=0)])
+    beside = np.maximum(np.maximum(first - motion.frames, motion.frames - last), 0.0)
+    share = eased(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
+    return replace(
+        motion, pose=carry_roots(skeleton, motion, flat, turns, led + share[:, None] * np.asarray(offset, float))
+    )
 
 
 def carry_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:

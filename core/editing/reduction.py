@@ -4,7 +4,9 @@ Every bone has key times of its own; values and slopes at its keys are the least
 bone's misfit does to the chosen bones is linear for so small errors: a turn moves a point by its lever. So the error of
 every point is a sum over bones, kept up to date. First each bone gets keys until it does no more than a small part of
 the tolerance; then each key is tried without, in rounds that allow more and more, and left out if all stays within.
-What is left is judged by exact evaluation, and what linear errors did not see is mended by a smaller aim.
+What is left is judged by exact evaluation, and what linear errors did not see is mended by a smaller aim. Curves are
+smooth but at keys of two frames that follow each other: there each segment may have slopes of its own, so that corners
+and jumps of the motion stay what they are.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +22,7 @@ from ..goals import Bone
 from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
-from ..skeleton import Indices, Skeleton
+from ..skeleton import Flags, Indices, Skeleton
 from .bezier import Keys
 
 QUARTERS: Final = 4  # samples of a frame
@@ -34,6 +36,8 @@ LOWER: Final = 0.97  # times the aim, while exact errors are larger than linear 
 SHARE: Final = 0.3  # of the aim for each bone, at first
 LESS: Final = 0.8  # times that share for a bone that does most of an error
 ROUNDS: Final = (0.5, 0.75, 0.9, 1.0)  # shares of the aim up to which keys are left out, one after the other
+FLOOR: Final = 1e-3  # of the aim: a bone that does less is not what an error is from
+LOWEST: Final = 0.7  # of the tolerance: an aim below is no help, as for curves that no key can follow
 _OF_FOUR: Final = ("QUATERNION", "AXIS_ANGLE")
 CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
 
@@ -104,19 +108,22 @@ def reduce_keys(
 
     A bone's head, its tail and a point beside it are watched. Keys are those of the chosen bones and of all that they
     hang on; other bones are left out, their keys are nobody's business here. `channels`: what is keyed in each frame,
-    by default `channels_of`. Between frames the motion is the smooth curve through its frames (Catmull-Rom), which is
-    near what Blender makes of keys with automatic handles. `progress` is told the share that is done, and may raise to
-    cancel.
+    by default `channels_of`. A motion with every quarter of its frames says itself what is between them; of one with
+    whole frames alone it is the smooth curve through them (Catmull-Rom). `progress` is told the share that is done, and
+    may raise to cancel. The result says the error that was reached: it is larger than the tolerance only for curves
+    that no keys with handles can follow between two frames, such as steps.
 
     Raises CoreError for a tolerance that is not positive, for no bones, for fewer than three frames, and for frames
-    that do not follow each other by one.
+    that do not follow each other by one, or by a quarter.
     """
     chosen = sorted({skeleton.index(bone) for bone in bones})
     if not chosen:
         raise CoreError("Name the bones that are to stay within the tolerance.")
     if not 0.0 < tolerance < np.inf:
         raise CoreError(f"The tolerance of a reduction must be a positive number, not {tolerance}.")
-    if len(motion) < 3 or np.any(np.diff(motion.frames) != 1.0):
+    spacing, count = motion.frames[1:] - motion.frames[:-1], len(motion)
+    whole = bool(np.all(spacing == 1.0)) and count >= 3
+    if not whole and (np.any(spacing != 1.0 / QUARTERS) or count < 2 * QUARTERS + 1 or (count - 1) % QUARTERS):
         raise CoreError("Keys can be left out of three or more frames that follow each other.")
     given = channels_of(skeleton, motion) if channels is None else channels
     carriers = {bone for one in chosen for bone in skeleton.ancestors(one)}
@@ -127,52 +134,76 @@ def reduce_keys(
 class _Fit:
     """The channels of one bone at S samples, and a fit to them by keys at some frames; frames count from 0."""
 
-    def __init__(self, channels: BoneChannels, frames: int) -> None:
+    def __init__(self, channels: BoneChannels, whole: bool) -> None:
         self.channels = channels
         parts = [channels.rotation] if channels.location is None else [channels.rotation, channels.location]
         self.width = channels.rotation.shape[1]
-        self.truth = _between(np.concatenate(parts, axis=1).astype(float))
+        given = np.concatenate(parts, axis=1).astype(float)
+        self.truth = _between(given) if whole else given
+        frames = (len(self.truth) - 1) // QUARTERS + 1
         self.turns = to_rotations(self.truth[:, : self.width], channels.mode)
         self.times = np.unique(np.append(np.arange(0, frames - 1, SPACING), frames - 1))
-        self.heights = np.zeros((2, len(self.times), self.truth.shape[1]))  # values and slopes
+        self.corners = np.zeros(len(self.times), bool)  # keys whose slopes before and after are two
+        self.heights = self._flat()
         self.fitted = self.truth.copy()
         self.fit(0, len(self.times) - 1)
+
+    def _flat(self) -> Array:
+        """Values, slopes before and slopes after the keys, (3, K, C), that are to be fitted."""
+        return np.zeros((3, len(self.times), self.truth.shape[1]))
 
     def fit(self, first: int, last: int) -> slice:
         """Fit keys first..last anew, the ones beside them as they are; the samples that this changes."""
         above, below = max(first - 1, 0), min(last + 1, len(self.times) - 1)
         samples = slice(QUARTERS * int(self.times[above]), QUARTERS * int(self.times[below]) + 1)
         basis = _hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
-        free = np.zeros((2, below - above + 1), bool)
+        free = np.zeros((3, below - above + 1), bool)
         free[:, first - above : last - above + 1] = True
         heights = self.heights[:, above : below + 1]
         matrix = basis.reshape(len(basis), -1)
         rest = np.where(free[..., None], 0.0, heights).reshape(matrix.shape[1], -1)
+        one = free[2] & ~self.corners[above : below + 1]  # the slopes are one number
+        basis[:, 1, one] += basis[:, 2, one]
+        free[2, one] = False
         used = matrix[:, free.ravel()]
         gap = self.truth[samples] - matrix @ rest
         square = used.T @ used
         square[np.diag_indices_from(square)] += RIDGE * np.trace(square)
         heights[free] = np.linalg.solve(square, used.T @ gap)
+        heights[2, one] = heights[1, one]
+        basis[:, 1, one] -= basis[:, 2, one]
         self.fitted[samples] = matrix @ heights.reshape(matrix.shape[1], -1)
         return samples
 
     def insert(self, frames: Sequence[int]) -> None:
         """Keys at further frames; all are fitted anew."""
+        corners = self.times[self.corners]
         self.times = np.union1d(self.times, frames)
-        self.heights = np.zeros((2, len(self.times), self.truth.shape[1]))
+        self.corners = np.isin(self.times, corners)
+        self.heights = self._flat()
         self.fit(0, len(self.times) - 1)
 
+    def sharpen(self, frame: float) -> bool:
+        """Let the keys beside a place have two slopes; False if they have, or are not the frames beside it."""
+        place = min(int(np.searchsorted(self.times, frame, side="right")), len(self.times) - 1)
+        beside = slice(place - 1, place + 1)
+        if np.diff(self.times[beside])[0] != 1 or self.corners[beside].all():
+            return False
+        self.corners[beside] = True
+        self.fit(0, len(self.times) - 1)
+        return True
+
     def remove(self, place: int) -> slice:
-        self.times = np.delete(self.times, place)
+        self.times, self.corners = np.delete(self.times, place), np.delete(self.corners, place)
         self.heights = np.delete(self.heights, place, axis=1)
         return self.fit(max(place - WINDOW, 0), min(place + WINDOW - 1, len(self.times) - 1))
 
-    def state(self) -> tuple[Array, Array, Array]:
+    def state(self) -> tuple[Array, Flags, Array, Array]:
         """What `restore` brings back."""
-        return self.times, self.heights.copy(), self.fitted.copy()
+        return self.times, self.corners, self.heights.copy(), self.fitted.copy()
 
-    def restore(self, times: Array, heights: Array, fitted: Array) -> None:
-        self.times, self.heights, self.fitted = times, heights, fitted
+    def restore(self, times: Array, corners: Flags, heights: Array, fitted: Array) -> None:
+        self.times, self.corners, self.heights, self.fitted = times, corners, heights, fitted
 
     def keys(self, first: float) -> Keys:
         return Keys.of_slopes(first + self.times, *self.heights)
@@ -190,7 +221,9 @@ class _Work:
         tolerance: float,
     ) -> None:
         self.skeleton, self.motion, self.tolerance = skeleton, motion, tolerance
-        self.fits = [_Fit(one, len(motion)) for one in channels]
+        self.whole = bool(motion.frames[1] - motion.frames[0] == 1.0)
+        self.fits = [_Fit(one, self.whole) for one in channels]
+        self.count = len(motion) if self.whole else (len(motion) - 1) // QUARTERS + 1  # frames
         places = [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ASIDE, 0.0, 0.0)]
         self.owners = np.repeat(chosen, len(places))
         self.places = np.tile(places, (len(chosen), 1)) * skeleton.lengths[self.owners, None]
@@ -207,7 +240,9 @@ class _Work:
             self.errors[:, moved] += share
 
     def _sampled_base(self) -> Pose:
-        """The motion at the samples: what is not keyed stays as in the frame before."""
+        """The motion at the samples: what is not keyed stays as in the frame before, if there is nothing between."""
+        if not self.whole:
+            return self.motion.pose
         index = np.minimum(np.arange(QUARTERS * (len(self.motion) - 1) + 1) // QUARTERS, len(self.motion) - 1)
         return self.motion.pose[index]
 
@@ -246,11 +281,11 @@ class _Work:
 
     def reduced(self, progress: Callable[[float], object]) -> ReducedKeys:
         aim = AIM * self.tolerance
-        while True:  # ends: with keys at all frames there is no error
+        while True:
             self._put_in(aim)
             self._leave_out(aim, progress)
             error, frame = self._exact()
-            if error <= self.tolerance:
+            if error <= self.tolerance or aim < LOWEST * self.tolerance:
                 break
             aim *= LOWER
         keys = tuple(
@@ -259,7 +294,7 @@ class _Work:
             for fit in self.fits
         )  # fmt: skip
         kept = sum(len(fit.times) for fit in self.fits)
-        return ReducedKeys(keys, kept, len(self.fits) * len(self.motion), error, frame)
+        return ReducedKeys(keys, kept, len(self.fits) * self.count, error, frame)
 
     def _exact(self) -> tuple[float, float]:
         """The largest error by exact evaluation of the keys that are written, and its frame."""
@@ -278,25 +313,32 @@ class _Work:
                 self._refine(number, parts[number])
             length = rotation.lengths(self.errors)
             peaks = _peaks(length.max(axis=1), aim)
-            if not peaks:
-                return
+            helped = False
             for sample in peaks:
                 point = int(np.argmax(length[sample]))
                 blame = [
                     float(share[sample, moved == point].sum(axis=0) @ self.errors[sample, point])
                     for share, moved in zip(self.shares, self.moved, strict=True)
                 ]
-                parts[int(np.argmax(blame))] *= LESS
+                worst = int(np.argmax(blame))
+                if parts[worst] > FLOOR * aim:
+                    parts[worst] *= LESS
+                    helped = True
+            if not helped:
+                return
 
     def _refine(self, number: int, most: float) -> None:
         """Keys in one bone until what its misfit does to any point is at `most` so much."""
         fit = self.fits[number]
         while True:
             peaks = _peaks(rotation.lengths(self.shares[number]).max(axis=1), most)
-            frames = {frame for sample in peaks if (frame := _free_frame(fit.times, sample / QUARTERS)) >= 0}
-            if not frames:
+            found = [(sample / QUARTERS, _free_frame(fit.times, sample / QUARTERS)) for sample in peaks]
+            frames = sorted({frame for _, frame in found if frame >= 0})
+            sharper = [fit.sharpen(place) for place, frame in found if frame < 0]
+            if frames:
+                fit.insert(frames)
+            elif not any(sharper):
                 return
-            fit.insert(sorted(frames))
             self._update(number, slice(0, len(self.truth)))
 
     def _leave_out(self, aim: float, progress: Callable[[float], object]) -> None:
@@ -336,8 +378,8 @@ def _between(values: Array) -> Array:
 
 
 def _hermite(times: Array, at: Array) -> Array:
-    """(S, 2, K): what values and slopes at key times do at frames (S,) within them."""
-    result = np.zeros((len(at), 2, len(times)))
+    """(S, 3, K): what values, slopes before and slopes after key times do at frames (S,) within them."""
+    result = np.zeros((len(at), 3, len(times)))
     if len(times) == 1:
         result[:, 0] = 1.0
         return result
@@ -347,7 +389,7 @@ def _hermite(times: Array, at: Array) -> Array:
     s = 1.0 - t
     rows = np.arange(len(at))
     result[rows, 0, here], result[rows, 0, here + 1] = (1.0 + 2.0 * t) * s * s, (3.0 - 2.0 * t) * t * t
-    result[rows, 1, here], result[rows, 1, here + 1] = span * t * s * s, -span * t * t * s
+    result[rows, 2, here], result[rows, 1, here + 1] = span * t * s * s, -span * t * t * s
     return result
 
 

@@ -34,8 +34,9 @@ class TimedPin:
     rotation          (4,) or (F, 4) for the bone's frame, or None
     ease_in, ease_out  frames before the start and after the end over which the change comes and goes
     point             (3,) in the bone's frame, the head by default
+    relative_to       another bone, in whose frame position and rotation are, wherever it goes
 
-    Positions and rotations are in armature space. See `hold` for pins where the motion is.
+    Positions and rotations are in armature space otherwise. See `hold` for pins where the motion is.
     """
 
     bone: Bone
@@ -46,6 +47,7 @@ class TimedPin:
     ease_in: float = 0.0
     ease_out: float = 0.0
     point: Vector = (0.0, 0.0, 0.0)
+    relative_to: Bone | None = None
 
     def __post_init__(self) -> None:
         if self.position is None and self.rotation is None:
@@ -129,10 +131,15 @@ def pin_motion(
 def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array, Array]:
     """How far a motion is off a pin in the frames that it holds, (n, 3) each: ways and rotation vectors.
 
-    In armature space; zero where the pin does not ask.
+    In armature space, or the frame of the bone that it is relative to; zero where the pin does not ask.
     """
     bone, on, count = skeleton.index(pin.bone), slice(*pin.span(motion)), len(motion)
-    heads, turns = (part[:, bone] for part in forward(skeleton, motion.pose[on]))
+    all_heads, all_turns = forward(skeleton, motion.pose[on])
+    heads, turns = all_heads[:, bone], all_turns[:, bone]
+    if pin.relative_to is not None:
+        base = skeleton.index(pin.relative_to)
+        back = rotation.inv(all_turns[:, base])
+        heads, turns = rotation.rotate(back, heads - all_heads[:, base]), rotation.mul(back, turns)
     gaps, angles = np.zeros_like(heads), np.zeros_like(heads)
     if pin.position is not None:
         gaps = heads + rotation.rotate(turns, pin.point) - _over_time(pin, pin.position, (count, 3))[on]
@@ -166,7 +173,9 @@ class _Work:
         lanes: dict[tuple[object, ...], list[list[int]]] = {}
         for number in sorted(range(len(self.pins)), key=lambda number: self.spans[number]):
             pin = self.pins[number]
-            alike = lanes.setdefault((self.points[number], pin.position is None, pin.rotation is None), [])
+            alike = lanes.setdefault(
+                (self.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
+            )
             free = next((lane for lane in alike if self.spans[lane[-1]][1] <= self.spans[number][0]), None)
             if free is None:
                 alike.append([number])
@@ -186,7 +195,7 @@ class _Work:
             for target, given in ((position, pin.position), (turn, pin.rotation)):
                 if target is not None and given is not None:
                     target[on] = _over_time(pin, given, (count, target.shape[1]))[on]
-        return Goal(one.bone, position, turn, one.point, weight, weight)
+        return Goal(one.bone, position, turn, one.point, weight, weight, relative_to=one.relative_to)
 
     def _fades(self) -> list[tuple[int, slice, Array]]:
         """Where what is held changes, between the frame before it and it; frames, and their shares of the jump.
@@ -206,10 +215,10 @@ class _Work:
             share = 0.5 if before and after else 1.0
             if before:
                 near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
-                found.append((border, near, share * _eased(1.0 - (frames[border - 1] - frames[near]) / before)))
+                found.append((border, near, share * eased(1.0 - (frames[border - 1] - frames[near]) / before)))
             if after:
                 near = slice(border, int(np.searchsorted(frames, float(frames[border]) + after)))
-                found.append((border, near, -share * _eased(1.0 - (frames[near] - frames[border]) / after)))
+                found.append((border, near, -share * eased(1.0 - (frames[near] - frames[border]) / after)))
         return found
 
     def _ease(self, number: int, border: int, before: bool) -> float:
@@ -274,7 +283,7 @@ def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
         ) from None
 
 
-def _eased(share: Array) -> Array:
+def eased(share: Array) -> Array:
     """0 to 1 with no speed and no acceleration at the ends."""
     t = np.clip(share, 0.0, 1.0)
     return t * t * t * (10.0 + t * (6.0 * t - 15.0))

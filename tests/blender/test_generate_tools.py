@@ -209,3 +209,12 @@ def test_samples_before_the_first_frame_make_the_motion_begin_there() -> None:
     assert angles.max() < 0.05  # what bears and flies does so at its frames
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     assert bridge.keyed_range(rig) == (1, last)
+
+
+def test_a_generated_motion_whose_keys_were_reduced_can_be_made_anew(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    dense, action = stand(rig, "upper_arm.R", 20), rig.animation_data.action
+    assert bpy.ops.poise.reduce_keys(tolerance=0.05) == {"FINISHED"}
+    assert rig.animation_data.action != action
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), dense, atol=1e-5)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import bridge
+from commands.timed_pins import PinnedMotion
 from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
 from tests.blender.builders import contents, linked_copy, make_empty, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
+from tests.blender.test_keys import keys_of
 from tests.blender.test_panel import drawn_by
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -42,6 +44,13 @@ def places(rig: Any, bone: str, frames: range) -> np.ndarray:
     return np.array(found)
 
 
+def pin_hand(rig: Any) -> Any:
+    """A pin that is quick to solve."""
+    pin = rig.poise_timed_pins.add()
+    pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = "RightHand", 30, 32, 30, 2, 2
+    return pin
+
+
 def action_of(rig: Any) -> str:
     return rig.animation_data.action.name
 
@@ -70,6 +79,8 @@ def test_contacts_are_listed_solved_and_given_back(walker: Any) -> None:
 
 def test_each_solve_begins_with_the_original_motion(walker: Any) -> None:
     bpy.ops.poise.find_contacts()
+    while len(walker.poise_timed_pins) > 4:
+        walker.poise_timed_pins.remove(4)
     bpy.ops.poise.solve_motion()
     first = contents()["actions"]
     bpy.ops.poise.solve_motion()
@@ -182,16 +193,77 @@ def test_a_pin_that_is_changed_shows_in_the_present_frame_at_once_without_keys(w
     np.testing.assert_allclose(places(walker, "RightHand", range(frame, frame + 1))[0], shown, atol=1e-3)
 
 
-def test_what_cannot_be_solved_changes_nothing(walker: Any) -> None:
+def test_what_cannot_be_solved_is_left_out_and_alone_changes_nothing(walker: Any) -> None:
     bpy.ops.poise.find_contacts()
-    walker.poise_timed_pins[0].held, walker.poise_timed_pins[0].frame = "FRAME", 500
+    pins = walker.poise_timed_pins
+    while len(pins) > 4:
+        pins.remove(4)
+    pins[0].held, pins[0].frame, pins[1].held, pins[2].name = "FRAME", 500, "OBJECT", "gone"
+    assert bpy.ops.poise.find_contacts(replace=False) == {"FINISHED"}  # no pin is in its way
+    while len(pins) > 4:
+        pins.remove(4)
+    pins[3].mute = True
     before = contents()
-    with pytest.raises(RuntimeError, match="needs frame 500"):
-        bpy.ops.poise.solve_motion()
-    walker.poise_timed_pins[0].held = "OBJECT"
-    with pytest.raises(RuntimeError, match="no object to go with"):
+    with pytest.raises(RuntimeError, match=r"needs frame 500.*no object to go with.*gone"):
         bpy.ops.poise.solve_motion()
     assert contents() == before
+    pins[3].mute = False
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    edit = PinnedMotion(context, walker)
+    assert (len(edit.pins), len(edit.left_out)) == (1, 3)
+
+
+def test_a_hand_goes_with_an_object_that_the_other_hand_carries(walker: Any) -> None:
+    cup = make_empty("Cup")
+    cup.parent, cup.parent_type, cup.parent_bone = walker, "BONE", "RightHand"
+    context.view_layer.objects.active = walker
+    pin = walker.poise_timed_pins.add()
+    pin.name, pin.start, pin.end, pin.held, pin.target = "LeftHand", 30, 40, "OBJECT", cup
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    seen = []
+    for frame in range(30, 41):
+        context.scene.frame_set(frame)
+        seen.append(np.array(cup.matrix_world.inverted() @ walker.matrix_world @ walker.pose.bones["LeftHand"].head))
+    assert np.ptp(seen, axis=0).max() < 1e-3 * bridge.read_rig(walker).skeleton.size
+    pin.target.parent_bone = "LeftHand"
+    with pytest.raises(RuntimeError, match="hangs on that bone"):
+        bpy.ops.poise.solve_motion()
+
+
+def test_what_was_changed_by_hand_in_the_pinned_motion_is_kept(walker: Any) -> None:
+    pin_hand(walker)
+    bpy.ops.poise.solve_motion()
+    made = walker.poise_result
+    context.scene.frame_set(30)
+    walker.pose.bones["Head"].rotation_euler.z += 0.5
+    walker.pose.bones["Head"].keyframe_insert("rotation_euler", frame=30)
+    keys, name = keys_of(made), made.name
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    assert action_of(walker) != name
+    assert keys_of(bpy.data.actions[name]) == keys
+    assert bpy.data.actions[name].use_fake_user
+    assert bpy.ops.poise.give_motion_back() == {"FINISHED"}
+    assert (action_of(walker), len([a for a in bpy.data.actions if "poise" in a.name])) == ("walk", 1)
+
+
+def test_the_original_motion_comes_back_in_place_of_any_other(walker: Any) -> None:
+    pin_hand(walker)
+    bpy.ops.poise.solve_motion()
+    bridge.assign(walker, bpy.data.actions.new("other"))
+    assert bpy.ops.poise.give_motion_back() == {"FINISHED"}
+    assert action_of(walker) == "walk"
+
+
+def test_others_that_share_the_action_do_not_make_the_motion_longer(walker: Any) -> None:
+    other = make_empty("Camera")
+    action = walker.animation_data.action
+    other.animation_data_create().action = action
+    other.animation_data.action_slot = action.slots.new("OBJECT", "Camera")
+    for frame in (1, 400):
+        other.keyframe_insert("location", frame=frame)
+    assert bridge.keyed_range(walker) == (BEGIN, END)
+    action.use_frame_range, action.frame_start, action.frame_end = True, 25, 50
+    assert bridge.keyed_range(walker) == (25, 50)
 
 
 def test_an_animals_feet_are_found() -> None:

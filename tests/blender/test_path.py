@@ -8,8 +8,9 @@ import pytest
 
 import bridge
 import commands
+from commands.hold import LockedFeet
 from commands.path import LedPath
-from core import forward
+from core import forward, rotation
 from core.editing.path import lead_path
 from tests.blender.builders import contents
 from tests.blender.rigs import SHIPPED, context, load
@@ -73,3 +74,51 @@ def test_a_body_that_stays_does_not_turn(walker: Any) -> None:
     motion, _ = bridge.read_motion(walker, read, [30])
     led = lead_path(read.skeleton, motion, 0, bend=1.0)
     np.testing.assert_allclose(led.pose.rotations, motion.pose.rotations)
+
+
+def test_a_part_of_the_way_is_changed_without_a_jump_and_what_follows_goes_on(walker: Any) -> None:
+    was, edit = hips(walker), LedPath(context, walker, (20, 30), (1.0, 0.0, 0.0), plant=False, ease=0.2)
+    edit.solve()
+    edit.write(walker)
+    shift = (hips(walker) - was)[:, 0]
+    frames = np.arange(FRAMES[0], FRAMES[1] + 1)
+    np.testing.assert_allclose(shift[(frames >= 20) & (frames <= 30)], 1.0, atol=1e-4)
+    np.testing.assert_allclose(shift[(frames <= 14) | (frames >= 36)], 0.0, atol=1e-4)
+    assert np.abs(np.diff(shift)).max() < 0.4
+
+    edit = LedPath(context, walker, (20, 30), bend=90.0, scale=2.0, plant=False)
+    bone = edit.roles.bones["hips"]
+    steps = [np.diff(forward(edit.rig.skeleton, m.pose)[0][:, bone, :2], axis=0) for m in (edit.before, edit.after)]
+    lengths = [np.linalg.norm(step, axis=1) for step in steps]
+    wanted = np.where((edit.before.frames[:-1] >= 20) & (edit.before.frames[1:] <= 30), 2.0, 1.0)
+    np.testing.assert_allclose(lengths[1], wanted * lengths[0], rtol=1e-5)
+    headings = [np.arctan2(step[:, 1], step[:, 0]) for step in steps]
+    turned = np.degrees(np.unwrap(headings[1] - headings[0]))
+    np.testing.assert_allclose(turned[edit.before.frames[:-1] >= 30], 90.0, atol=1e-3)
+
+
+def test_an_offset_of_all_of_the_way_changes_no_pose(walker: Any) -> None:
+    edit = LedPath(context, walker, bridge.keyed_range(walker), (1.0, 0.0, 0.0))
+    edit.solve()
+    assert not edit.pins
+    np.testing.assert_allclose(edit.after.pose.rotations, edit.before.pose.rotations, atol=1e-12)
+    edit.write(walker)
+    name = walker.animation_data.action.name
+    edit.write(walker)
+    assert name.endswith(" poise")
+    assert walker.animation_data.action.name == f"{name}.001"
+
+
+def test_feet_in_a_part_of_the_motion_are_locked_without_a_jump_at_its_ends(walker: Any) -> None:
+    edit = LockedFeet(context, walker, (20, 30))
+    edit.solve()
+    assert all(pin.start <= 30 and pin.end >= 20 for pin in edit.pins)
+    assert (min(pin.start for pin in edit.pins), max(pin.end for pin in edit.pins)) == (
+        10,
+        35,
+    )  # none ends in its midst
+    touched = (edit.before.frames >= 3) & (edit.before.frames <= 42)
+    turned = rotation.angle_between(edit.before.pose.rotations, edit.after.pose.rotations).max(axis=1)
+    assert turned[~touched].max() < 1e-12
+    steps = np.abs(np.diff(turned))
+    assert steps[edit.before.frames[:-1] == 30] < 0.5 * steps.max()

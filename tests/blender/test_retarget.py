@@ -237,6 +237,38 @@ def test_a_file_without_a_motion_is_refused_and_leaves_nothing(tmp_path: Path, n
     assert contents() == before
 
 
+def test_controls_bring_a_body_that_they_lead() -> None:
+    path = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
+    if not path.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig = next(object for object in load(path) if object.name == "rig")
+    with imported(context, CLIP) as (source, _):
+        there = body(source)
+        edit = Retargeted(context, rig, source, (20, 24), plant=False)
+    wanted = directions(*there)[:, 20 - FRAMES[0] : 25 - FRAMES[0]]
+    edit.solve()
+    edit.write(rig)
+    names = edit.skeleton.names
+    ends = [(edit.roles.bones[f"{a}.{side}"], edit.roles.bones[f"{b}.{side}"]) for a, b in SEGMENTS for side in "LR"]
+    for place, frame in enumerate(range(20, 25)):
+        context.scene.frame_set(frame)
+        ways = np.array([rig.pose.bones[names[b]].head - rig.pose.bones[names[a]].head for a, b in ends])
+        ways = ways @ body_axes(edit.roles).T / np.linalg.norm(ways, axis=1, keepdims=True)
+        assert np.degrees(np.arccos(np.clip((ways * wanted[:, place]).sum(-1), -1.0, 1.0))).max() < 1.0
+    assert not any(curve.data_path.startswith('pose.bones["DEF-') for curve in bridge.motion.active_curves(rig))
+
+
+def test_a_body_that_nothing_known_leads_is_refused_with_the_reason() -> None:
+    rig = load(CLIP)[0]
+    limit = rig.pose.bones["LeftForeArm"].constraints.new("COPY_ROTATION")
+    limit.target, limit.subtarget = rig, "RightForeArm"
+    context.view_layer.update()
+    before = contents()
+    with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="no controls are known"):
+        Retargeted(context, rig, source, FRAMES)
+    assert contents() == before
+
+
 def test_what_has_no_human_body_is_refused() -> None:
     make_chain(4)
     with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="human body"):

@@ -96,6 +96,19 @@ def test_a_jerk_between_frames_is_seen() -> None:
     assert np.abs(angle[np.abs(quarters - 30.0) > 2.0]).max() < 0.01
 
 
+@pytest.mark.parametrize("steps", [False, True])
+def test_what_is_given_at_quarters_of_frames_is_kept_between_them(steps: bool) -> None:
+    quarters = np.arange(0.0, 20.01, 0.25)
+    corners = np.interp(quarters, [0, 7, 8, 9, 20], [0, 0, 1, 0, 0.2])
+    skeleton, motion = arm(np.floor(quarters / 5) if steps else corners)
+    motion = replace(motion, frames=10.0 + quarters)
+    reduced = reduce_keys(skeleton, motion, ["arm"], 1e-3)
+    off = np.abs(reduced.bones[0].keys.evaluate(motion.frames)[:, 0] - channels_of(skeleton, motion)[0].rotation[:, 0])
+    assert reduced.error == pytest.approx(2.0 * np.sin(off.max() / 2.0))
+    assert (reduced.error > 1e-3) == steps  # no handles make a step, and that is said
+    assert steps or reduced.kept == 5
+
+
 def test_channels_of_whole_turns_are_taken_as_they_are_keyed() -> None:
     turns = np.linspace(0.0, 6.0 * np.pi, 61)
     skeleton, motion = arm(turns)

@@ -84,6 +84,23 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.click(*panel[ORIGINAL][0])
     yield from hand.until(lambda: action() == seen["source"])
     seen["given back"] = [action(), sorted(action.name for action in bpy.data.actions)]
+
+    def at_work() -> int:
+        running = bpy.context.window_manager.windows[0].modal_operators
+        return sum(operator.bl_idname == "POISE_OT_solve_motion" for operator in running)
+
+    yield from hand.click(*panel[SOLVE][0])
+    yield 0.2
+    yield from hand.click(*panel[SOLVE][0])
+    yield 0.2
+    seen["at work"] = at_work()
+    hand.rest()  # away from what says so
+    yield 0.3
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: not at_work())
+    undone = action()
+    yield 1.0
+    seen["undone"] = [at_work(), action() == undone]
     return seen
 
 

@@ -40,6 +40,11 @@ def test_the_original_motion_comes_back(seen: dict[str, Any]) -> None:
     assert seen["given back"] == [seen["source"], [seen["source"]]]
 
 
+def test_a_second_start_is_refused_and_undo_ends_what_is_solved(seen: dict[str, Any]) -> None:
+    assert seen["at work"] == 1
+    assert seen["undone"] == [0, True]
+
+
 def test_a_generated_jump_has_its_samples_in_the_graph_editor(person: Any) -> None:
     seen = person(generate, str(RIG), limit=120)
     assert seen["action"] == "Armature jump"
