@@ -98,16 +98,14 @@ class Session:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
-        """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others."""
+        """The controls' body, where what is grabbed is of its bones and controls, and it or a pin hangs on others."""
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
-        hang = {bone for bone in (*own, *pinned) if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]}
-        controlled = bridge.find_controlled(object, self.rig, self._roles, hang)
-        if controlled is None:
+        controlled = bridge.find_controlled(object, self.rig, self._roles, (*own, *pinned))
+        if controlled is None or own[0] not in controlled.parts():
             return None
-        parts = controlled.parts()
-        return controlled if own[0] in parts and any(bone in parts and bone in hang for bone in own) else None
+        return controlled if controlled.serves(self.rig, (*own, *pinned)) else None
 
     def _find_holds(self, object: Any) -> list[Hold]:
         """The pins that can hold; one that is no good keeps nobody from dragging."""
