@@ -116,7 +116,10 @@ def find_controlled(
         if bone in eyes:
             controls[bone] = Control(aims=eyes[bone])
             continue
-        control = graph.mover(bone, order, besides[:1]) if parent < 0 else graph.turner(bone, parent, controls[parent].turns)
+        if parent < 0:
+            control = graph.mover(bone, order, besides[:1])
+        else:
+            control = graph.turner(bone, parent, controls[parent].turns)
         ik = graph.goal(bone)
         if ik >= 0:
             control = replace(control, moves=ik)

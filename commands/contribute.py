@@ -15,7 +15,7 @@ from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .edit import keyed_range
 from .fields import read_range
 from .files import write_whole
-from .job import read
+from .job import on_bones, read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
 
 _OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here
@@ -56,7 +56,10 @@ def contribute(arguments: argparse.Namespace) -> int:
     own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
     if own:
         raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
-    skeleton = bridge.read_rig(armature_of(job.armature)).skeleton
+    object = armature_of(job.armature)
+    skeleton = bridge.read_rig(object).skeleton
+    roles = bridge.read_roles(object, skeleton, bridge.mapping_to_corrections(object, job.roles))
+    job = on_bones(job, roles, skeleton.names)
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
     if wrong is not None:

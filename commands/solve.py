@@ -15,7 +15,7 @@ from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.rotation import Array
 from .chains import find_chain, method_of
-from .job import Job
+from .job import Job, on_bones
 from .led import find_led, lead, seen_by, set_switches, settled
 from .report import GoalReport, Report
 from .takes import Take, record, unkeyed_kept
@@ -38,8 +38,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     clock = [perf_counter()]
     context.view_layer.update()
     rig = bridge.read_rig(object)
-    _check_bones(rig, job)
     roles = bridge.read_roles(object, rig.skeleton, bridge.mapping_to_corrections(object, job.roles))
+    job = on_bones(job, roles, rig.skeleton.names)
+    _check_bones(rig, job)
     controlled = find_led(object, rig, roles, job)
     motion, before, at = _read(context, object, rig, job)
     check_scale(job.goals, job.balance, before)

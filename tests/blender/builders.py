@@ -60,6 +60,7 @@ def make_ik_body() -> Any:
         turned.target, turned.subtarget = rig, f"foot_ik.{side}"
     return rig
 
+
 def remove_bone(object: bpy.types.Object, name: str) -> None:
     """Take a bone off an armature, in edit mode, and go back to Object Mode."""
     bpy.ops.object.mode_set(mode="EDIT")
