@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, check_free, read_body, write_body
+from .body import Body, Changes, allow, held_back, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import ControlledBody, controls_by_role, find_controlled, lead_controls, read_controlled
 from .errors import BridgeError
@@ -40,14 +40,15 @@ __all__ = [
     "Rig",
     "View",
     "acting",
+    "allow",
     "armature_to_world",
     "assign",
     "changed_bones",
     "check",
-    "check_free",
     "controls_by_role",
     "find_again",
     "find_controlled",
+    "held_back",
     "lead_controls",
     "learned_cone",
     "length_scale",

@@ -74,7 +74,7 @@ class Edit:
             method=self.method,
             seconds=self.seconds,
             goals=goals,
-            explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
+            explanations=self.explain(goals),
             action=None if written is None else written.name,
             rotated=tuple(names[bone] for bone in turned),
             moved=tuple(names[bone] for bone in moved),
@@ -90,6 +90,10 @@ class Edit:
             return ()
         motion, worlds = bridge.read_motion(object, self.rig, self.before.frames)
         return tuple(self._report(motion, worlds[:, :3, :3], pin) for pin in self.pins)
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        """Sentences about what was measured."""
+        return tuple(goal.sentence() for goal in goals if not goal.met.all())
 
     def _report(self, motion: Motion, worlds: NDArray[np.float64], pin: TimedPin) -> GoalReport:
         on = slice(*pin.span(motion))
