@@ -229,7 +229,8 @@ def _solution(
     if job.ccd is not None:
         return solve(writable, pose, goals, job.ccd.method(bool(job.limits), position_tolerance))
     if job.humanoid is not None:
-        body = job.humanoid.method(roles, bool(job.limits), position_tolerance, rotation_tolerance)
+        tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
+        body = job.humanoid.method(roles, bool(job.limits), **tolerances)
         return solve(writable, pose, goals, body)
     method = PinAndDrag(
         limits=job.limits,

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import ControlledBody, Grab
+from ..commands.humanoid import settings_of
 from ..commands.pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports
 from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
@@ -182,7 +183,7 @@ class Session:
         """What knows how a body moves, about the pose at the press."""
         self._balanced = object.poise_use_balance
         if object.poise_method == "HUMANOID":
-            return self.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
+            return self.skeleton, settings_of(object).method(self._roles, bool(LIMITS[object.poise_limits]))
         if self._balanced:
             try:
                 supports(self._holding())

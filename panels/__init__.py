@@ -1,10 +1,11 @@
 """What Poise shows in Blender's window; panels draw settings and compute nothing."""
 
-from . import body, chains, generate, keypoints, motion, pins, rig, toolbar
+from . import body, chains, generate, humanoid, keypoints, motion, pins, rig, toolbar
 
 CLASSES = (
     *rig.CLASSES,
     *pins.CLASSES,
+    *humanoid.CLASSES,
     *body.CLASSES,
     *chains.CLASSES,
     *motion.CLASSES,

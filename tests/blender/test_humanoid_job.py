@@ -104,3 +104,17 @@ def test_a_part_that_the_body_has_not_is_refused_with_the_nearest() -> None:
     job = parse({"version": 1, "goals": [{"role": "hnad.L", "position": [0.0, 0.0, 1.0]}]})
     with pytest.raises(CoreError, match=r'goals\[0\].role: no "hnad.L" is found .*; did you mean "hand.L"?'):
         perform(bpy.context, make_armature(), job)
+
+
+def test_a_job_turns_an_elbow_by_its_swivel() -> None:
+    rig = make_armature()
+    goal = {"bone": "hand.L", "position": [0.45, -0.2, 1.35]}
+    elbows = []
+    for swivel in (0.0, 90.0):
+        method = {"name": "humanoid", "swivel": {"arm.L": swivel}}
+        assert perform(bpy.context, rig, parse({"version": 1, "method": method, "goals": [goal]})).met
+        elbows.append(world(rig, "forearm.L"))
+    shoulder, hand = world(rig, "upper_arm.L"), np.array(goal["position"])
+    axis = (hand - shoulder) / np.linalg.norm(hand - shoulder)
+    sides = [elbow - shoulder - ((elbow - shoulder) @ axis) * axis for elbow in elbows]
+    assert abs(sides[0] @ sides[1]) < 0.05 * np.linalg.norm(sides[0]) * np.linalg.norm(sides[1])
