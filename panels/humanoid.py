@@ -26,11 +26,13 @@ class POISE_PT_humanoid(Side, bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         for heading, names in (("Pull", ENDS), ("Resist", TRUNK)):
-            column = layout.column(heading=heading, align=True)
+            column = layout.column(align=True)
+            column.label(text=heading)
             for name in names:
                 column.prop(object, f"poise_{name}")
         layout.prop(object, "poise_reach")
-        column = layout.column(heading="Swivel", align=True)
+        column = layout.column(align=True)
+        column.label(text="Swivel")
         for name, (_, label) in LIMBS.items():
             row = column.row(align=True, heading=label)
             row.prop(object, f"poise_use_{name}", text="")

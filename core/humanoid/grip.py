@@ -6,11 +6,11 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..errors import CoreError
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .body import unit
-from .corrections import require
 from .ground import find_palm
 from .names import FINGERS
 from .posture import rest_turn
@@ -34,7 +34,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
         finger: chain for finger in FINGERS if (chain := roles.chain(f"{finger}.{side}"))
     }
     if not has_fingers(roles, side):
-        require(skeleton, roles, f"middle.{side}")
+        raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
     turn = rest_turn(skeleton, hand)
     palm, out = rotation.rotate(turn, palm), rotation.rotate(turn, out)
     heads = skeleton.rest_matrices[:, :, 3]

@@ -197,7 +197,7 @@ def test_the_active_keying_set_is_heeded(mixamo: Any, tool: str) -> None:
         ("look_at", {"target": "OBJECT"}, "Name the object"),
         ("look_at", {"target": "OBJECT", "object": "Nobody"}, 'No object "Nobody"'),
         ("plant_feet", {"surface": "OBJECT", "object": "rig"}, "is the body itself"),
-        ("pose_fingers", {}, "No middle.L is found"),
+        ("pose_fingers", {}, "No fingers of hand.L are found"),
         ("lay_hands", {"side": "L", "surface": "OBJECT"}, "Name the object"),
     ],
 )

@@ -105,7 +105,7 @@ def _places(rig: Any, frame: int) -> dict[str, np.ndarray]:
         (["--tool", "mirror", "--set", "model=BACK"], "has to be BOTH, L, R"),
         (["--tool", "feet", "--set", "use_hips=1"], "has to be true, false"),
         (["--tool", "look-at", "--set", "target=OBJECT"], "Name the object"),
-        (["--tool", "fingers"], "No middle.L is found"),
+        (["--tool", "fingers"], "No fingers of hand.L are found"),
         (["--tool", "mirror", "--frames", "9", "1"], "--frames"),
         (["--tool", "mirror", "--action", "x"], "nothing is keyed"),
     ],
