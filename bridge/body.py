@@ -96,7 +96,7 @@ def allow(body: Body, pose: Pose) -> Pose:
     turned = rotation.angle_between(start.rotations, pose.rotations) > _STILL
     inside, _ = clamp_rotations(skeleton.limits, pose.rotations)
     rotations = np.where((turned & skeleton.movable)[..., None], inside, start.rotations)
-    translations = np.where(skeleton.driven[:, None], start.translations, pose.translations)
+    translations = np.where(skeleton.translatable, pose.translations, start.translations)
     allowed = replace(pose, rotations=rotations, translations=translations)
     driven = np.flatnonzero(skeleton.driven & turned.reshape(-1, len(skeleton)).any(axis=0))
     if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed)):

@@ -72,6 +72,23 @@ def test_a_mirrored_pose_is_the_image_of_the_pose_across_the_bodys_own_plane(mix
         np.testing.assert_allclose(at(mixamo, other) - at(mixamo, "Hips"), image @ before[one], atol=3e-3)
 
 
+def test_locations_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
+    mixamo.rotation_euler.z = 0.0
+    mixamo.pose.bones["mixamorig:RightUpLeg"].location = (2.0, 4.0, -3.0)
+    context.view_layer.update()
+    parts = ("Hand", "HandIndex3", "Leg", "Foot")
+    before = {f"{side}{part}": at(mixamo, f"{side}{part}") for part in parts for side in ("Left", "Right")}
+    hips = at(mixamo, "Hips")
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    for part in parts:
+        for one, other in (("Left", "Right"), ("Right", "Left")):
+            image = (before[f"{one}{part}"] - hips) * (-1.0, 1.0, 1.0)
+            np.testing.assert_allclose(at(mixamo, f"{other}{part}") - at(mixamo, "Hips"), image, atol=3e-3)
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    for part, place in before.items():
+        np.testing.assert_allclose(at(mixamo, part), place, atol=1e-4)
+
+
 def test_feet_stand_on_a_moved_plane_and_the_object_may_be_turned(mixamo: Any) -> None:
     plane = make_empty("Plane", (0.0, 0.0, 0.2))
     plane.rotation_euler = (0.1, 0.05, 0.0)
