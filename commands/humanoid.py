@@ -35,7 +35,7 @@ class Body:
     swivel: Mapping[str, float] = field(default_factory=dict[str, float])
     finish: bool = _DEFAULTS.finish
 
-    def method(self, roles: Roles, limits: bool, **tolerances: float) -> Humanoid:
+    def method(self, roles: Roles, limits: bool, **tolerances: Any) -> Humanoid:
         """For core."""
         return Humanoid(roles, **vars(self), limits=limits, **tolerances)
 
