@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, check_free, read_body, write_body
+from .body import Body, Changes, allow, held_back, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import (
     ControlledBody,
@@ -59,15 +59,16 @@ __all__ = [
     "View",
     "acting",
     "all_curves",
+    "allow",
     "armature_to_world",
     "assign",
     "changed_bones",
     "check",
-    "check_free",
     "controls_by_role",
     "count_keys",
     "find_again",
     "find_controlled",
+    "held_back",
     "keyed_range",
     "lead_controls",
     "learned_cone",

@@ -1,17 +1,23 @@
 """An armature as a body: its skeleton with the parts, the present pose, and the way back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core import CoreError, Pose, Skeleton, forward, rotation
 from ..core.humanoid import Roles
+from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
 from .controls import ControlledBody, find_controlled, lead_controls, read_controlled
 from .keys import changed_bones
 from .roles import read_roles
+
+_STILL: Final = 1e-6  # radians: a bone that is turned by less keeps its rotation, within its limits or not
+_HELD: Final = float(np.radians(0.5))  # a bone that is so far from where it was wanted is worth a sentence
+_NAMED: Final = 3  # bones in one sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +70,55 @@ def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
 
 
 def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
-    """Bring the armature to a pose of its body, by its controls where it has some.
+    """Bring the armature to a pose of its body, by its controls where it has some, else as far as `allow` lets it.
 
-    Raises CoreError, with nothing written, where something else decides a bone that would change.
+    Raises CoreError, with nothing written, where no bone is free to change.
     """
     if body.controlled is not None:
         led = lead_controls(object, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
         return Changes(turned, moved, (), [*led.switched])
-    changes, names = check_free(body, pose), body.skeleton.names
+    pose, names = allow(body, pose), body.skeleton.names
+    changes = changed_bones(body.pose, pose)
     write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones})
     rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
     return Changes(rotated, moved, grown)
 
 
-def check_free(body: Body, pose: Pose) -> tuple[NDArray[np.int64], ...]:
-    """The bones that another pose, or poses, of a body without controls turn, move and make longer.
+def allow(body: Body, pose: Pose) -> Pose:
+    """The pose, or poses, that a body without controls can take: what is driven or locked stays, and what the user gave
+    limits keeps them.
 
-    Raises CoreError where something else decides one of them.
+    Raises CoreError where a driven bone is wanted otherwise, and no free one is.
     """
-    changes, names = changed_bones(body.pose, pose), body.skeleton.names
-    for name in (names[bone] for bones in changes for bone in bones):
-        if name in body.rig.driven:
-            raise CoreError(f'"{name}" is decided by {body.rig.driven[name]}; mute that first.')
-    return changes
+    skeleton, start = body.skeleton, body.pose
+    turned = rotation.angle_between(start.rotations, pose.rotations) > _STILL
+    inside, _ = clamp_rotations(skeleton.limits, pose.rotations)
+    rotations = np.where((turned & skeleton.movable)[..., None], inside, start.rotations)
+    translations = np.where(skeleton.translatable, pose.translations, start.translations)
+    allowed = replace(pose, rotations=rotations, translations=translations)
+    driven = np.flatnonzero(skeleton.driven & turned.reshape(-1, len(skeleton)).any(axis=0))
+    if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed)):
+        name = skeleton.names[driven[0]]
+        raise CoreError(f'"{name}" is decided by {body.rig.driven[name]}; mute that first.')
+    return allowed
+
+
+def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
+    """Sentences about bones of a body without controls that are not turned as a pose, or poses, wanted them."""
+    if body.controlled is not None:
+        return []
+    skeleton = body.skeleton
+    off = rotation.angle_between(wanted.rotations, now.rotations).reshape(-1, len(skeleton)).max(axis=0) > _HELD
+    locked = ~skeleton.driven & (~skeleton.movable | skeleton.rotation_locks.any(axis=1))
+    limited = ~skeleton.driven & ~locked
+    groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
+    found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
+    return [f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for names, what in found if names]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    *first, last = [*names[:_NAMED], *more]
+    return f"{', '.join(first)} and {last}" if first else last

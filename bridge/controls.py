@@ -5,7 +5,7 @@ where Blender evaluates them. What is solved there is brought to the controls by
 its part is off, taking it to ride on the part before; Blender evaluates; what is left is turned again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -65,6 +65,7 @@ class ControlledBody:
     rigid (N,)        segments of limbs: they may be stretched now, but not by what turns them
     switches          bone of the body -> (bone, property, value): what has to be so for its control to lead it
     riding            further bones of the rig -> bone of the body: where they are led, that is
+    goals             what IK chains of the rig go after, and their poles
     """
 
     skeleton: Skeleton
@@ -75,6 +76,12 @@ class ControlledBody:
     rigid: Flags
     switches: Mapping[int, tuple[str, str, float]]
     riding: Mapping[int, int]
+    goals: frozenset[int]
+
+    def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
+        """Whether one of these is led with this body alone: it is driven, hangs on what is, or leads a limb by IK."""
+        led = [bone for bone in bones if bone in self.parts()]
+        return any(bone in self.goals or rig.driven_above(bone) or not rig.skeleton.movable[bone] for bone in led)
 
     def parts(self) -> dict[int, int]:
         """Bone of the rig -> bone of the body: its own, those that turn them, and those that ride on them."""
@@ -83,12 +90,13 @@ class ControlledBody:
 
 
 def find_controlled(
-    object: ArmatureObject, rig: Rig, roles: Roles, besides: Iterable[int] = (), along: bool = False
+    object: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = (), along: bool = False
 ) -> ControlledBody | None:
     """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none.
 
     `besides`: other bones that are to ride on the body, as far as they lead a part of it, or are driven by one. Those
-    that led it otherwise than its control does, as by IK, go with it; with `along` all that stand where it stands now.
+    that led it otherwise than its control does, as by IK, go with it, poles of IK with their segment; with `along` all
+    that stand where it stands now. On the first of `besides` the body is moved, if all of it hangs there.
     """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -108,7 +116,10 @@ def find_controlled(
         if bone in eyes:
             controls[bone] = Control(aims=eyes[bone])
             continue
-        control = graph.mover(bone, order) if parent < 0 else graph.turner(bone, parent, controls[parent].turns)
+        if parent < 0:
+            control = graph.mover(bone, order, besides[:1])
+        else:
+            control = graph.turner(bone, parent, controls[parent].turns)
         ik = graph.goal(bone)
         if ik >= 0:
             control = replace(control, moves=ik)
@@ -122,16 +133,19 @@ def find_controlled(
         controls[bone] = control
     if first not in controls:
         return None
-    turners = {control.turns for control in controls.values()}
-    besides = {*besides, *(graph.twins(controls) if along else ())}
-    riding = {bone: graph.part_of(bone, controls) for bone in besides if bone not in controls and bone not in turners}
+    turners = {control.turns: part for part, control in controls.items()}
+    carriers = graph.upstream(controls[first].turns).keys()  # the body leads nothing that it hangs on
+    besides = [*besides, *(graph.twins(controls) - {*besides} if along else ())]
+    riding = {bone: turners.get(bone, graph.part_of(bone, controls)) for bone in besides
+              if bone not in controls and bone not in carriers}  # fmt: skip
     riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # they go their own ways
     body = dict(controls)
     for bone, part in riding.items():
         first_led = next((other for other in body if bone in graph.upstream(other)), part)
         switched = graph.switch(first_led, body[first_led].turns) is not None
-        if switched and graph.moving[bone] and not graph.hangs(bone, part, body):
-            order[bone], controls[bone] = part, Control(bone, bone)
+        goes_along = switched and bone not in turners and graph.moving[bone] and not graph.hangs(bone, part, body)
+        order[bone] = part
+        controls[bone] = Control(bone, bone) if goes_along else Control(moves=bone if bone in graph.poles else -1)
     bones = [bone for bone in order if bone in controls]
     return _hung(rig.skeleton, roles, bones, order, controls, graph, riding)
 
@@ -151,7 +165,7 @@ def lone_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
     controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
     apart = np.zeros(count, bool)
     roles = replace(roles, bones={}, twist={}, limbs={})
-    return ControlledBody(skeleton, roles, np.array(numbers), controls, apart, apart, {}, {})
+    return ControlledBody(skeleton, roles, np.array(numbers), controls, apart, apart, {}, {}, frozenset())
 
 
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
@@ -192,7 +206,8 @@ class _Graph:
         self.above: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
         self.turned_by = [set(above) for above in self.above]  # without what matters by its place alone
         self.in_chains: set[int] = set()
-        self._goals: dict[int, int] = {}
+        self.goals: dict[int, int] = {}
+        self.poles: set[int] = set()  # free bones that say where an IK chain bends to
         self.gazes: dict[int, int] = {}  # eyeballs, and the free bones that they aim at
         for bone in object.pose.bones:
             for constraint in bone.constraints:
@@ -220,10 +235,13 @@ class _Graph:
         index = self.rig.skeleton.index
         target = index(constraint.subtarget) if constraint.subtarget in self.object.pose.bones else -1
         chain = [index(name) for name in decided_by(constraint, bone)]
+        if constraint.pole_subtarget in self.object.pose.bones:
+            pole = index(constraint.pole_subtarget)
+            self.poles |= {pole} if self.rig.skeleton.translatable[pole].all() else set()
         self.in_chains |= set(chain)
         if target >= 0 and self.rig.skeleton.translatable[target].all():
             for below in bone.children:
-                self._goals.setdefault(index(below.name), target)
+                self.goals.setdefault(index(below.name), target)
 
     def upstream(self, bone: int) -> dict[int, int]:
         """All that a bone depends on, with the number of steps to it."""
@@ -243,20 +261,21 @@ class _Graph:
         near.sort(key=lambda other: (above not in self.upstream(other), steps[other], other))
         return Control(turns=near[0]) if near else Control()
 
-    def mover(self, bone: int, body: Iterable[int]) -> Control:
-        """The free bone nearest to the hips on which the whole body hangs."""
-        if self.turning[bone] and self.rig.skeleton.translatable[bone].all():
-            return Control(bone, bone)
+    def mover(self, bone: int, body: Iterable[int], wanted: Sequence[int]) -> Control:
+        """The free bone nearest to the hips on which the whole body hangs; one of `wanted` before others."""
         carried = [other for other in body if not self.turning[other]]
         places = self.rest[:, :, 3]
         able = [other for other in self.upstream(bone) if self.moving[other]]
         able = [other for other in able if all(other in self.upstream(part) for part in carried)]
-        able.sort(key=lambda other: float(np.linalg.norm(places[other] - places[bone])))
+        own = bone if self.turning[bone] and self.rig.skeleton.translatable[bone].all() else -1
+        if own >= 0 and (own in wanted or not {*able} & {*wanted}):
+            return Control(own, own)
+        able.sort(key=lambda other: (other not in wanted, float(np.linalg.norm(places[other] - places[bone]))))
         return Control(able[0], able[0]) if able else Control(turns=bone if self.turning[bone] else -1)
 
     def goal(self, bone: int) -> int:
         """The bone that leads an IK chain to this one's head; -1: none."""
-        return self._goals.get(bone, -1) if bone not in self.in_chains else -1
+        return self.goals.get(bone, -1) if bone not in self.in_chains else -1
 
     def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
         """The part that a bone leads, of several the nearest; if bones drive it the one it hangs on; -1: none."""
@@ -358,7 +377,7 @@ def _hung(
     hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
     return ControlledBody(
         body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches,
-        {bone: place[part] for bone, part in riding.items()},
+        {bone: place[part] for bone, part in riding.items()}, frozenset({*graph.goals.values(), *graph.poles}),
     )  # fmt: skip
 
 
@@ -410,6 +429,8 @@ def lead_controls(
     before = _set_switches(object, controlled, pose, present)
     bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist()} - {-1})
     errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
+    parents = controlled.skeleton.parents
+    bent_above = (parents >= 0) & (turned[parents] < 0)  # by IK, which may twist what hangs there in any round
     # parts whose own twist no control gives: eyes, and halves of an arm beside twist bones
     stubborn = aims >= 0
     try:
@@ -421,14 +442,14 @@ def lead_controls(
             change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) what each part is off
             swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
             twist, before_twist = 2.0 * np.arccos(np.clip(twisted[:, 0], -1.0, 1.0)), twist
-            stubborn |= (twist > _THERE) & (twist > _EASED * before_twist)
+            stubborn |= (twist > _THERE) & (twist > _EASED * before_twist) & ~bent_above
             change = np.where(stubborn[:, None], swing, change)
             errors = np.zeros(len(wanted))
             errors[led] = rotation.angle_between(change[led], rotation.IDENTITY)
             far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
             if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
                 break
-            if passing and errors.max() < _GLANCE and far.max() < _SEEN:
+            if passing and errors.max() < _GLANCE and far[(turned >= 0) | (moved >= 0)].max() < _SEEN:
                 break
             now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, aims)
             write_pose(object, rig, now, bones)
@@ -460,7 +481,9 @@ def _turned(
     bones = turners[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
     hangs = controlled.hangs[parts][:, None]
-    carried = np.where(hangs, change[controlled.skeleton.parents[parts]], rotation.IDENTITY)
+    # segments that IK bends go where it bends them, which only Blender knows
+    above = controlled.skeleton.parents[parts]
+    carried = np.where(hangs & (turners[above] >= 0)[:, None], change[above], rotation.IDENTITY)
     after = rotation.mul(change[parts], turns[bones])
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
     parts = np.flatnonzero(movers >= 0)

@@ -100,11 +100,9 @@ def write_motion(
     """
     _check_target(object, action, new=True)
     here, count = read_pose(object, rig), len(motion)
-    now = Pose.trusted(
-        *(np.broadcast_to(part, (count, *part.shape)) for part in (here.rotations, here.translations)),
-        None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape)),
-        None,
-    )
+    rotations, translations = (np.broadcast_to(p, (count, *p.shape)) for p in (here.rotations, here.translations))
+    scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
+    now = Pose.trusted(rotations, translations, scales, None)
     turned, moved, grown = changed_bones(now, motion.pose)
     channels = _channels(object, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist(), [])
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales

@@ -32,7 +32,7 @@ def read_learned(bone: Any) -> Polygon:
         around = np.arange(1, len(rows))
         fan = np.stack([np.zeros(len(around), int), around, np.roll(around, -1)], axis=1)
         return Polygon(rows[:, :2], fan, rows[:, 2], rows[:, 3])
-    except (ValueError, IndexError, CoreError) as error:
+    except (ValueError, IndexError, TypeError, CoreError) as error:
         raise BridgeError(f'The learned limits of "{bone.name}" are damaged; learn them again.') from error
 
 

@@ -11,12 +11,14 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Pose
+from ..core import CoreError, Pose, Skeleton, Solution, rotation
 from ..core.pose import stack
-from .edit import Bones, Edit, Progress
+from ..core.rotation import Array, lengths
+from .edit import POSITION, ROTATION, Bones, Edit, Progress
 from .fields import check_range
-from .led import lead, set_switches
-from .takes import step, unkeyed_kept
+from .led import lead, seen_by, set_switches
+from .report import GoalReport
+from .takes import Take, record, step, unkeyed_kept
 from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
 
 # What a tool is called here, its operator, and settings that come with the name.
@@ -122,29 +124,31 @@ class BodyEdit(Edit):
     ) -> None:
         here = context.scene.frame_current
         super().__init__(context, object, frames or (here, here))
-        self.keyed, self.led = keyed, None
+        self.keyed, self.led, self.at = keyed, None, None if frames is None else self.before.frames
         kind: Any = getattr(bpy.types, f"POISE_OT_{TOOLS[tool][0]}")
         bodies: list[bridge.Body] = []
-        poses: list[Pose] = []
+        found: list[Pose | Solution] = []
 
         def note() -> None:
             context.view_layer.update()
             bodies.append(bridge.read_body(object))
-            poses.append(kind.pose(settings, context, object, bodies[-1]))
+            found.append(kind.pose(settings, context, object, bodies[-1]))
 
         if frames is None:
             note()
         else:
             with unkeyed_kept(context, object):
                 step(context, self.before.frames, note)
-        controlled, wanted = bodies[0].controlled, stack(poses)
+        self.body, self.wanted = bodies[0], stack([pose_of(one) for one in found])
+        self.solutions = [one for one in found if isinstance(one, Solution)]
+        controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.led, _ = lead(context, object, self.rig, controlled, self.before, wanted, frames is not None)
             self.found = self.led.motion
             return
-        stood = replace(bodies[0], pose=stack([one.pose for one in bodies]))
-        bridge.check_free(stood, wanted)
-        self.before, self.found = (replace(self.before, pose=pose) for pose in (stood.pose, wanted))
+        stood = replace(self.body, pose=stack([one.pose for one in bodies]))
+        poses = (stood.pose, bridge.allow(stood, wanted))
+        self.before, self.found = (replace(self.before, pose=pose) for pose in poses)
 
     def change(self, progress: Progress) -> None:
         self.after = self.found
@@ -158,3 +162,53 @@ class BodyEdit(Edit):
         if self.led is not None:
             set_switches(object, self.led, self.keyed)
         return written
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        self.take = record(bpy.context, object, self.at)
+        return report_goals(self.body, self.solutions, self.take)
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        return (*explain_goals(goals, self.solutions), *bridge.held_back(self.body, self.wanted, self.after.pose))
+
+
+def pose_of(found: Pose | Solution) -> Pose:
+    """What a tool found: the pose, or that of what was solved."""
+    return found.pose if isinstance(found, Solution) else found
+
+
+def report_goals(body: bridge.Body, solutions: Sequence[Solution], take: Take) -> tuple[GoalReport, ...]:
+    """How the goals of what a tool solved in each frame are met, as Blender shows the body; none if it solved none."""
+    seen = seen_by(body.controlled, take)
+    return tuple(
+        _report(body.skeleton, [goals[number] for goals in asked], seen)
+        for asked in [[solution.goals for solution in solutions]]
+        for number in range(len(asked[0]) if asked else 0)
+    )
+
+
+def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution]) -> list[str]:
+    """A sentence for each goal that is missed: where by most, and what was in the way there."""
+    sentences: list[str] = []
+    for number, report in enumerate(reports):
+        if not report.met.all():
+            reasons = solutions[report.worst].reasons(number)
+            sentences.append(report.sentence() + (f": {', '.join(reasons)}" if reasons else ""))
+    return sentences
+
+
+def _report(skeleton: Skeleton, goals: Sequence[Any], take: Take) -> GoalReport:
+    bone = skeleton.index(goals[0].bone)
+
+    def wanted(name: str) -> Array:
+        return np.stack([getattr(goal, name) for goal in goals])
+
+    here, there = take.point(bone, goals[0].point), wanted("position")
+    return GoalReport(
+        bone=skeleton.names[bone],
+        kind="body",
+        frames=take.frames,
+        position_error=lengths(take.places_in("world", here) - take.places_in("world", there)),
+        rotation_error=np.degrees(rotation.angle_between(take.stand(bone), wanted("rotation"))),
+        position_tolerance=POSITION,
+        rotation_tolerance=ROTATION,
+    )

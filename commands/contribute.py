@@ -14,7 +14,7 @@ from ..core.contribution import PRESETS, learn, preset, with_hinges
 from .ccd import Ccd, actuations_data, list_text, read_list_file
 from .fields import read_range
 from .files import write_whole
-from .job import read
+from .job import on_bones, read
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
 
 _OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here
@@ -57,6 +57,8 @@ def contribute(arguments: argparse.Namespace) -> int:
         raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
     object = armature_of(job.armature)
     skeleton = bridge.read_rig(object).skeleton
+    roles = bridge.read_roles(object, skeleton, bridge.mapping_to_corrections(object, job.roles))
+    job = on_bones(job, roles, skeleton.names)
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
     if wrong is not None:
@@ -65,7 +67,6 @@ def contribute(arguments: argparse.Namespace) -> int:
         listed = read_list_file(arguments.list)
     else:
         with_effector = any(goal.point != "head" for goal in job.goals)
-        roles = bridge.read_roles(object, skeleton)
         listed = Ccd(actuations=preset(arguments.preset, skeleton, base, effector, roles, with_effector))
     ccd = (job.ccd or Ccd()).over(listed)
     return carry_out(arguments, replace(job, ccd=replace(ccd, base=base)), texts)

@@ -77,7 +77,7 @@ class Edit:
             method=self.method,
             seconds=self.seconds,
             goals=goals,
-            explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
+            explanations=self.explain(goals),
             action=None if written is None else written.name,
             rotated=tuple(names[bone] for bone in turned),
             moved=tuple(names[bone] for bone in moved),
@@ -99,6 +99,10 @@ class Edit:
     def look(self, object: Any) -> tuple[Motion, NDArray[np.float64]]:
         """The motion that the armature has now, and its world matrices (F, 4, 4)."""
         return bridge.read_motion(object, self.rig, self.before.frames)
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        """Sentences about what was measured."""
+        return tuple(goal.sentence() for goal in goals if not goal.met.all())
 
     def _report(self, motion: Motion, worlds: NDArray[np.float64], pin: TimedPin) -> GoalReport:
         on = slice(*pin.span(motion))

@@ -49,18 +49,15 @@ def read_fields(
     data: object,
     where: str,
     known: Sequence[str],
-    later: Sequence[str] = (),
     elsewhere: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The fields of a JSON object, all of them known; `elsewhere` has those of other places, with the place."""
     if not isinstance(data, dict):
-        raise CoreError(f"{where or 'The job'}: needs an object in braces, not {shown(data)}.")
+        raise CoreError(f"{where or 'The file'}: needs an object in braces, not {shown(data)}.")
     for name in data:
         path = f"{where}.{name}" if where else str(name)
         if name in known:
             continue
-        if name in later:
-            raise CoreError(f"{path}: comes with a later version of Poise.")
         if elsewhere and name in elsewhere:
             raise CoreError(f"{path}: only {elsewhere[name]}.")
         near = difflib.get_close_matches(str(name), known, 1)

@@ -102,13 +102,11 @@ def pose_at(
 ) -> Pose:
     """The pose at a moment, of the body that is `controlled` if it is; actions are looked at without being assigned."""
 
-    nobody: Any = {}  # is followed
-
     def at(frame: float) -> Pose:
         if controlled is None:
             return bridge.read_motion(object, rig, [frame])[0].pose[0]
         with unkeyed_kept(context, object):
-            return bridge.read_controlled(controlled, record(context, object, np.array([frame]), nobody).matrices[0])
+            return bridge.read_controlled(controlled, record(context, object, np.array([frame])).matrices[0])
 
     if moment.action is None:
         if moment.frame is not None:

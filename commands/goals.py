@@ -7,11 +7,13 @@ is in the units of the armature.
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
 
 from ..core import CoreError
+from ..core.humanoid import Roles
 from .fields import (
     FRAME_LIMIT,
     read_between,
@@ -33,7 +35,7 @@ Point = Literal["head", "tail"] | tuple[float, ...]
 Bound = Literal["exactly", "at most", "at least"]
 Kind = Literal["pin", "drag", "look_at", "distance", "balance"]
 
-_ALWAYS: Final = ("bone", "frames", "ease", "weight", "priority", "point")
+_ALWAYS: Final = ("bone", "role", "frames", "ease", "weight", "priority", "point")
 _PLACED: Final = (*_ALWAYS, "pin", "at", "position", "rotation", "relative_to", "axes", "rotation_axes")
 _LOOKING: Final = (*_ALWAYS, "look_at", "axis", "relative_to")
 _APART: Final = (*_ALWAYS, "distance", "to", "to_point", "bound")
@@ -51,7 +53,6 @@ _ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
         for field in fields
     }
 )
-_LATER: Final = ("role",)
 _BOUNDS: Final = ("exactly", "at most", "at least")
 _AXES: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
     {
@@ -103,10 +104,14 @@ Target = Held | Fixed | Followed | Path
 
 @dataclass(frozen=True)
 class _Wish:
-    """What all goals have. `frames` None: as long as the job; `priority` None: what `wins` says."""
+    """What all goals have. `frames` None: as long as the job; `priority` None: what `wins` says.
+
+    One that names a `role` has no `bone` until `on_bone` says which that is.
+    """
 
     bone: str
     _: KW_ONLY
+    role: str | None = None
     point: Point = "head"
     space: Space = "world"
     frames: tuple[int, int] | None = None
@@ -208,11 +213,14 @@ def read_goal(data: object, where: str, space: Space) -> Wish:
     """A goal from JSON data."""
     looks, apart = (isinstance(data, dict) and name in data for name in ("look_at", "distance"))
     known = _LOOKING if looks else _APART if apart else _PLACED
-    fields = read_fields(data, where, known, _LATER, _ELSEWHERE)
-    if "bone" not in fields:
-        raise CoreError(f"{where}.bone: missing.")
-    bone = read_name(fields["bone"], f"{where}.bone")
+    fields = read_fields(data, where, known, elsewhere=_ELSEWHERE)
+    if "bone" not in fields and "role" not in fields:
+        raise CoreError(f'{where}.bone: missing; name a bone, or its "role".')
+    if "bone" in fields and "role" in fields:
+        raise CoreError(f"{where}.role: the bone is named already; leave one of them out.")
+    bone = read_name(fields["bone"], f"{where}.bone") if "bone" in fields else ""
     common = {
+        "role": read_name(fields["role"], f"{where}.role") if "role" in fields else None,
         "point": _point(fields.get("point", "head"), f"{where}.point"),
         "space": space,
         "frames": read_range(fields["frames"], f"{where}.frames") if "frames" in fields else None,
@@ -222,9 +230,27 @@ def read_goal(data: object, where: str, space: Space) -> Wish:
     }
     own = (_look_at if looks else _distance if apart else _placed)(fields, where)
     goal = (LookAtGoal if looks else DistanceGoal if apart else JobGoal)(bone, **own, **common)
+    return _led_by_others(goal, where)
+
+
+def on_bone(goal: Wish, where: str, roles: Roles, names: tuple[str, ...]) -> Wish:
+    """The goal of a part of the body as one of its bone, of several (spine, tail, finger) of the last."""
+    if goal.role is None:
+        return goal
+    known = {**roles.limbs, **{role: roles.chain(role) for role in roles.bones}}
+    if not known.get(goal.role):
+        near = get_close_matches(goal.role, [role for role, chain in known.items() if chain], 1)
+        what = f'no "{goal.role}" is found in this armature'
+        raise CoreError(
+            f"{where}.role: {what}" + (f'; did you mean "{near[0]}"?' if near else ', and "roles" does not say it.')
+        )
+    return _led_by_others(replace(goal, bone=names[known[goal.role][-1]]), where)
+
+
+def _led_by_others(goal: Wish, where: str) -> Wish:
     for field, other in goal.others.items():
-        if other == bone:
-            raise CoreError(f'{where}.{field}: "{bone}" cannot be led by itself; name another bone.')
+        if other == goal.bone:
+            raise CoreError(f'{where}.{field}: "{other}" cannot be led by itself; name another bone.')
     return goal
 
 

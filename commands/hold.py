@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -39,9 +39,9 @@ class BodyMotion(Edit):
     def look(self, object: Any) -> tuple[Motion, Array]:
         if self.controlled is None:
             return super().look(object)
-        frames, nobody = self._channels.frames, cast("Any", {})  # is followed
+        frames = self._channels.frames
         with unkeyed_kept(bpy.context, object):
-            take = record(bpy.context, object, frames, nobody)
+            take = record(bpy.context, object, frames)
         return Motion(bridge.read_controlled(self.controlled, take.matrices), frames, self._channels.fps), take.worlds
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:

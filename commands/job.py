@@ -22,11 +22,12 @@ What JOB.json leaves open, as decided here:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any, Final, Literal
 
 from ..core import CoreError
+from ..core.humanoid import Roles
 from .ccd import Ccd, read_ccd
 from .fields import (
     FRAME_LIMIT,
@@ -41,11 +42,11 @@ from .fields import (
     read_range,
     shown,
 )
-from .goals import JobBalance, JobGoal, Wish, read_balance, read_by_bone, read_goal, read_stiffness
+from .goals import JobBalance, JobGoal, Wish, on_bone, read_balance, read_by_bone, read_goal, read_stiffness
 from .humanoid import Body, read_humanoid
 from .roles import RoleMapping, parse_mapping, read_mapping
 
-__all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "parse", "read"]
+__all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "on_bones", "parse", "read"]
 
 VERSION: Final = 1
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
@@ -207,6 +208,12 @@ def parse(data: object, folder: FilePath | None = None) -> Job:
         stretch=read_flag(fields.get("stretch", False), "stretch"),
         roles=_roles(fields.get("roles", {}), folder or FilePath()),
     )
+
+
+def on_bones(job: Job, roles: Roles, names: tuple[str, ...]) -> Job:
+    """The job for one armature: goals of parts of the body are goals of its bones."""
+    goals = (on_bone(goal, f"goals[{number}]", roles, names) for number, goal in enumerate(job.goals))
+    return replace(job, goals=tuple(goals))
 
 
 def _roles(data: object, folder: FilePath) -> RoleMapping:

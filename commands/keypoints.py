@@ -259,7 +259,7 @@ def measured(context: Any, object: Any, taker: Taker, ends: Sequence[Goal], fram
     """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
     if not ends:
         return ()
-    take, skeleton, found = record(context, object, frames, ()), taker.actor.skeleton, list[GoalReport]()
+    take, skeleton, found = record(context, object, frames), taker.actor.skeleton, list[GoalReport]()
     own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
     for goal in ends:
         bone = skeleton.index(goal.bone)

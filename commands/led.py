@@ -26,16 +26,14 @@ class Led:
 
 
 def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
-    """The body for a job that names bones which only controls bring anywhere; None for any other.
+    """The body for a job that names bones which only controls bring anywhere, or what IK goes after; else None.
 
-    Raises CoreError for a goal of such a job that names a bone which is no part of the body.
+    Raises CoreError for a goal of such a job that names a bone which neither is a part of the body nor leads one.
     """
-    skeleton = rig.skeleton
-    named = {skeleton.index(goal.bone) for goal in job.goals}
-    if not any(rig.driven_above(bone) or not skeleton.movable[bone] for bone in named):
-        return None
-    controlled = bridge.find_controlled(object, rig, roles)
-    if controlled is None or not named.intersection(controlled.bones.tolist()):
+    led_first = sorted(job.goals, key=lambda goal: goal.kind == "pin")
+    named = [rig.skeleton.index(bone) for goal in led_first for bone in (goal.bone, *goal.others.values())]
+    controlled = bridge.find_controlled(object, rig, roles, named)
+    if controlled is None or not controlled.serves(rig, named):
         return None
     for number, goal in enumerate(job.goals):
         for bone in (goal.bone, *goal.others.values()):

@@ -13,7 +13,7 @@ from ..core import CoreError, Goal
 from ..core.rotation import Array
 from .fields import LARGEST
 from .goals import Fixed, Followed, JobBalance, JobGoal, Target
-from .humanoid import Body
+from .humanoid import settings_of
 from .job import Job, Limits, Write
 
 WORLD: Final = "WORLD"
@@ -97,7 +97,9 @@ def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Wri
         )
     if object.poise_method == "HUMANOID":
         write = write or Write(key=frames is not None)
-        return Job(goals, frames=frames, write=write, limits=bool(LIMITS[object.poise_limits]), humanoid=Body())
+        return Job(
+            goals, frames=frames, write=write, limits=bool(LIMITS[object.poise_limits]), humanoid=settings_of(object)
+        )
     return Job(
         goals,
         frames=frames,

@@ -16,7 +16,7 @@ from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import with_anatomy
 from ..core.rotation import Array
 from .chains import find_chain, method_of
-from .job import Job
+from .job import Job, on_bones
 from .led import find_led, lead, seen_by, set_switches, settled
 from .report import GoalReport, Report
 from .takes import Take, record, unkeyed_kept
@@ -39,8 +39,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     clock = [perf_counter()]
     context.view_layer.update()
     rig = bridge.read_rig(object)
-    _check_bones(rig, job)
     roles = bridge.read_roles(object, rig.skeleton, bridge.mapping_to_corrections(object, job.roles))
+    job = on_bones(job, roles, rig.skeleton.names)
+    _check_bones(rig, job)
     controlled = find_led(object, rig, roles, job)
     motion, before, at = _read(context, object, rig, job)
     check_scale(job.goals, job.balance, before)
@@ -230,7 +231,8 @@ def _solution(
         method = job.ccd.method(bool(job.limits), position_tolerance)
         return solve(limited, pose, goals, replace(method, bends=bends))
     if job.humanoid is not None:
-        body = job.humanoid.method(roles, bool(job.limits), position_tolerance, rotation_tolerance)
+        tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
+        body = job.humanoid.method(roles, bool(job.limits), **tolerances)
         return solve(writable, pose, goals, body)
     method = PinAndDrag(
         limits=job.limits,

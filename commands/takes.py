@@ -14,6 +14,7 @@ from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .goals import Space
 
+NOBODY: Final[Mapping[Any, Any]] = {}
 _EVEN: Final = 1e-4  # largest stretches of an object that differ by less, as a share, are one scale
 
 Frame = Space | int  # what numbers are in: the world, the armature, or the frame of a bone in the armature's units
@@ -89,7 +90,7 @@ class Take:
         return bool(np.all(stretches[:, 0] - stretches[:, 2] <= _EVEN * stretches[:, 0]))
 
 
-def record(context: Any, object: Any, frames: Array | None, follow: Mapping[Any, Any]) -> Take:
+def record(context: Any, object: Any, frames: Array | None, follow: Mapping[Any, Any] = NOBODY) -> Take:
     """Bones, armature object and objects to follow as Blender evaluates them; `frames` None: as they stand now."""
     take: list[tuple[Array, ...]] = []
 

@@ -81,7 +81,7 @@ def tell_report(arguments: argparse.Namespace, report: Report, texts: list[Path]
     frames = len(report.frames)
     tell(
         f"{report.armature}: {report.converged_frames} of {frames} {'frame' if frames == 1 else 'frames'} met, "
-        f"{len(report.rotated)} bones turned, "
+        f"{len(report.rotated)} {'bone' if len(report.rotated) == 1 else 'bones'} turned, "
         + (f"{len(report.grown)} stretched, " if report.grown else "")
         + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )

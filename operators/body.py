@@ -6,7 +6,9 @@ import numpy as np
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
-from ..core import CoreError, Pose
+from ..commands.body import explain_goals, pose_of, report_goals
+from ..commands.takes import record
+from ..core import CoreError, Pose, Solution
 from ..core.humanoid import SIDES
 from ..core.humanoid.ground import Plane
 from ..core.rotation import Array
@@ -22,7 +24,8 @@ _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 
 
 class BodyTool(Tool):
-    """A tool that poses a body by its parts: `pose` returns the new pose of what was read, or raises CoreError.
+    """A tool that poses a body by its parts: `pose` returns the new pose of what was read, or what was solved for it,
+    or raises CoreError.
 
     `pose` asks of `self` nothing but the tool's settings, so that headless a namespace with these will do.
     """
@@ -33,15 +36,19 @@ class BodyTool(Tool):
             raise CoreError(refusal)
         context.view_layer.update()
         body = bridge.read_body(object)
-        changes = bridge.write_body(object, body, self.pose(context, object, body))
+        found = self.pose(context, object, body)
+        changes = bridge.write_body(object, body, pose_of(found))
         keyed = autokey.key(context, object, changes.rotated, changes.moved, changes.grown)
         autokey.key_switches(object, changes.switched, keyed)
         changed = len({*changes.rotated, *changes.moved, *changes.grown})
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
-        return "INFO", ", ".join(said)
+        solved = [found] if isinstance(found, Solution) else []
+        missed = explain_goals(report_goals(body, solved, record(context, object, None)), solved)
+        missed += bridge.held_back(body, pose_of(found), bridge.read_body(object).pose)
+        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
+    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:
         """The pose as it is to be."""
         raise NotImplementedError
 

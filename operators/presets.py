@@ -6,6 +6,7 @@ import bpy
 from bl_operators.presets import AddPresetBase, ExecutePreset
 from bpy.props import StringProperty
 
+from ..properties import humanoid
 from ..properties.pins import SOLVER
 from .tool import OfArmature
 
@@ -21,7 +22,7 @@ class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
     preset_menu = _LIST
     preset_subdir = FOLDER
     preset_defines = ["object = bpy.context.active_object"]
-    preset_values = [f"object.poise_{name}" for name in SOLVER]
+    preset_values = [f"object.poise_{name}" for name in (*SOLVER, *humanoid.SETTINGS)]
 
 
 class POISE_OT_use_preset(OfArmature, bpy.types.Operator):

@@ -124,6 +124,8 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
         operator: Any = self
         path = Path(operator.filepath)
         mapping = mapping_of(find_parts(object))
+        if not mapping["roles"]:
+            raise CoreError("No part of a human body is found here; there is nothing to save.")
         check_place(path)
         write_whole(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
         return "INFO", f'Wrote {counted(len(mapping["roles"]), "part")} to "{path.name}"'
@@ -141,6 +143,8 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         operator: Any = self
         mapping = read_mapping(Path(operator.filepath))
+        if not mapping:
+            raise CoreError("The file names no part of a body.")
         said = {bone.name: "" for bone in object.pose.bones if bone.poise_role}
         bridge.write_corrections(object, {**said, **bridge.mapping_to_corrections(object, mapping)})
         return "INFO", f"Took {counted(len(mapping), 'part')} from the file"

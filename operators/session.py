@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import ControlledBody, Grab
+from ..commands.humanoid import settings_of
 from ..commands.pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports
 from ..core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ..core.goals import AnyGoal
@@ -104,7 +105,7 @@ class Session:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
-        """The controls' body, where what is grabbed is of its bones and controls, and some of it hangs on others.
+        """The controls' body, where what is grabbed is of its bones and controls, and it or a pin hangs on others.
 
         Or, of such a rig, what is grabbed alone, where it has a location of its own and hangs on driven bones, or eyes
         aim at it.
@@ -112,12 +113,11 @@ class Session:
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
-        hang = {bone for bone in (*own, *pinned) if self.rig.driven_above(bone) or not self.rig.skeleton.movable[bone]}
-        controlled = bridge.find_controlled(object, self.rig, self._roles, hang, along=True)
+        controlled = bridge.find_controlled(object, self.rig, self._roles, (*own, *pinned), along=True)
         if controlled is None:
             return None
         parts = controlled.parts()
-        if own[0] in parts and any(bone in parts and bone in hang for bone in own):
+        if own[0] in parts and controlled.serves(self.rig, (*own, *pinned)):
             return controlled
         names = with_other_side(object, [grab.bone for grab in grabs])
         aimed_at = {control.aims for control in controlled.controls}
@@ -208,7 +208,7 @@ class Session:
         """What knows how a body moves, about the pose at the press."""
         self._balanced = object.poise_use_balance and not self._alone
         if object.poise_method == "HUMANOID" and not self._alone:
-            return self.skeleton, Humanoid(self._roles, limits=bool(LIMITS[object.poise_limits]))
+            return self.skeleton, settings_of(object).method(self._roles, bool(LIMITS[object.poise_limits]))
         if self._balanced:
             try:
                 supports(self._holding())

@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Final
 
-from . import body, chains, generate, keypoints, motion, pins, rig, toolbar
+from . import body, chains, generate, humanoid, keypoints, motion, pins, rig, toolbar
 
 CLASSES = (
     *rig.CLASSES,
     *pins.CLASSES,
+    *humanoid.CLASSES,
     *body.CLASSES,
     *chains.CLASSES,
     *motion.CLASSES,

@@ -102,7 +102,6 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         column.row().prop(object, "poise_method", expand=True)
         column.row().prop(object, "poise_limits", expand=True)
         if object.poise_method == "HUMANOID":
-            draw_sentence(column, context, "The other settings are those of the method Pins", "INFO")
             return
         column.row().prop(object, "poise_wins", expand=True)
         column.prop(object, "poise_root")

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import bpy
 
-from . import ccd, generate, keypoints, marks, motion, pins, roles, survey
+from . import ccd, generate, humanoid, keypoints, marks, motion, pins, roles, survey
 
 CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *motion.CLASSES, *generate.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
 OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, pins.SETTINGS),
+    (bpy.types.Object, humanoid.SETTINGS),
     (bpy.types.Object, ccd.SETTINGS),
     (bpy.types.Object, motion.TIMED),
     (bpy.types.Object, generate.GENERATED),

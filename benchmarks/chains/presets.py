@@ -115,7 +115,7 @@ def draw(axes: Any, name: str, rig: str) -> None:
 
 def main(file: Path) -> None:
     pyplot = pyplot_for()
-    from matplotlib.lines import Line2D
+    from matplotlib.lines import Line2D  # pyright: ignore[reportMissingImports]
 
     rows = dict.fromkeys(CHAINS, BODIES) | OTHERS
     figure, table = pyplot.subplots(3, len(rows), figsize=(2.0 * len(rows), 6.0))

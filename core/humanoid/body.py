@@ -78,7 +78,10 @@ def _other_side(role: str) -> str:
 
 
 def find_body(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> Body | None:
-    """Two arms, or an arm and two legs, or all; None for less, and if the trunk lies as an animal's."""
+    """Two arms, or an arm and two legs, or all; None for less, and if the trunk lies as an animal's.
+
+    Two legs alone are a body's by their names, if a head stands upright over them and nothing else has sides.
+    """
     named = named_limbs(tree, readings)
     shaped = _shaped_limbs(tree, readings, shape)
     whole = whole_limbs(tree, named)
@@ -89,7 +92,7 @@ def find_body(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> B
                 roles = [f"{part}.{side}" for part in PARTS[kind]]
                 kept = {role: bone for role, bone in body.limbs.items() if role not in roles}
                 body.limbs = kept | {role: named[role] for role in roles if role in named}
-    elif {("arm", "L"), ("arm", "R")} <= whole or len(whole) == 3:
+    elif {("arm", "L"), ("arm", "R")} <= whole or len(whole) == 3 or _walks(tree, readings, named, whole):
         body = Body({f"{p}.{s}": named[f"{p}.{s}"] for k, s in whole for p in PARTS[k] if f"{p}.{s}" in named}, True)
     else:
         return None
@@ -143,12 +146,12 @@ def _pick(tree: Tree, readings: Sequence[Reading], role: str, among: Sequence[in
 
 
 def whole_limbs(tree: Tree, limbs: Mapping[str, int]) -> set[tuple[str, str]]:
-    """(kind, side) of limbs with all three bones; the last may be missing where the second ends in a fan."""
+    """(kind, side) of limbs with all three bones; the last may be missing where the limb ends, or fans out."""
     whole: set[tuple[str, str]] = set()
     for kind, parts in THREE.items():
         for side in SIDES:
             upper, lower, end = (limbs.get(f"{part}.{side}", -1) for part in parts)
-            if upper >= 0 and lower >= 0 and (end >= 0 or _fans_out(tree, lower)):
+            if upper >= 0 and lower >= 0 and (end >= 0 or not tree.children[lower] or _fans_out(tree, lower)):
                 whole.add((kind, side))
     return whole
 
@@ -189,6 +192,19 @@ def _stands(tree: Tree, body: Body) -> bool:
     return angle(shoulders - hips, hips - ankles) < UPRIGHT
 
 
+def _walks(tree: Tree, readings: Sequence[Reading], named: Mapping[str, int], whole: set[tuple[str, str]]) -> bool:
+    """Whether two legs carry a head upright, and nothing beside them but the head's own parts has a side."""
+    heads = [bone for bone in tree.members if readings[bone].part == "head" and not readings[bone].side]
+    if whole != {("leg", "L"), ("leg", "R")} or not heads:
+        return False
+    head = min(heads, key=lambda bone: tree.depth[bone])
+    thighs, shins = ([named[f"{part}.{side}"] for side in SIDES] for part in ("thigh", "shin"))
+    aside = [bone for bone in tree.members if readings[bone].side and not tree.below(bone, head)]
+    hips, knees = (tree.heads[bones].mean(axis=0) for bones in (thighs, shins))
+    upright = angle(tree.heads[head] - hips, hips - knees) < UPRIGHT
+    return upright and all(any(tree.below(bone, thigh) or bone == thigh for thigh in thighs) for bone in aside)
+
+
 def joints(tree: Tree, body: Body, kind: str, count: int = 3) -> Array:
     """(n, count, 3): the first joints of the limbs that have as many."""
     chains = [chain[:count] for chain in body.chains(kind) if len(chain) >= count]
@@ -202,7 +218,9 @@ def trunk_way(tree: Tree, body: Body) -> Array:
         hips, shoulders = (tree.heads[bones].mean(axis=0) for bones in ends)
         return unit(shoulders - hips)
     if ends[0]:
-        return unit(tree.heads[ends[0]].mean(axis=0) - joints(tree, body, "leg")[:, 2].mean(axis=0))
+        return unit(
+            tree.heads[ends[0]].mean(axis=0) - tree.heads[[chain[-1] for chain in body.chains("leg")]].mean(axis=0)
+        )
     chest = tree.common(*ends[1])
     return unit(tree.tips[chest] - tree.heads[tree.ancestors(chest)[-1]]) if chest >= 0 else np.array([0.0, 0.0, 1.0])
 

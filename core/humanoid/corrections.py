@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final
 
 import numpy as np
@@ -30,11 +30,12 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
     """The roles with what is said of some bones: bone -> role, or NO_PART.
 
     Bones named for "spine", "neck" or a finger are all of that part, in the skeleton's order. Raises CoreError for an
-    unknown role, and for a second bone of a part that is one bone.
+    unknown role, for a second bone of a part that is one bone, and for parts that hang on what hangs on them in a body.
     """
     if not parts:
         return roles
     said = _by_role(skeleton, parts)
+    _check_order(skeleton, said)
     bones: dict[str, Bones] = {}
     for role, found in roles.bones.items():
         if isinstance(found, int):
@@ -79,6 +80,19 @@ def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
         else:
             said[role] = bone
     return said
+
+
+def _check_order(skeleton: Skeleton, said: Mapping[str, Bones]) -> None:
+    """Raises CoreError where of two parts that were said the upper hangs on the lower."""
+    chains = [("hips", *(f"{part}.{side}" for part in parts)) for parts in (ARM, LEG) for side in SIDES]
+    for chain in (*chains, ("hips", "head")):
+        known = [(role, found) for role in chain if isinstance(found := said.get(role), int)]
+        for (role, upper), (other, lower) in combinations(known, 2):
+            if lower in skeleton.ancestors(upper):
+                raise CoreError(
+                    f'"{skeleton.names[upper]}" cannot be "{role}": it hangs on "{skeleton.names[lower]}", which is '
+                    f'said to be "{other}".'
+                )
 
 
 def _is_body(bones: Mapping[str, Bones]) -> bool:

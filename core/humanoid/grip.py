@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..errors import CoreError
 from ..limits import EulerBox, Framed
 from ..pose import Pose
 from ..rotation import Array
@@ -38,7 +39,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     """
     require(skeleton, roles, f"hand.{side}")
     if not has_fingers(roles, side):
-        require(skeleton, roles, f"middle.{side}")
+        raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
     hinges = finger_hinges(skeleton, roles)
     rotations = np.array(pose.rotations)
     for finger, chain in finger_chains(roles, side).items():

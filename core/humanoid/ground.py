@@ -31,6 +31,7 @@ _TOES: Final = 0.06  # from ball to tip
 _HEEL: Final = 0.35  # behind the ankle, of the way from ankle to ball
 _PALM: Final = 0.015  # thickness of a hand below its bones
 _HAND: Final = 0.09  # from wrist to knuckles where no finger says it
+_AFTER: Final = 1  # the priority: what is to stay where it is goes before what is brought to a plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ def plant_feet(
             over = rotation.from_axis_angle(across, at_tip)
             ankle = tip + rotation.rotate(over, ankle - tip)
             stand, toe = rotation.mul(over, stand), rotation.mul(over, toe)
-        goals.append(Goal(sole.foot, ankle, stand))
+        goals.append(Goal(sole.foot, ankle, stand, priority=_AFTER))
         if sole.toe >= 0 and sole.foot in skeleton.ancestors(sole.toe)[1:]:
             # the toes as they are at rest on a flat foot, seen from the foot as it stands
             bend_back = rotation.mul(rotation.inv(stand), toe)
@@ -138,7 +139,7 @@ def lay_hands(skeleton: Skeleton, roles: Roles, pose: Pose, planes: Mapping[str,
         hand, palm, out, place = find_palm(skeleton, roles, side)
         stand = _frame_to(turns[hand], -palm, out, plane.normal)
         here = heads[hand] + rotation.rotate(turns[hand], place)
-        goals.append(Goal(hand, plane.project(here), stand, point=place))
+        goals.append(Goal(hand, plane.project(here), stand, point=place, priority=_AFTER))
     return goals
 
 

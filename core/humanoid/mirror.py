@@ -19,6 +19,7 @@ from .stance import axis_vector, heading_frame
 Model = Literal["BOTH", "L", "R"]
 
 _NEAR: Final = 0.01  # of the size: how far a bone may be from where its counterpart's mirror image is
+_WAY_ACROSS: Final = np.array([-1.0, 1.0, 1.0])
 _ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])  # a quaternion of the canonical frame on the other side of X
 
 
@@ -26,7 +27,8 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     """One pose (J): mirrored, or with one side ("L", "R") as the model of the other, which alone changes.
 
     The body keeps its heading and the place between its feet. Rotations are mirrored as turns from the canonical
-    T-pose about anatomical axes. Bones without a counterpart stay as they are. Raises CoreError without a body.
+    T-pose about anatomical axes, locations as ways along these; scales stay. Bones without a counterpart stay as they
+    are. Raises CoreError without a body.
     """
     figure = Figure(skeleton, roles)
     known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
@@ -42,6 +44,13 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     new = rotation.mul(known.axes[changed], rotation.mul(new, rotation.inv(known.axes[changed])))
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
+    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # where the body is, is seen to below
+    moved = carried[skeleton.local_location[carried]]
+    zero = rotation.mul(known.canonical, known.axes)  # (J, 4) the canonical frame in that of the bone at rest
+    ways = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
+    translations = np.array(pose.translations)
+    translations[moved] = rotation.rotate(zero[moved], ways * _WAY_ACROSS)
+    pose = replace(pose, translations=translations)
     if model != "BOTH":
         return replace(pose, rotations=rotations)
     # what carries the hips stays, and so do they look the way they looked

@@ -31,6 +31,8 @@ def find_trunk(tree: Tree, readings: Sequence[Reading], body: Body, up: Array, a
     """The trunk that carries the limbs; None if nothing carries them all. `up` and `across` are unit vectors (3,)."""
     legs, arms = body.firsts("leg"), body.firsts("arm")
     pelvis, chest = (tree.common(*(tree.parents[bone] for bone in bones)) if bones else -1 for bones in (legs, arms))
+    if not arms and pelvis >= 0:
+        chest = _chest(tree, readings, pelvis)
     if chest < 0:
         return None
     hips = _hips(tree, readings, tree.common(pelvis, chest) if pelvis >= 0 else chest, body.of("thigh"))
@@ -41,6 +43,15 @@ def find_trunk(tree: Tree, readings: Sequence[Reading], body: Body, up: Array, a
         head = find_head(tree, chest, {*legs, *arms}, up, across)
     neck = tree.path(chest, head)[:-1] if head >= 0 else []
     return Trunk(hips, tuple(tree.path(hips, chest)), tuple(neck), head)
+
+
+def _chest(tree: Tree, readings: Sequence[Reading], pelvis: int) -> int:
+    """What carries the neck of a body without arms, or the head; -1 if no bone is called a head."""
+    head = named_head(tree, readings, pelvis)
+    carriers = tree.path(pelvis, head)[:-1] if head >= 0 else []
+    return (
+        next((bone for bone in reversed([pelvis, *carriers]) if readings[bone].part != "neck"), -1) if head >= 0 else -1
+    )
 
 
 def _hips(tree: Tree, readings: Sequence[Reading], common: int, thighs: Sequence[int]) -> int:

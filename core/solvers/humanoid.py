@@ -397,7 +397,7 @@ class _Body:
     def _gains(self) -> dict[str, float]:
         """The share of what is left that each part takes on."""
         figure = self.figure
-        gives = {part: 1.0 - float(np.clip(self.method.resist.get(part, 0.0), 0.0, 1.0)) for part in PARTS}
+        gives = {part: self._gives(part) for part in PARTS}
         hips, chest = self.targets.get(figure.hips), self.targets.get(figure.chest)
         free = {
             "spine": bool(figure.spine) and (chest is None or chest is hips or chest.rotation is None),
@@ -515,15 +515,43 @@ class _Body:
     def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
         """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""
         known = self.figure.anatomy
+        fixed = self._gives("hips") == 0.0
         method = PinAndDrag(
-            reference=pose[missed], deviations=known.deviations, axes=known.axes, bends=known.bends, restarts=0,
-            position_tolerance=self.method.position_tolerance, rotation_tolerance=self.method.rotation_tolerance,
+            root="fixed" if fixed else "free", reference=pose[missed], deviations=self._deviations(), axes=known.axes,
+            bends=known.bends, restarts=0, position_tolerance=self.method.position_tolerance,
+            rotation_tolerance=self.method.rotation_tolerance,
         )  # fmt: skip
-        goals = [goal.at((missed,), (len(pose.rotations),)) for goal in self.wanted]
+        goals = [goal.at((missed,), (len(pose.rotations),)) for goal in self._pulling(pose)]
         solution = method.solve(skeleton, pose[missed], goals)
         rotations, translations = np.array(pose.rotations), np.array(pose.translations)
         rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
         return replace(pose, rotations=rotations, translations=translations), solution.iterations
+
+    def _gives(self, part: str) -> float:
+        return 1.0 - float(np.clip(self.method.resist.get(part, 0.0), 0.0, 1.0))
+
+    def _deviations(self) -> Array:
+        """(J, 3) those of the anatomy, smaller where the trunk resists."""
+        figure, deviations = self.figure, np.array(self.figure.anatomy.deviations)
+        clavicles = [limb.before for limb in figure.limbs.values() if limb.before >= 0]
+        parts = {"hips": [figure.hips], "spine": figure.spine, "neck": figure.neck, "shoulder": clavicles}
+        for part, bones in parts.items():
+            deviations[list(bones)] *= self._gives(part)
+        return deviations
+
+    def _pulling(self, pose: Pose) -> list[Goal]:
+        """The goals as far as they pull: of an end that does not, where the limb has brought it."""
+        heads, turns = forward(self.skeleton, pose)
+        figure, found = self.figure, list[Goal]()
+        ends = {figure.chest, figure.head, *(limb.end for limb in figure.limbs.values())} - {figure.hips}
+        for goal in self.wanted:
+            bone = self.skeleton.index(goal.bone)
+            node = int(figure.nodes[figure.anchors[bone]])
+            if goal.position is not None and node in ends:
+                here = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
+                goal = replace(goal, position=here + self._pull_of(self._role_of(node)) * (goal.position - here))
+            found.append(goal)
+        return found
 
     def _errors(self, pose: Pose) -> tuple[Array, Array]:
         """Distances and angles (B, G) by which the goals are missed, as far as their weights want them."""

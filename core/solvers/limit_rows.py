@@ -51,8 +51,10 @@ class LimitRows:
         self.lower = by_frame([group.lower for group in groups])
         self.upper = by_frame([group.upper for group in groups])
         sizes = [group.lower.shape[-1] for group in groups]
-        folds = [np.tile(np.arange(s) >= s - g.folds, len(g.bones)) for g, s in zip(groups, sizes, strict=True)]
-        fold = np.concatenate(folds or [np.zeros(0, bool)])
+        fold = np.array(
+            [c >= size - group.folds for group, size in zip(groups, sizes, strict=True)
+             for _ in group.bones for c in range(size)], bool
+        )  # fmt: skip
         self.folded = self.upper if softness == 0.0 else np.where(fold, np.inf, self.upper)
         self.upper = np.where(fold, np.inf, self.upper)
         joint = [np.repeat(member, size) for member, size in zip(self.members, sizes, strict=True)]

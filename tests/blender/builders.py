@@ -46,6 +46,22 @@ def make_armature(name: str = "rig", bones: Bones = BODY, mode: str = "QUATERNIO
     return object
 
 
+def make_ik_body() -> Any:
+    """A body whose legs go after controls by IK, as an animator sets it up; feet turn with theirs, knees have poles."""
+    bones: Bones = {"root": (None, (0, 0, 0), (0, 0.3, 0))} | BODY | {"hips": ("root", *BODY["hips"][1:])}
+    for side, s in (("L", 1.0), ("R", -1.0)):
+        bones[f"foot_ik.{side}"] = ("root", *BODY[f"foot.{side}"][1:])
+        bones[f"knee.{side}"] = ("root", (0.1 * s, -0.8, 0.53), (0.1 * s, -0.9, 0.53))
+    rig: Any = make_armature(bones=bones)
+    for side in "LR":
+        ik = rig.pose.bones[f"shin.{side}"].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count = rig, f"foot_ik.{side}", 2
+        ik.pole_target, ik.pole_subtarget, ik.pole_angle = rig, f"knee.{side}", np.radians(-90.0)
+        turned = rig.pose.bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
+        turned.target, turned.subtarget = rig, f"foot_ik.{side}"
+    return rig
+
+
 def remove_bone(object: bpy.types.Object, name: str) -> None:
     """Take a bone off an armature, in edit mode, and go back to Object Mode."""
     bpy.ops.object.mode_set(mode="EDIT")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-import bridge
 from core import rotation
 from panels.body import POISE_PT_body
 from tests.blender.builders import contents, make_armature, make_empty, select, turn, world, world_rotation
@@ -71,6 +70,23 @@ def test_a_mirrored_pose_is_the_image_of_the_pose_across_the_bodys_own_plane(mix
     image = np.eye(3) - 2.0 * np.outer(normal, normal)
     for one, other in names:
         np.testing.assert_allclose(at(mixamo, other) - at(mixamo, "Hips"), image @ before[one], atol=3e-3)
+
+
+def test_locations_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
+    mixamo.rotation_euler.z = 0.0
+    mixamo.pose.bones["mixamorig:RightUpLeg"].location = (2.0, 4.0, -3.0)
+    context.view_layer.update()
+    parts = ("Hand", "HandIndex3", "Leg", "Foot")
+    before = {f"{side}{part}": at(mixamo, f"{side}{part}") for part in parts for side in ("Left", "Right")}
+    hips = at(mixamo, "Hips")
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    for part in parts:
+        for one, other in (("Left", "Right"), ("Right", "Left")):
+            image = (before[f"{one}{part}"] - hips) * (-1.0, 1.0, 1.0)
+            np.testing.assert_allclose(at(mixamo, f"{other}{part}") - at(mixamo, "Hips"), image, atol=3e-3)
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    for part, place in before.items():
+        np.testing.assert_allclose(at(mixamo, part), place, atol=1e-4)
 
 
 def test_feet_stand_on_a_moved_plane_and_the_object_may_be_turned(mixamo: Any) -> None:
@@ -198,7 +214,7 @@ def test_the_active_keying_set_is_heeded(mixamo: Any, tool: str) -> None:
         ("look_at", {"target": "OBJECT"}, "Name the object"),
         ("look_at", {"target": "OBJECT", "object": "Nobody"}, 'No object "Nobody"'),
         ("plant_feet", {"surface": "OBJECT", "object": "rig"}, "is the body itself"),
-        ("pose_fingers", {}, "No middle.L is found"),
+        ("pose_fingers", {}, "No fingers of hand.L are found"),
         ("lay_hands", {"side": "L", "surface": "OBJECT"}, "Name the object"),
     ],
 )
@@ -210,15 +226,99 @@ def test_what_cannot_be_done_is_said_and_nothing_changes(tool: str, settings: di
     assert contents() == before
 
 
-def test_driven_bones_are_named_and_nothing_changes() -> None:
-    rig = make_armature()
+def driven_forearm() -> Any:
+    rig: Any = make_armature()
     cup = make_empty("Cup")
     context.view_layer.objects.active = rig
     rig.pose.bones["forearm.L"].constraints.new("COPY_ROTATION").target = cup
-    turn(rig, "upper_arm.L", 0.5)
+    select(rig, [])
+    return rig
+
+
+def said_by(tool: str, monkeypatch: Any, **settings: Any) -> tuple[str, str]:
+    """What the tool reports."""
+    found: list[tuple[str, str]] = []
+    kind: Any = getattr(bpy.types, f"POISE_OT_{tool}")
+    act = kind.act
+
+    def noted(self: Any, *given: Any) -> tuple[str, str]:
+        found.append(act(self, *given))
+        return found[-1]
+
+    monkeypatch.setattr(kind, "act", noted)
+    assert getattr(bpy.ops.poise, tool)(**settings) == {"FINISHED"}
+    return found[0]
+
+
+def test_driven_bones_stay_and_are_named_and_the_rest_is_posed(monkeypatch: Any) -> None:
+    rig = driven_forearm()
+    bpy.data.objects["Cup"].rotation_euler.z = 1.0
+    context.view_layer.update()
+    forearm = tuple(rig.pose.bones["forearm.L"].rotation_quaternion)
+    level, said = said_by("take_posture", monkeypatch, posture="T")
+    assert (level, said.partition("; ")[2]) == ("WARNING", "forearm.L is driven")
+    assert tuple(rig.pose.bones["forearm.L"].rotation_quaternion) == forearm
+    for bone, side in (("upper_arm.L", 1.0), ("forearm.R", -1.0)):
+        np.testing.assert_allclose(rig.pose.bones[bone].y_axis, (side, 0.0, 0.0), atol=1e-3)
+
+
+def test_where_no_bone_is_free_the_tool_says_why_and_nothing_changes() -> None:
+    rig = driven_forearm()
+    for bone in rig.pose.bones:
+        bone.constraints.new("COPY_ROTATION").target = bpy.data.objects["Cup"]
     context.view_layer.update()
     before = contents()
-    with pytest.raises(RuntimeError, match=r'"forearm.L" is decided by constraint "Copy Rotation"'):
-        bpy.ops.poise.mirror_pose()
+    with pytest.raises(RuntimeError, match=r'is decided by constraint "Copy Rotation"'):
+        bpy.ops.poise.take_posture(posture="A")
     assert contents() == before
-    assert bridge.read_body(rig).rig.driven
+
+
+def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
+    elbow = mixamo.pose.bones["mixamorig:LeftForeArm"]
+    elbow.lock_rotation, elbow.lock_rotation_w, elbow.lock_rotations_4d = (True,) * 3, True, True
+    stood = tuple(elbow.rotation_quaternion)
+    level, said = said_by("take_posture", monkeypatch, posture="T")
+    assert (level, said.partition("; ")[2]) == ("WARNING", "mixamorig:LeftForeArm is locked")
+    assert tuple(elbow.rotation_quaternion) == stood
+
+
+@pytest.mark.parametrize(
+    ("tool", "settings", "bone"),
+    [
+        ("take_posture", {"posture": "A"}, "LeftArm"),
+        ("take_posture", {"posture": "RELAXED"}, "LeftArm"),
+        ("pose_fingers", {"close": 1.0}, "LeftHandIndex2"),
+        ("mirror_pose", {}, "LeftArm"),
+        ("look_at", {}, "Head"),
+    ],
+)
+def test_limits_that_the_user_gave_win(tool: str, settings: dict[str, Any], bone: str, monkeypatch: Any) -> None:
+    (rig,) = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")
+    select(rig, [])
+    limited = rig.pose.bones[f"mixamorig:{bone}"]
+    for axis in "xyz":
+        setattr(limited, f"use_ik_limit_{axis}", True)
+        setattr(limited, f"ik_min_{axis}", -np.radians(3.0))
+        setattr(limited, f"ik_max_{axis}", np.radians(3.0))
+    turn(rig, "mixamorig:RightArm", 0.8)
+    context.scene.cursor.location = (2.0, -1.0, 1.5)
+    context.view_layer.update()
+    _, said = said_by(tool, monkeypatch, **settings)
+    assert said.endswith(f"mixamorig:{bone} is at the limit")
+    assert 0.0 < limited.rotation_quaternion.angle < np.radians(6.0)
+
+
+@pytest.mark.parametrize("tool", ["lay_hands", "plant_feet"])
+def test_what_cannot_be_reached_is_said(tool: str, mixamo: Any, monkeypatch: Any) -> None:
+    for bone in mixamo.pose.bones:
+        bone.matrix_basis.identity()
+    settings = {"lay_hands": {"height": 3.0}, "plant_feet": {"height": -2.0, "use_hips": False}}[tool]
+    part, stays = {"lay_hands": ("Hand", "LeftFoot"), "plant_feet": ("Foot", "Hips")}[tool]
+    context.view_layer.update()
+    stood = at(mixamo, stays)
+    level, said = said_by(tool, monkeypatch, **settings)
+    assert level == "WARNING"
+    for side in ("Left", "Right"):
+        assert f"; mixamorig:{side}{part} is " in said
+    np.testing.assert_allclose(at(mixamo, stays), stood, atol=1e-3)
+    assert stays not in said.split(":", 1)[0]

@@ -105,7 +105,7 @@ def _places(rig: Any, frame: int) -> dict[str, np.ndarray]:
         (["--tool", "mirror", "--set", "model=BACK"], "has to be BOTH, L, R"),
         (["--tool", "feet", "--set", "use_hips=1"], "has to be true, false"),
         (["--tool", "look-at", "--set", "target=OBJECT"], "Name the object"),
-        (["--tool", "fingers"], "No middle.L is found"),
+        (["--tool", "fingers"], "No fingers of hand.L are found"),
         (["--tool", "mirror", "--frames", "9", "1"], "--frames"),
         (["--tool", "mirror", "--action", "x"], "nothing is keyed"),
     ],
@@ -116,6 +116,20 @@ def test_what_cannot_be_done_is_said_and_nothing_changes(options: list[str], sen
     assert run(*options) == 2
     assert sentence in capsys.readouterr().err
     assert contents() == before
+
+
+def test_a_surface_out_of_reach_is_an_exit_code_and_a_reason(tmp_path: Any, capsys: Any) -> None:
+    (rig,) = load(SHIPPED / "rigs" / "named_mixamo_cm.blend")
+    report = tmp_path / "report.json"
+    assert run("--tool", "hands", "--set", "height=3", "side=L", "--report", report) == 1
+    told, data = capsys.readouterr().err, json.loads(report.read_text())
+    assert "mixamorig:LeftHand is " in told
+    assert "0 of 1 frame met" in told
+    missed = [goal for goal in data["goals"] if not goal["met"]]
+    assert [goal["bone"] for goal in missed] == ["mixamorig:LeftHand"]
+    palm = missed[0]["position_error"]["max"]
+    assert palm == pytest.approx(3.0 - world(rig, "mixamorig:LeftHand")[2], abs=0.15)
+    assert data["explanations"][0].endswith("comes first")
 
 
 def test_a_pose_that_would_be_lost_is_refused(walker: Any, capsys: Any) -> None:

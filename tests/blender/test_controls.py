@@ -13,7 +13,7 @@ from commands.solve import perform
 from core import CoreError, rotation
 from operators.pins import set_pins
 from operators.session import Session
-from tests.blender.builders import contents, select, world, world_rotation
+from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
 from tests.blender.rigs import SHARED, load
 
 context: Any = bpy.context
@@ -256,3 +256,79 @@ def test_a_control_that_leads_nothing_is_refused_with_the_reason_and_can_be_turn
     chin = at(human, "chin")
     assert bpy.ops.poise.drag(bone="jaw_master", turn=(0.98, 0.2, 0.0, 0.0)) == {"FINISHED"}
     assert np.linalg.norm(at(human, "chin") - chin) > 0.01
+
+
+@pytest.fixture
+def miku() -> Any:
+    """A model of MikuMikuDance: its feet hang on legs that go after bones by IK."""
+    (rig,) = load(SCRIPTED / "named_mmd_japanese.blend")
+    select(rig, [])
+    return rig
+
+
+FEET = ("foot.L", "foot.R")
+
+
+@pytest.mark.parametrize("pinned", [FEET, ("foot_ik.L", "foot_ik.R")])
+def test_feet_on_ik_that_are_pinned_stand_while_the_hips_are_dragged(pinned: tuple[str, str]) -> None:
+    rig = make_ik_body()
+    select(rig, [])
+    set_pins(context, rig, pinned, "BOTH")
+    stood = [world(rig, foot) for foot in FEET]
+    hips = world(rig, "hips")
+    assert bpy.ops.poise.drag(bone="hips", shift=(0.0, 0.0, -0.2)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, "hips"), hips - (0, 0, 0.2), atol=1e-4)
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], stood, atol=1e-3)
+    assert not any(rig.pose.bones["root"].location)
+
+
+@pytest.mark.parametrize(
+    ("grabbed", "part", "way"),
+    [("foot_ik.L", "foot.L", (0.0, -0.3, 0.2)), ("knee.L", "shin.L", (0.2, 0.0, 0.0))],
+)
+def test_a_control_of_ik_that_is_dragged_leads_its_limb_and_leaves_the_root(
+    grabbed: str, part: str, way: tuple[float, ...]
+) -> None:
+    rig = make_ik_body()
+    select(rig, [])
+    control, led, others = world(rig, grabbed), world(rig, part), [world(rig, bone) for bone in ("hips", "foot.R")]
+    assert bpy.ops.poise.drag(bone=grabbed, shift=way) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, grabbed), control + way, atol=1e-3)
+    assert (world(rig, part) - led) @ way > 0.1 * np.dot(way, way)
+    np.testing.assert_allclose([world(rig, bone) for bone in ("hips", "foot.R")], others, atol=0.01)
+    assert not any(rig.pose.bones["root"].location)
+
+
+@pytest.mark.parametrize("method", ["pins", "humanoid"])
+def test_a_job_may_name_the_controls_of_ik(method: str) -> None:
+    rig = make_ik_body()
+    select(rig, [])
+    stood, wanted = world(rig, "foot.R"), np.add(world(rig, "foot_ik.L"), (0.0, -0.2, 0.2))
+    goals = [{"bone": "foot_ik.R", "pin": ["position"]}, {"bone": "foot_ik.L", "position": wanted.tolist()}]
+    report = perform_job(rig, method={"name": method}, goals=goals)
+    assert report.met, report.explanations
+    np.testing.assert_allclose([world(rig, bone) for bone in ("foot_ik.L", "foot.L")], [wanted, wanted], atol=1e-3)
+    np.testing.assert_allclose(world(rig, "foot.R"), stood, atol=1e-3)
+    assert "root" not in (*report.rotated, *report.moved)
+
+
+def test_legs_on_ik_follow_wherever_their_feet_are_dragged(miku: Any) -> None:
+    rng = np.random.default_rng(0)
+    start = world(miku, "左足首")
+    for way in rng.uniform((-0.1, -0.35, 0.03), (0.1, 0.3, 0.35), (6, 3)):
+        session = Session(context, miku, [Grab(miku.name, "左足首", (0.0, 0.0, 0.0))], settle=True)
+        session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
+        session.finish()
+        np.testing.assert_allclose(world(miku, "左足首"), start + way, atol=2e-3)
+        session.give_back()
+        context.view_layer.update()
+
+
+def test_the_centre_goes_down_on_pinned_feet(miku: Any) -> None:
+    stood = [world(miku, foot) for foot in ("左足首", "右足首")]
+    goals = [{"bone": foot, "pin": ["position", "rotation"]} for foot in ("左足首", "右足首")]
+    report = perform_job(miku, goals=[*goals, {"bone": "センター", "position": [0.0, 0.0, 0.5]}])
+    assert report.met, report.explanations
+    assert report.moved[0] == "センター"
+    np.testing.assert_allclose(world(miku, "センター"), (0.0, 0.0, 0.5), atol=1e-3)
+    np.testing.assert_allclose([world(miku, foot) for foot in ("左足首", "右足首")], stood, atol=1e-3)

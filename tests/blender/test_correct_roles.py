@@ -125,6 +125,16 @@ def test_a_mapping_goes_to_a_file_and_to_another_armature(tmp_path: Path) -> Non
         ('{"version": 1, "roles": {"hand.L": "claw"}}', 'has no bone "claw"'),
         ('{"version": 1, "roles": {"hand.L": "hand.R", "hand.R": "hand.R"}}', "already"),
         ('{"version": 1, "roles": {"spine": "spine"}}', "needs a list"),
+        ("[]", 'mapping.json": The file: needs an object in braces'),
+        ('{"version": 1, "roles": {}}', "names no part of a body"),
+        (
+            '{"version": 1, "roles": {"hips": "hand.L", "hand.L": "hips"}}',
+            'cannot be "hips": it hangs on "hips", which',
+        ),
+        (
+            '{"version": 1, "roles": {"upper_arm.L": "forearm.L", "forearm.L": "upper_arm.L"}}',
+            '"forearm.L" cannot be "upper_arm.L": it hangs on "upper_arm.L"',
+        ),
     ],
 )
 def test_a_mapping_that_is_none_is_refused_and_nothing_changes(tmp_path: Path, text: str, sentence: str) -> None:

@@ -66,3 +66,49 @@ def test_a_bone_that_the_method_has_no_target_for_is_refused(rig: Any) -> None:
     with pytest.raises(RuntimeError, match=r'has no target for "upper_arm\.L"'):
         bpy.ops.poise.drag(bone="upper_arm.L", shift=(0.0, 0.0, 0.1))
     assert contents() == before
+
+
+def test_pull_resist_and_reach_of_the_panel_are_heeded(rig: Any) -> None:
+    def led(*way: float) -> dict[str, np.ndarray]:
+        session = Session(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
+        session.lead(np.array(way), NO_TURN)
+        found = {bone: world(rig, bone) for bone in ("hips", "chest", "upper_arm.L")}
+        session.give_back()
+        bpy.context.view_layer.update()
+        return found
+
+    start, free = {bone: world(rig, bone) for bone in ("hips", "chest", "upper_arm.L")}, led(0.0, -0.3, -0.9)
+    assert free["hips"][2] < start["hips"][2] - 0.05
+    rig.poise_resist_hips = 1.0
+    leaning = led(0.0, -0.3, -0.9)
+    np.testing.assert_allclose(leaning["hips"], start["hips"], atol=2e-3)
+    assert leaning["chest"][2] < start["chest"][2] - 0.02
+    rig.poise_resist_hips = 0.0
+    turn(rig, "forearm.L", -1.2)
+    bpy.context.view_layer.update()
+    arm = world(rig, "hand.L") - start["upper_arm.L"]
+    near = 0.05 * arm / np.linalg.norm(arm)
+    late = led(*near)["upper_arm.L"]
+    rig.poise_reach = 0.5
+    assert np.linalg.norm(led(*near)["upper_arm.L"] - start["upper_arm.L"]) > 0.005
+    assert np.linalg.norm(late - start["upper_arm.L"]) < 0.002
+    rig.poise_pull_hand_l = 0.0
+    np.testing.assert_allclose(led(*near)["upper_arm.L"], start["upper_arm.L"], atol=1e-4)
+
+
+def test_a_swivel_of_the_panel_turns_the_elbow_and_leaves_the_hand(rig: Any) -> None:
+    rig.poise_use_swivel_arm_l = True
+    elbows = []
+    for swivel in (0.0, 0.6):
+        rig.poise_swivel_arm_l = swivel
+        hand = world(rig, "hand.L")
+        assert bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.2, 0.0) if not swivel else (0.0, 0.0, 0.0)) == {
+            "FINISHED"
+        }
+        elbows.append(world(rig, "forearm.L"))
+    np.testing.assert_allclose(world(rig, "hand.L"), hand, atol=2e-3)
+    shoulder = world(rig, "upper_arm.L")
+    axis = (hand - shoulder) / np.linalg.norm(hand - shoulder)
+    sides = [elbow - shoulder - ((elbow - shoulder) @ axis) * axis for elbow in elbows]
+    turned = np.arccos(sides[0] @ sides[1] / np.prod([np.linalg.norm(side) for side in sides]))
+    assert turned == pytest.approx(0.6, abs=0.05)

@@ -7,7 +7,11 @@ import bpy
 import numpy as np
 import pytest
 
+import bridge
 import commands
+from commands.job import parse
+from commands.solve import perform
+from core import CoreError
 from tests.blender.builders import make_armature, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 
@@ -54,7 +58,6 @@ def test_a_walk_is_led_by_a_hand_with_its_feet_where_they_were(
 def test_rigs_of_other_names_units_and_rolls_reach_down(
     file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import bridge
     from core.humanoid import find_roles
 
     (rig,) = load(SHIPPED / "rigs" / file)
@@ -79,3 +82,39 @@ def test_a_bone_that_is_no_target_is_refused_and_nothing_is_written(
     code, _ = solved(tmp_path, capsys, {"bone": "upper_arm.R", "position": [0, 0, 1]})
     assert code == 2
     assert not (tmp_path / "after.blend").exists()
+
+
+@pytest.mark.parametrize("file", ["named_mixamo_cm.blend", "odd_random_rolls_apose.blend"])
+def test_goals_that_name_parts_of_the_body_do_for_rigs_of_any_names(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (rig,) = load(SHIPPED / "rigs" / file)
+    roles = bridge.read_roles(rig)
+    names = {role: rig.data.bones[roles.bone(role)].name for role in ("hand.L", "foot.R")}
+    name, stood, wanted = rig.name, world(rig, names["foot.R"]), 0.7 * world(rig, names["hand.L"]) + (0.0, -0.1, 0.0)
+    goals = [{"role": f"foot.{side}", "pin": ["position"]} for side in "LR"]
+    code, report = solved(tmp_path, capsys, *goals, {"role": "hand.L", "position": wanted.tolist()})
+    assert (code, report["goals"][-1]["bone"]) == (0, names["hand.L"])
+    rig = bpy.data.objects[name]
+    np.testing.assert_allclose(world(rig, names["hand.L"]), wanted, atol=1e-3)
+    np.testing.assert_allclose(world(rig, names["foot.R"]), stood, atol=1e-3)
+
+
+def test_a_part_that_the_body_has_not_is_refused_with_the_nearest() -> None:
+    job = parse({"version": 1, "goals": [{"role": "hnad.L", "position": [0.0, 0.0, 1.0]}]})
+    with pytest.raises(CoreError, match=r'goals\[0\].role: no "hnad.L" is found .*; did you mean "hand.L"?'):
+        perform(bpy.context, make_armature(), job)
+
+
+def test_a_job_turns_an_elbow_by_its_swivel() -> None:
+    rig = make_armature()
+    goal = {"bone": "hand.L", "position": [0.45, -0.2, 1.35]}
+    elbows = []
+    for swivel in (0.0, 90.0):
+        method = {"name": "humanoid", "swivel": {"arm.L": swivel}}
+        assert perform(bpy.context, rig, parse({"version": 1, "method": method, "goals": [goal]})).met
+        elbows.append(world(rig, "forearm.L"))
+    shoulder, hand = world(rig, "upper_arm.L"), np.array(goal["position"])
+    axis = (hand - shoulder) / np.linalg.norm(hand - shoulder)
+    sides = [elbow - shoulder - ((elbow - shoulder) @ axis) * axis for elbow in elbows]
+    assert abs(sides[0] @ sides[1]) < 0.05 * np.linalg.norm(sides[0]) * np.linalg.norm(sides[1])

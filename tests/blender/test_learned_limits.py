@@ -83,9 +83,10 @@ def test_they_are_forgotten_and_what_cannot_be_is_said(rig: Any) -> None:
     before = contents()
     with pytest.raises(RuntimeError, match="None of the selected bones has learnt limits"):
         bpy.ops.poise.forget_limits()
-    rig.pose.bones["thigh.L"].poise_learned = "[[1, 2]"
-    with pytest.raises(RuntimeError, match=r'learned limits of "thigh.L" are damaged'):
-        bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))
+    for damaged in ("[[1, 2]", '{"version": 1}', "null"):
+        rig.pose.bones["thigh.L"].poise_learned = damaged
+        with pytest.raises(RuntimeError, match=r'learned limits of "thigh.L" are damaged'):
+            bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))
     rig.pose.bones["thigh.L"].poise_learned = ""
     rig.animation_data_clear()
     with pytest.raises(RuntimeError, match="has no action to learn from"):

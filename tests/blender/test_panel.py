@@ -7,8 +7,10 @@ from typing import Any
 import bpy
 import pytest
 
+from panels.humanoid import POISE_PT_humanoid
 from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
 from panels.toolbar import POISE_TOOL_drag
+from properties.humanoid import SETTINGS as HUMANOID
 from properties.pins import SETTINGS, SOLVER
 from tests.blender.builders import choose, contents, make_armature, make_empty, remove_bone, select
 
@@ -175,10 +177,14 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
     make_armature().poise_method = "HUMANOID"
     assert {name for kind, name in drawn_by(POISE_PT_solver) if kind == "prop"} == {"poise_method", "poise_limits"}
-    assert list(labels(POISE_PT_solver)) == ["The other settings are", "those of the method Pins"]
+    assert POISE_PT_humanoid.poll(bpy.context)
+    seen = {name for kind, name in drawn_by(POISE_PT_humanoid) if kind == "prop"}
+    assert seen == {f"poise_{name}" for name in HUMANOID}
     header: list[tuple[str, ...]] = []
     POISE_TOOL_drag.draw_settings(bpy.context, Layout(header), None)
     assert header == [("prop", "poise_limits")]
+    bpy.context.object.poise_method = "PINS"
+    assert not POISE_PT_humanoid.poll(bpy.context)
 
 
 def test_what_a_namespace_puts_before_bones_leaves_room_for_their_names() -> None:

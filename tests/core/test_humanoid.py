@@ -207,3 +207,19 @@ def test_a_body_that_is_none_is_refused() -> None:
     snake = skeleton_of([(str(i), None if i == 0 else str(i - 1), (0, i, 0), (0, i + 1, 0)) for i in range(8)])
     with pytest.raises(CoreError, match="No humanoid body"):
         solve(snake, Pose.rest(snake), [Goal("7", np.zeros(3))], Humanoid())
+
+
+def test_what_does_not_pull_and_what_resists_stays_when_goals_are_finished(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    far = Goal("hand.L", place(figure, rest, "hand.L") + np.array([0.2, -0.4, -0.6]))
+    feet = six_points(figure, rest, ("foot.L", "foot.R"))
+    hips = place(figure, rest, "hips")
+    loose = solve(figure, rest, [far, *feet], Humanoid(pull={"hand.L": 0.0}))
+    np.testing.assert_allclose(place(figure, loose.pose, "hips"), hips, atol=MILLIMETRE)
+    assert loose.position_error[0] > 0.1
+    held = solve(figure, rest, [far, *feet], Humanoid(resist={"hips": 1.0}))
+    np.testing.assert_allclose(place(figure, held.pose, "hips"), hips, atol=MILLIMETRE)
+    assert held.position_error[0] < loose.position_error[0]
+    stiff = solve(figure, rest, [far], Humanoid(resist={"spine": 1.0, "shoulder": 1.0}))
+    still = [figure.index(bone) for bone in ("spine", "chest", "clavicle.L", "clavicle.R")]
+    assert turned(stiff.pose, rest)[still].max() < 0.1

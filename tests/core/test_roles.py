@@ -447,3 +447,39 @@ def test_anything_else_is_no_body_and_no_error() -> None:
 def test_flags_of_another_skeleton_are_refused() -> None:
     with pytest.raises(CoreError, match="one flag for each of the 21 bones"):
         find_roles(skeleton_of(HUMAN), np.ones(3, bool))
+
+
+# ---- parts of bodies
+
+
+def bodies_without(*parts: str) -> list[Row]:
+    """HUMAN without these bones and all that hangs on them."""
+    gone: set[str] = set()
+    for name, parent, *_ in HUMAN:
+        if name.split(".")[0] in parts or parent in gone:
+            gone.add(name)
+    return [row for row in HUMAN if row[0] not in gone]
+
+
+@pytest.mark.parametrize("convention", ["Mixamo", "Unreal", "SMPL", "Maya"])
+@pytest.mark.parametrize("end", ["hand", "foot"])
+def test_named_limbs_whose_last_bone_is_missing_are_not_shifted_by_one(convention: str, end: str) -> None:
+    names = renamed(convention)
+    rows = [(names[name], parent and names[parent], head, tail) for name, parent, head, tail in bodies_without(end)]
+    skeleton = skeleton_of(rows)
+    roles = find_roles(skeleton)
+    gone = {row[0] for row in HUMAN} - {row[0] for row in bodies_without(end)}
+    assert named(skeleton, roles) == {role: bone for role, bone in answer(names).items() if role not in gone}
+    assert {f"{end}.L", f"{end}.R"} <= set(roles.missing)
+    assert (roles.facing, roles.up) == ("-Y", "+Z")
+
+
+def test_named_legs_under_a_head_are_a_body_without_arms_and_a_bird_is_none() -> None:
+    rows = bodies_without("shoulder")
+    gone = {row[0] for row in HUMAN} - {row[0] for row in rows}
+    skeleton = skeleton_of(rows)
+    roles = find_roles(skeleton)
+    assert named(skeleton, roles) == {role: bone for role, bone in answer().items() if role not in gone}
+    assert (roles.facing, roles.up) == ("-Y", "+Z")
+    wings = [(f"wing.{side}", "chest", (0.1 * x, 0.0, 1.4), (0.5 * x, 0.0, 1.4)) for side, x in (("L", 1), ("R", -1))]
+    assert not find_roles(skeleton_of(rows + wings)).humanoid

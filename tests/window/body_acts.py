@@ -221,3 +221,28 @@ def learn_limits(hand: Any) -> Generator[float, None, dict[str, Any]]:
     after = yield from hand.look_at_rest("limits_learnt")
     seen["changed"] = int((before != after).any(axis=-1)[100:].sum())
     return seen
+
+
+def pull_along(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Look at the settings of the method Humanoid, set one by the mouse, and take that back."""
+    import bpy
+
+    hand.rest()
+    yield 0.3
+    yield from hand.open_tab("Poise")
+    rig = bpy.context.object
+    rig.poise_method = "HUMANOID"
+    hand.rest()
+    panel = yield from hand.read_panels("poise_limits", 0.5)
+    x, y = panel["poise_limits"][0]
+    yield from hand.click(x, y - HEADER)  # unfolds the panel below
+    yield 0.5
+    panel = yield from hand.read_panels("poise_resist_hips", 0.7)
+    hand.screenshot("humanoid_panel")
+    seen: dict[str, Any] = {"panel": sorted(name for name in panel if name.startswith("poise_"))}
+    x, y = panel["poise_resist_hips"][0]
+    yield from hand.drag((x, y), (x + 60, y), steps=6)
+    yield 0.3
+    seen["resist"] = rig.poise_resist_hips
+    hand.screenshot("humanoid_set")
+    return seen

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limits
+from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limits, pull_along
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 NEAR = 2e-3  # metres
@@ -76,3 +76,9 @@ def test_learnt_limits_are_seen_at_the_active_bone(person: Any) -> None:
     seen = person(learn_limits, blend=RIG, small=True, limit=120)
     assert seen["active"] == "mixamorig:LeftArm"
     assert seen["changed"] > 300
+
+
+def test_the_settings_of_the_humanoid_method_are_set_by_the_mouse(person: Any) -> None:
+    seen = person(pull_along, blend=RIG, limit=120)
+    assert {"poise_pull_foot_r", "poise_resist_hips"} <= {*seen["panel"]}
+    assert seen["resist"] > 0.1

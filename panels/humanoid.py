@@ -1,0 +1,44 @@
+"""How the humanoid method treats the body."""
+
+from typing import Any
+
+import bpy
+
+from ..properties.humanoid import ENDS, LIMBS, TRUNK
+from .side import Side
+
+
+class POISE_PT_humanoid(Side, bpy.types.Panel):
+    """Pull, reach, resist and swivel of the method Humanoid"""
+
+    bl_label = "Humanoid"
+    bl_parent_id = "POISE_PT_solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        object: Any = context.active_object
+        return object is not None and object.type == "ARMATURE" and object.poise_method == "HUMANOID"
+
+    def draw(self, context: Any) -> None:
+        object: Any = context.active_object
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for heading, names in (("Pull", ENDS), ("Resist", TRUNK)):
+            column = layout.column(align=True)
+            column.label(text=heading)
+            for name in names:
+                column.prop(object, f"poise_{name}")
+        layout.prop(object, "poise_reach")
+        column = layout.column(align=True)
+        column.label(text="Swivel")
+        for name, (_, label) in LIMBS.items():
+            row = column.row(align=True, heading=label)
+            row.prop(object, f"poise_use_{name}", text="")
+            side = row.row(align=True)
+            side.active = getattr(object, f"poise_use_{name}")
+            side.prop(object, f"poise_{name}", text="")
+
+
+CLASSES = (POISE_PT_humanoid,)
