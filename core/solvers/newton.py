@@ -389,6 +389,7 @@ class Newton:
         fall = shape.slope * self.spread
         home = None if wish.firm is None else (here.x - wish.home) * self.stiffness * self.spread
         active = shape.linear.begin(active)
+        let_go = np.zeros_like(active)
         turn = 0
         while True:
             turn += 1
@@ -405,7 +406,11 @@ class Newton:
             changed = shape.linear.revise(active, step, push, release=turn <= 2)
             if not changed.any():
                 break
-            active = active ^ changed
+            # a slope lets go inwards, and where F bends down a long step goes out again: a shorter one may not
+            torn = changed & let_go & self.limits.plain
+            let_go = changed & active | let_go & ~torn
+            radius = np.where(torn.any(axis=1), numbers.NEWTON_TORN * radius, radius)
+            active = active ^ (changed & ~torn)
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
         if wish.pressed is not None and wish.pressed.size:  # that their gaps close is no gain
             sided = self.rows.one_sided_rows

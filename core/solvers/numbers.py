@@ -63,6 +63,7 @@ NEWTON_STEEP: Final = 30.0  # curvature, in that of the prior, from which a dire
 TINY_TURN: Final = 1e-5  # radians: a derivative by differences
 HALVINGS: Final = 40
 NEWTON_STEPS: Final = 150
+NEWTON_TORN: Final = 0.1  # of its length a step keeps that crosses a bound which let go
 NEWTON_TICK: Final = 6  # steps in a tick of a drag that is out of reach
 NEWTON_TICK_RADIUS: Final = 0.2
 NEWTON_TICK_RESTS: Final = np.radians(0.02)  # the next tick goes on from there
