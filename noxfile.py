@@ -64,9 +64,13 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=list(BLENDERS))
 def tests(session: nox.Session) -> None:
-    """The tests, in both Blenders, and that the benchmarks run, in the newest; arguments go to pytest."""
-    benchmarks = ["benchmarks"] if session.python == next(iter(BLENDERS)) else []
-    quick = ["tests", *benchmarks, "--ignore=tests/package", "--ignore=tests/window"]
+    """The tests, in both Blenders; those that are long, and that the benchmarks run, in the newest.
+
+    Arguments go to pytest.
+    """
+    newest = session.python == next(iter(BLENDERS))
+    more = ["benchmarks"] if newest else ["-m", "not long"]
+    quick = ["tests", *more, "--ignore=tests/package", "--ignore=tests/window"]
     at_once = ["--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"]  # each process has its own Blender
     arguments = session.posargs or [*quick, *at_once]
     session.run(blender(session), "-m", "pytest", *arguments, external=True, env={"OPENBLAS_NUM_THREADS": "1"})

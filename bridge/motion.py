@@ -81,6 +81,7 @@ def keyed_range(object: ArmatureObject) -> tuple[int, int]:
         strips = (strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute)
         spans = [(strip.frame_start, strip.frame_end) for strip in strips]
     if not spans:
+        check(object)  # nothing at all that could be keyed is said first
         raise BridgeError(f'"{object.name}" has no action with keys of its own; its motion has to be keyed.')
     return round(min(first for first, _ in spans)), round(max(last for _, last in spans))
 

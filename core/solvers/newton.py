@@ -406,8 +406,9 @@ class Newton:
             changed = shape.linear.revise(active, step, push, release=turn <= 2)
             if not changed.any():
                 break
-            # a slope lets go inwards, and where F bends down a long step goes out again: a shorter one may not
-            torn = changed & let_go & self.limits.plain
+            # a slope lets go inwards, and where F bends down a long step goes out again: a shorter one may not;
+            # with a target that moves there is no time for it
+            torn = changed & let_go & self.limits.plain & (not wish.follows)
             let_go = changed & active | let_go & ~torn
             radius = np.where(torn.any(axis=1), numbers.NEWTON_TORN * radius, radius)
             active = active ^ (changed & ~torn)

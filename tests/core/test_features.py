@@ -13,6 +13,8 @@ from core.solvers import numbers
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 from tests.core.test_pins import largest_turn, outside, pins, random_tree, reachable
 
+pytestmark = pytest.mark.long
+
 MILLIMETRE = 1e-3
 # a limb along X, a little bent; the root is big enough to stay
 LIMB = [

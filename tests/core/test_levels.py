@@ -14,6 +14,8 @@ from core.limits import clamp_rotations
 from core.solvers.pins import Problem
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 
+pytestmark = pytest.mark.long
+
 HELD = 0.1e-3  # what a lower level may change of an upper one, metres
 REST = 0.01  # degrees that a solve from where the last ended may turn a joint
 ENDS = ("hand.L", "head", "hand.R", "foot.L", "foot.R")

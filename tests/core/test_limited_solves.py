@@ -20,6 +20,8 @@ from core.solvers import numbers
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 from tests.core.test_limits import star
 
+pytestmark = pytest.mark.long
+
 KINDS = ("euler", "ellipse", "order-free", "polygon", "framed order-free", "framed polygon")
 ENDS = ("foot.L", "foot.R", "hand.L", "hand.R", "head")
 KEPT = {True: 1e-8, False: numbers.LIMIT_DRIFT}  # by `settle`: a drag may be off by what nobody sees

@@ -1,5 +1,6 @@
 """The panel Body in a real window: its tools pose what is seen, and a part is corrected by picking a bone."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limit
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 NEAR = 2e-3  # metres
+BESIDE_CI = pytest.mark.skipif(
+    os.environ.get("CI") == "true", reason="CI has no time for it; tests/blender has its work"
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +68,7 @@ def test_a_slider_of_the_popup_moves_the_fingers_of_that_hand(seen: dict[str, An
     assert still < 1e-5
 
 
+@BESIDE_CI
 def test_a_part_of_the_figure_is_corrected_by_picking_a_bone_and_undone(person: Any) -> None:
     seen = person(correct_part, blend=RIG, limit=240)
     assert seen["selected"] == [PICKED]
@@ -78,6 +83,7 @@ def test_learnt_limits_are_seen_at_the_active_bone(person: Any) -> None:
     assert seen["changed"] > 300
 
 
+@BESIDE_CI
 def test_the_settings_of_the_humanoid_method_are_set_by_the_mouse(person: Any) -> None:
     seen = person(pull_along, blend=RIG, limit=120)
     assert {"poise_pull_foot_r", "poise_resist_hips"} <= {*seen["panel"]}
