@@ -11,9 +11,8 @@ from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limit
 
 RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
 NEAR = 2e-3  # metres
-BESIDE_CI = pytest.mark.skipif(
-    os.environ.get("CI") == "true", reason="CI has no time for it; tests/blender has its work"
-)
+NO_TIME = "CI has no time for it; tests/blender does its work without a window"
+BESIDE_CI = pytest.mark.skipif(os.environ.get("CI") == "true", reason=NO_TIME)
 
 
 @pytest.fixture(scope="module")
