@@ -142,7 +142,6 @@ class PolygonStack:
     neighbours: Indices  # (k, E, 2) edge before, after
     convex: NDArray[np.bool_]  # (k, E, 2) whether the outline's corner at the start, end is no re-entrant one
     corners: NDArray[np.bool_]  # (k, E, 2) convex and not straight
-    edge_ranges: Array  # (k, E, 2, 2) middle and half width of the bounds at the start; the same per way along the edge
     edge_triangles: Indices  # (k, E) whose edge it is
     planes: Array  # (k, T, 2, 3) middle and half width as forms of x, z, 1
     folds: Array  # (k, T, 2, 3, 3) lower and upper bound beyond each side as forms, see `Located.folds`
@@ -159,7 +158,7 @@ class PolygonStack:
         square = (k, e, 2, 2)
         stack = cls(
             forms, np.zeros((k, e)), np.zeros(square), np.zeros(square), np.zeros((k, e, 2), np.int64),
-            np.zeros((k, e, 2), bool), np.zeros((k, e, 2), bool), np.zeros(square), np.zeros((k, e), np.int64),
+            np.zeros((k, e, 2), bool), np.zeros((k, e, 2), bool), np.zeros((k, e), np.int64),
             np.zeros((k, t, 2, 3)), np.zeros((k, t, 2, 3, 3)), np.zeros((k, t, 3, 2)), np.ones((k, t)),
         )  # fmt: skip
         for index, polygon in enumerate(polygons):
@@ -179,7 +178,6 @@ class PolygonStack:
         turns = np.stack([turn[before], turn], axis=-1)
         middle, half = 0.5 * (polygon.lower + polygon.upper), 0.5 * (polygon.upper - polygon.lower)
         ranges = np.stack([middle, half], axis=-1)
-        first, last = ranges[outline[:, 0]], ranges[outline[:, 1]]
         for array, values in (
             (self.lengths, length),
             (self.axes, np.stack([outward, along], axis=1)),
@@ -187,7 +185,6 @@ class PolygonStack:
             (self.neighbours, np.stack([before, after], axis=-1)),
             (self.convex, turns >= 0.0),
             (self.corners, turns > _STRAIGHT),
-            (self.edge_ranges, np.stack([first, (last - first) / length[:, None]], axis=1)),
             (self.edge_triangles, polygon.beside(outline)),
         ):
             array[index, : len(outline)] = values
@@ -325,13 +322,7 @@ class Located:
 
     def ranges(self) -> Array:
         """Middle and half width (..., k, 2) of the bounds at the nearest point of the polygon."""
-        planes = self.stack.planes.reshape(-1, 2, 3)[self._triangle]
-        ranges = self._shaped((planes @ self._forms[..., None])[..., 0])
-        if self.outside.any():
-            edges = self.stack.edge_ranges.reshape(-1, 2, 2)[self._edges[0]]
-            beyond = edges[:, 0] + edges[:, 1] * self._way[:, None]
-            ranges = np.where(self.outside[..., None], self._shaped(beyond), ranges)
-        return ranges
+        return self._at_nearest(self.stack.planes.reshape(-1, 2, 3))
 
     def range_rates(self) -> Array:
         """d ranges / d point, (..., k, 2, 2)."""
@@ -344,15 +335,21 @@ class Located:
         hold a twist there, and a solver has to know both. Where it is not, and at a corner of the outline as the
         nearest point, these are far away.
         """
-        forms = np.concatenate([self.nearest(), np.ones((*self._shape, 1))], axis=-1)
-        folds = self._shaped(self.stack.folds.reshape(-1, 6, 3)[self._triangle])
+        folds = self._at_nearest(self.stack.folds.reshape(-1, 6, 3)).reshape(*self._shape, 2, 3)
         at_corner = self.outside & self._shaped(self._over != 0.0)
-        return np.where(at_corner[..., None, None], _NO_FOLD, (folds @ forms[..., None]).reshape(*self._shape, 2, 3))
+        return np.where(at_corner[..., None, None], _NO_FOLD, folds)
 
     def fold_rates(self) -> Array:
         """d folds / d point, (..., k, 2, 3, 2)."""
         rates = self._shaped(self.stack.folds.reshape(-1, 6, 3)[self._triangle][..., :2])
         return self._along_the_edge(rates).reshape(*self._shape, 2, 3, 2)
+
+    def _at_nearest(self, forms: Array) -> Array:
+        """Values (..., k, n) at the nearest points of forms (k T, n, 3) by triangle."""
+        points = self._forms
+        if self.outside.any():
+            points = np.concatenate([self.nearest().reshape(-1, 2), np.ones((len(self._forms), 1))], axis=1)
+        return self._shaped((forms[self._triangle] @ points[..., None])[..., 0])
 
     def _along_the_edge(self, rates: Array) -> Array:
         """Rates (..., k, n, 2) of what is linear in a triangle; outside the polygon the nearest point moves."""
