@@ -8,6 +8,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ..commands.job import FRAME_LIMIT, Write
 from ..commands.pins import job_from_pins
 from ..commands.solve import perform
+from .keys import WHERE
 from .pins import PinsTool
 from .tool import counted
 
@@ -26,14 +27,7 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
     frame_end: IntProperty(
         name="End", description="Last frame", default=250, min=-FRAME_LIMIT, max=FRAME_LIMIT, options={"SKIP_SAVE"}
     )
-    action: EnumProperty(
-        name="Action",
-        description="Where the keys go",
-        items=(
-            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
-            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
-        ),
-    )
+    action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
     name: StringProperty(
         name="Name",
         description='Of the new action; by default that of the present one with "poise" behind',

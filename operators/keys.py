@@ -14,6 +14,10 @@ from ..core import CoreError
 from .background import Background
 from .tool import counted, selected_bones
 
+WHERE = (
+    ("NEW", "New", "A copy of the present action; the present one stays as it is"),
+    ("PRESENT", "Present", "The action that the armature has, changed within the range"),
+)
 _FRAME: Any = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
 
@@ -42,14 +46,7 @@ class RangeTool(Background):
 class KeysTool(RangeTool):
     """A tool for the keys of the armature's action."""
 
-    action: EnumProperty(
-        name="Action",
-        description="Where the keys go",
-        items=(
-            ("NEW", "New", "A copy of the present action; the present one stays as it is"),
-            ("PRESENT", "Present", "The action that the armature has, changed within the range"),
-        ),
-    )
+    action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
 
     def written(self, object: Any, edit: Edit) -> Report:
         """Write the keys; a generated motion can still be made anew in its copy."""
