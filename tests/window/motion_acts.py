@@ -8,6 +8,7 @@ SOLVE = "bpy.ops.poise.solve_motion()"
 ORIGINAL = "bpy.ops.poise.give_motion_back()"
 FRAME = 40
 LIFT = 2.0  # of a foot's pin, in the walk's units
+LONG = 4000  # frames, which take many seconds
 NOTCHES = 60  # of the wheel, to the end of the sidebar
 
 
@@ -73,10 +74,17 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.until(lambda: keys() != was, 90.0)
     seen["followed"] = action()
     bpy.data.objects[name].poise_live_pins = False
+    long = bpy.data.actions[seen["source"]]  # so that no machine is done with it before it is cancelled
+    long.use_frame_range, long.frame_end = True, LONG
+
+    def at_work() -> int:
+        running = bpy.context.window_manager.windows[0].modal_operators
+        return sum(operator.bl_idname == "POISE_OT_solve_motion" for operator in running)
 
     made = sorted(action.name for action in bpy.data.actions)
     yield from hand.click(*panel[SOLVE][0])
     yield 0.3
+    seen["cancelled at work"] = at_work()
     hand.press("ESC")
     yield 3.0
     seen["after cancel"] = [action(), sorted(action.name for action in bpy.data.actions) == made]
@@ -84,10 +92,6 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.click(*panel[ORIGINAL][0])
     yield from hand.until(lambda: action() == seen["source"])
     seen["given back"] = [action(), sorted(action.name for action in bpy.data.actions)]
-
-    def at_work() -> int:
-        running = bpy.context.window_manager.windows[0].modal_operators
-        return sum(operator.bl_idname == "POISE_OT_solve_motion" for operator in running)
 
     yield from hand.click(*panel[SOLVE][0])
     yield 0.2

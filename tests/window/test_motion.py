@@ -34,6 +34,7 @@ def test_a_pin_that_is_changed_shows_at_once_and_is_solved_beside_blender(seen: 
 
 
 def test_escape_in_the_middle_changes_nothing(seen: dict[str, Any]) -> None:
+    assert seen["cancelled at work"] == 1
     assert seen["after cancel"] == [seen["solved"], True]
 
 
