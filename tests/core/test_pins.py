@@ -119,7 +119,8 @@ def test_one_frame_is_a_batch_of_one(limited: Skeleton) -> None:
         assert alone.pose.batch_shape == ()
         assert bool(alone.converged) == bool(batch.converged[0])
         assert largest_turn(limited, alone.pose, batch.pose[0]) < 1e-4
-        np.testing.assert_array_equal(batch.pose.rotations[0], batch.pose.rotations[1])
+        # not the same bytes: with AVX-512 OpenBLAS rounds a product by where its rows lie in memory
+        np.testing.assert_allclose(batch.pose.rotations[0], batch.pose.rotations[1], rtol=0.0, atol=1e-7)
 
 
 def test_the_same_input_gives_the_same_bytes(limited: Skeleton) -> None:
