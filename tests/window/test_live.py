@@ -62,7 +62,7 @@ def test_every_packet_is_applied_or_counted(seen: dict[str, Any]) -> None:
     assert seen["late"] == 0
     if FLOOD:  # what finds no room on the port nobody receives
         assert seen["sent"] < seen["received"] <= seen["sent"] + seen["hostile"]
-        assert seen["refused"] > seen["hostile"] // 4
+        assert seen["refused"] > seen["hostile"] // 10
         assert seen["applied"] > SECONDS
     else:
         assert seen["received"] + seen["lost"] == seen["sent"]
