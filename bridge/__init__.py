@@ -26,6 +26,7 @@ from .controls import (
     lead_controls,
     lone_controls,
     read_controlled,
+    with_beginnings,
 )
 from .errors import BridgeError
 from .grab import Grab, pick
@@ -94,6 +95,7 @@ __all__ = [
     "rotation_curves",
     "say_length",
     "stepped_bones",
+    "with_beginnings",
     "world_matrix",
     "world_to_armature",
     "world_up",

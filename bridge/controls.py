@@ -47,11 +47,16 @@ _BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: they hang where i
 
 @dataclass(frozen=True)
 class Control:
-    """A bone that is keyed for one of the body: it turns it, moves it, both, or is what it aims at; -1 for none."""
+    """A bone that is keyed for one of the body: it turns it, moves it, both, or is what it aims at; -1 for none.
+
+    begins: the bone itself, where an IK chain without a pole bends it: Blender's solver begins from its channels, and
+    stays where these have the end of the chain at its goal.
+    """
 
     turns: int = -1
     moves: int = -1
     aims: int = -1
+    begins: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +95,19 @@ class ControlledBody:
 
 
 def find_controlled(
-    object: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = (), along: bool = False
+    object: ArmatureObject,
+    rig: Rig,
+    roles: Roles,
+    besides: Sequence[int] = (),
+    along: bool = False,
+    poles: bool = False,
 ) -> ControlledBody | None:
     """The body's controls where its bones are driven, or do not hang on each other; None where they are led by none.
 
     `besides`: other bones that are to ride on the body, as far as they lead a part of it, or are driven by one. Those
     that led it otherwise than its control does, as by IK, go with it, poles of IK with their segment; with `along` all
-    that stand where it stands now. On the first of `besides` the body is moved, if all of it hangs there.
+    that stand where it stands now, with `poles` these. On the first of `besides` the body is moved, if all of it hangs
+    there.
     """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -130,12 +141,13 @@ def find_controlled(
                 return None
             order = {b: parent if p == bone else p for b, p in order.items()}  # what hangs on it hangs on what it does
             continue
-        controls[bone] = control
+        controls[bone] = replace(control, begins=bone) if control == Control() and bone in graph.begun else control
     if first not in controls:
         return None
     turners = {control.turns: part for part, control in controls.items()}
     carriers = graph.upstream(controls[first].turns).keys()  # the body leads nothing that it hangs on
-    besides = [*besides, *(graph.twins(controls) - {*besides} if along else ())]
+    others = (graph.twins(controls) if along else set()) | (graph.poles if poles else set())
+    besides = [*besides, *(others - {*besides})]
     riding = {bone: turners.get(bone, graph.part_of(bone, controls)) for bone in besides
               if bone not in controls and bone not in carriers}  # fmt: skip
     riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # they go their own ways
@@ -206,6 +218,7 @@ class _Graph:
         self.above: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
         self.turned_by = [set(above) for above in self.above]  # without what matters by its place alone
         self.in_chains: set[int] = set()
+        self.begun: set[int] = set()  # of chains that bend as they are when Blender's solver begins
         self.goals: dict[int, int] = {}
         self.poles: set[int] = set()  # free bones that say where an IK chain bends to
         self.gazes: dict[int, int] = {}  # eyeballs, and the free bones that they aim at
@@ -239,6 +252,10 @@ class _Graph:
             pole = index(constraint.pole_subtarget)
             self.poles |= {pole} if self.rig.skeleton.translatable[pole].all() else set()
         self.in_chains |= set(chain)
+        if constraint.pole_target is None:
+            skeleton = self.rig.skeleton
+            free = skeleton.inherit_rotation & ~skeleton.rotation_locks.any(axis=1)
+            self.begun |= {link for link in chain if free[link]}
         if target >= 0 and self.rig.skeleton.translatable[target].all():
             for below in bone.children:
                 self.goals.setdefault(index(below.name), target)
@@ -381,6 +398,13 @@ def _hung(
     )  # fmt: skip
 
 
+def with_beginnings(rig: Rig, controlled: ControlledBody) -> Rig:
+    """The rig with bones that IK bends as ones that may be turned: they then bend as the body's pose has them."""
+    movable = np.array(rig.skeleton.movable)
+    movable[[control.begins for control in controlled.controls if control.begins >= 0]] = True
+    return replace(rig, skeleton=replace(rig.skeleton, movable=movable))
+
+
 def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4)."""
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
@@ -427,7 +451,8 @@ def lead_controls(
     aims[same | (not looks)] = -1
     led = np.flatnonzero((turned >= 0) | (aims >= 0))
     before = _set_switches(object, controlled, pose, present)
-    bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist()} - {-1})
+    begins = np.array([control.begins for control in controlled.controls if rig.skeleton.movable[control.begins]], int)
+    bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist(), *begins.tolist()} - {-1})
     errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
     parents = controlled.skeleton.parents
     bent_above = (parents >= 0) & (turned[parents] < 0)  # by IK, which may twist what hangs there in any round
@@ -451,7 +476,7 @@ def lead_controls(
                 break
             if passing and errors.max() < _GLANCE and far[(turned >= 0) | (moved >= 0)].max() < _SEEN:
                 break
-            now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, aims)
+            now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
             write_pose(object, rig, now, bones)
         if errors.max() > _ASTRAY:
             worst = controlled.skeleton.names[int(np.argmax(errors))]
@@ -460,7 +485,7 @@ def lead_controls(
         write_channels(object, channels)
         _give_back(object, before)
         raise
-    new_turned = [bone for bone in sorted({*turned.tolist()} - {-1})
+    new_turned = [bone for bone in sorted({*turned.tolist(), *begins.tolist()} - {-1})
                   if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
     step = _NOISE * rig.skeleton.size
     new_moved = [bone for bone in sorted({*moved.tolist(), *aims.tolist()} - {-1})
@@ -472,7 +497,7 @@ def lead_controls(
 
 def _turned(
     now: Pose, skeleton: Skeleton, controlled: ControlledBody, change: Array, heads: Array, turns: Array,
-    wanted_heads: Array, aims: Indices,
+    wanted_heads: Array, wanted: Array, aims: Indices,
 ) -> Pose:  # fmt: skip
     """The controls' next channels."""
     rotations, translations = np.array(now.rotations), np.array(now.translations)
@@ -486,6 +511,12 @@ def _turned(
     carried = np.where(hangs & (turners[above] >= 0)[:, None], change[above], rotation.IDENTITY)
     after = rotation.mul(change[parts], turns[bones])
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+    begun = np.array([control.begins >= 0 for control in controlled.controls])
+    parts = np.flatnonzero(begun)
+    bones, above = controlled.bones[parts], controlled.skeleton.parents[parts]
+    carried = rotation.mul(change[above], turns[skeleton.parents[bones]])
+    base = rotation.mul(np.where(begun[above, None], wanted[above], carried), skeleton.rest_rotations[bones])
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), wanted[parts]))
     parts = np.flatnonzero(movers >= 0)
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
@@ -534,7 +565,8 @@ def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str,
     for role, chain in {**roles.bones, **roles.limbs}.items():
         bones = (chain,) if isinstance(chain, int) else chain
         led = [controlled.controls[place[bone]] for bone in bones if bone in place]
-        keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in led if c != Control()]
+        led = [control for control in led if max(control.turns, control.moves) >= 0]
+        keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in led]
         if keyed:
             found[role] = keyed[0] if isinstance(chain, int) else keyed
     return found

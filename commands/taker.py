@@ -33,12 +33,12 @@ def taker_of(object: Any, limits: bool, controls: bool = True) -> Taker:
     rig = bridge.read_rig(object)
     roles = bridge.read_roles(object, rig.skeleton)
     actor = Actor(rig.skeleton, roles, limits)
-    controlled = bridge.find_controlled(object, rig, roles) if controls else None
+    controlled = bridge.find_controlled(object, rig, roles, poles=True) if controls else None
     if controlled is not None and _is_needed(rig, actor, controlled):
         led = Actor(controlled.skeleton, controlled.roles, limits)
         notes = _left_out(rig, {*actor.parts} - {*controlled.bones[led.bones].tolist()})
         present = bridge.read_controlled(controlled, bridge.read_matrices(object))
-        return Taker(rig, led, present, controlled, notes)
+        return Taker(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)
     if not actor.bones:
         why = rig.driven_above(actor.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')

@@ -1,7 +1,8 @@
 """The skeleton: what does not change while a character is posed."""
 
 import difflib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final
 
@@ -172,6 +173,18 @@ class Skeleton:
             chain.append(bone)
             bone = int(self.parents[bone])
         return chain
+
+    def taken(self, bones: Sequence[int]) -> "Skeleton":
+        """Those bones alone, in increasing order and with all that they hang on, without limits."""
+        place = {bone: number for number, bone in enumerate(bones)}
+        kept: dict[str, Any] = {}
+        for one in fields(self):
+            if one.init and one.name not in ("limits", "parents"):
+                value = getattr(self, one.name)
+                taken = [value[bone] for bone in bones]
+                kept[one.name] = np.array(taken) if isinstance(value, np.ndarray) else tuple(taken)
+        parents = [place[int(self.parents[bone])] if self.parents[bone] >= 0 else -1 for bone in bones]
+        return Skeleton(**kept, parents=np.array(parents))
 
     @cached_property
     def levels(self) -> tuple[Indices, ...]:

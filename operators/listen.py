@@ -157,7 +157,7 @@ class Live:
 
     def _pose_of(self, reading: Reading) -> Pose:
         """The pose of a reading of one frame."""
-        pose = self.actor.turn(reading.rotations, self.present)[0]
+        pose = self.actor.turn(reading.rotations[0], self.present)
         if self.travel == "FEET":
             return self.actor.walked(pose, self.walk)
         if self.travel == "HIPS":

@@ -20,7 +20,7 @@ from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK, MARKS
 from .c3d_files import read_c3d
-from .layouts import AXES, UNITS, Layout, columns_named, layout_named
+from .layouts import AXES, FREEMOCAP, UNITS, Layout, columns_named, layout_named
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
@@ -28,7 +28,10 @@ RATES: Final = (1.0, 2000.0)  # frames a second of what moves; others are of tim
 DEFAULT_RATE: Final = 30.0
 _AXES: Final = ("x", "y", "z")
 _CONFIDENCES: Final = ("confidence", "visibility", "score", "c")  # what trackers call it
+_UNSEEN: Final[list[Any]] = [None] * 4
 _TIMES: Final = ("time", "timestamp", "t")
+_TIDY: Final = {"frame", "keypoint", *_AXES}  # columns of a file that has a point a line
+_MOST_UNSEEN: Final = 4  # frames that are counted for each one that is there
 _TRC_HEADER: Final = 5  # lines before the first frame
 _ROUNDED: Final = 0.5  # of a frame by which times may be off those of the rate that a file says
 
@@ -131,21 +134,22 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
         raise CoreError(
             f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(frame)}.'
         )
-    result = np.full((len(frame), 4), np.nan)
+    rows: list[list[Any]] = []
     for number, row in enumerate(frame):
         if row is None:
+            rows.append(_UNSEEN)
             continue
         values = _in_order(row) if is_object(row) else row
         if not _is_list(values) or len(values) not in (3, 4):
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
-        if any(value is not None and not _is_number(value) for value in values):
-            raise CoreError(f"Point {number} is not made of numbers.")
-        try:
-            result[number, : len(values)] = [np.nan if value is None else value for value in values]
-        except OverflowError:
-            raise CoreError(f"Point {number} is not made of numbers of this world.") from None
-        if len(values) == 3:
-            result[number, 3] = 1.0
+        for value in values:
+            if type(value) is not float and value is not None and not _is_number(value):
+                raise CoreError(f"Point {number} is not made of numbers.")
+        rows.append(values if len(values) == 4 else [*values, 1.0])
+    try:
+        result = np.array(rows, float)  # None is NaN
+    except OverflowError:
+        raise CoreError("A point is not made of numbers of this world.") from None
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
 
 
@@ -316,8 +320,11 @@ def _read_csv(text: str, layout: Layout) -> Recording:
         return Recording(layout, rows[..., :3], rows[..., 3] if width == 4 * count else None)
     table = _table(lines[1:], ",", 2, names)
     column = {name.lower(): number for number, name in enumerate(names)}
+    if column.keys() >= _TIDY:
+        return _read_tidy(table, column, layout)
     named = [name[:-2] for name in names if name.lower().endswith(("_x", ".x", " x"))]
-    layout, order = columns_named(layout, named)
+    prefix = "body_" if layout.name == FREEMOCAP else ""  # beside hands and face
+    layout, order = columns_named(layout, [name.removeprefix(prefix) for name in named])
 
     def values(endings: Sequence[str]) -> Array:
         result = np.full((len(table.rows), len(order)), np.nan)
@@ -334,6 +341,41 @@ def _read_csv(text: str, layout: Layout) -> Recording:
     seconds = next((column[name] for name in _TIMES if name in column), None)
     times = None if seconds is None else table.column(seconds, _seconds)
     return Recording(layout, points, None if np.isnan(confidence).all() else confidence, times=times)
+
+
+def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recording:
+    """A point a line: frame, keypoint, x, y, z, and maybe the time, as FreeMoCap has it (github.com/freemocap).
+
+    Where there is a column "model" (mediapipe_body, rtmpose.body) the body's lines count, where there is "trajectory"
+    those as they were measured (3d_xyz, not rigid_3d_xyz). Errors of reprojection are no confidence, and left alone.
+    """
+    for name, ending in (("model", "body"), ("trajectory", "3d_xyz")):
+        number = column.get(name)
+        cells = [] if number is None else [row[number] for row in table.rows]
+        kept = [place for place, cell in enumerate(cells) if cell.endswith(ending) and not cell.startswith("rigid")]
+        if kept:
+            table = _Table([table.rows[k] for k in kept], [table.lines[k] for k in kept], table.names)
+    numbers = table.column(column["frame"])
+    if not (np.abs(numbers) < LARGEST_TIME).all() or (numbers % 1.0).any():
+        raise CoreError('"frame" of a line is the whole number of its frame.')
+    frames = (numbers - numbers.min()).astype(int)
+    count, there = int(frames.max()) + 1, len(np.unique(frames))
+    if count > _MOST_UNSEEN * there:
+        raise CoreError(f"Only {there} of {count} frames between the first and the last are in the file.")
+    names = list(dict.fromkeys(row[column["keypoint"]] for row in table.rows))
+    layout, order = columns_named(layout, names)
+    place = {name: number for number, name in enumerate(names)}
+    points = np.array([place[row[column["keypoint"]]] for row in table.rows])
+    if len(np.unique(frames * len(names) + points)) < len(points):
+        raise CoreError("A point is there twice in one frame; a file has to be of one body.")
+    every = np.full((count, len(names), 3), np.nan)
+    every[frames, points] = table.columns(column[axis] for axis in _AXES)
+    times: Array | None = None
+    seconds = next((column[name] for name in _TIMES if name in column), None)
+    if seconds is not None:
+        times = np.full(count, np.nan)
+        times[frames] = table.column(seconds, _seconds)
+    return Recording(layout, np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan), times=times)
 
 
 def _read_trc(text: str, layout: Layout) -> Recording:
@@ -374,7 +416,7 @@ def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     points = np.asarray(arrays["points"])
     if points.ndim != 3 or points.shape[-1] not in (3, 4) or points.dtype.kind not in "fiu":
         raise CoreError(f"Points are numbers by frame, point and x, y, z, not an array of shape {points.shape}.")
-    if layout.name == "freemocap":
+    if layout.name == FREEMOCAP:
         points = points[:, : len(layout.points)]  # hands and face come after the body
     confidence = arrays.get("confidence", points[..., 3] if points.shape[-1] == 4 else None)
     times = arrays.get("time")

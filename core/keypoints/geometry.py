@@ -69,8 +69,20 @@ def _ways() -> tuple[Array, dict[str, slice]]:
     return np.array(rows), places
 
 
+def used_marks(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Marks (k, n) that rows (n, M) use, some of them several times where others use more."""
+    most = int(rows.sum(axis=1).max())
+    first = np.argsort(~rows, axis=1, kind="stable")[:, :most]
+    return np.where(np.arange(most) < rows.sum(axis=1)[:, None], first, first[:, :1]).T
+
+
+def least(weights: Array, marks: NDArray[np.int64]) -> Array:
+    """The least weight (..., n) of the marks (k, n) each."""
+    return weights.take(marks, axis=-1).min(axis=-2)
+
+
 _ROWS, _AT = _ways()
-_USED: Final[NDArray[np.bool_]] = _ROWS != 0.0
+_USED: Final = used_marks(_ROWS != 0.0)
 
 
 def _parts(*names: str) -> NDArray[np.int64]:
@@ -141,7 +153,7 @@ def solve_frames(marks: Array, weights: Array, noise: Array, hinges: bool = True
     """
     noise = np.asarray(noise)[..., None]
     ways = _ROWS @ np.where(weights[..., None] > 0.0, marks, 0.0)
-    seen = np.where(_USED, weights[..., None, :], 1.0).min(axis=-1)
+    seen = least(weights, _USED)
     units = unit(ways)
     result = np.empty((*marks.shape[:-2], len(PARTS), 3, 3))
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import CoreError
 from ..rotation import Array
 from .body import MARK, MARK_SWAP, MARKS
+from .geometry import least, used_marks
 from .geometry import unit as directions
 from .network import BONES, LENGTHS, bone_ways
 
@@ -19,6 +20,7 @@ UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 Axes = Literal["auto", "+X", "-X", "+Y", "-Y", "+Z", "-Z"]
 AXES: Final = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 
+FREEMOCAP: Final = "freemocap"
 TRUNK: Final = ("hip.L", "hip.R", "shoulder.L", "shoulder.R")  # the marks without which there is no body
 _TRUNK: Final = (0.25, 0.85)  # metres from hips to shoulders of anybody, a child or a giant
 _STANDARD_TRUNK: Final = 0.48  # metres
@@ -70,6 +72,11 @@ class Layout:
             matrix[MARK[mark], [self.points.index(name) for name in names]] = 1.0 / len(names)
         return matrix, matrix.any(axis=1)
 
+    @cached_property
+    def used(self) -> NDArray[np.int64]:
+        """Points (k, M) that make each mark."""
+        return used_marks(self.rows[0] > 0.0)
+
 
 def _both(marks: Mapping[str, str], left: str, right: str) -> dict[str, tuple[str, ...]]:
     """Marks of both sides; {} in a point's name is the side as the tracker says it."""
@@ -98,6 +105,8 @@ _COCO: Final = (
     "right_elbow", "left_wrist", "right_wrist", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle",
     "right_ankle",
 )  # fmt: skip
+_TOES: Final = ("big_toe", "small_toe")
+_RTMPOSE: Final = (*_COCO, *(f"{side}_{name}" for side in ("left", "right") for name in (*_TOES, "heel")))
 _SMPL: Final = (
     "pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle", "right_ankle",
     "spine3", "left_foot", "right_foot", "neck", "left_collar", "right_collar", "head", "left_shoulder",
@@ -136,12 +145,24 @@ LAYOUTS: Final[dict[str, Layout]] = {
         ),
         Layout("smpl22", _SMPL[:22], _SMPL_MARKS),
         Layout("smpl24", _SMPL, _SMPL_MARKS | _both({"knuckle": "{}hand"}, "left_", "right_")),
-        Layout("freemocap", _MEDIAPIPE, _MEDIAPIPE_MARKS, "mm", "+Z"),
+        Layout(FREEMOCAP, _MEDIAPIPE, _MEDIAPIPE_MARKS, "mm", "+Z"),
         Layout("plugin_gait", tuple(dict.fromkeys(p for points in _GAIT_MARKS.values() for p in points)), _GAIT_MARKS,
                markers=True),
         Layout("marks", MARKS, {mark: (mark,) for mark in MARKS}),
     )
 }  # fmt: skip
+
+
+# FreeMoCap with RTMPose, which has toes and no knuckles; by their names only
+_FREEMOCAP_RTMPOSE: Final = Layout(
+    FREEMOCAP,
+    _RTMPOSE,
+    {"nose": ("nose",)}
+    | _both(_LIMBS | {"ear": "{}ear", "heel": "{}heel"}, "left_", "right_")
+    | {f"ball.{side[0].upper()}": tuple(f"{side}_{toe}" for toe in _TOES) for side in ("left", "right")},
+    "mm",
+    "+Z",
+)
 
 
 def layout_named(name: str | Layout) -> Layout:
@@ -171,14 +192,18 @@ class Taking:
     up: str
     exchanged: bool = False
 
+    @cached_property
+    def _turned(self) -> Array:
+        return self.unit * turn_up(self.up).T
+
     def __call__(self, points: ArrayLike, confidence: ArrayLike | None = None) -> Marks:
         """Marks of points (F, K, 3) with confidence (F, K); a point that is NaN is not there."""
         array, trust = check_points(self.layout, points, confidence)
         matrix, there = self.layout.rows
         seen = np.isfinite(array).all(axis=-1)
         weight = np.where(seen, np.clip((trust - _SEEN) / (_SURE - _SEEN), 0.0, 1.0), 0.0)
-        places = matrix @ (np.where(seen[..., None], array, 0.0) * self.unit) @ turn_up(self.up).T
-        weights = np.where(matrix > 0.0, weight[..., None, :], 1.0).min(axis=-1) * there
+        places = matrix @ np.where(seen[..., None], array, 0.0) @ self._turned
+        weights = least(weight, self.layout.used) * there
         if self.exchanged:
             places, weights = places[:, MARK_SWAP], weights[:, MARK_SWAP]
         return Marks(places, weights)
@@ -347,6 +372,8 @@ def columns_named(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[in
 
     Raises CoreError that names the first point that is not there.
     """
+    if layout.name == FREEMOCAP and not {*_RTMPOSE} - {*names}:
+        layout = _FREEMOCAP_RTMPOSE
     layout = layout.among(names)
     plain = [_plain(name) for name in names]
     twice = next((point for point in layout.points if plain.count(_plain(point)) > 1), None)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..rotation import Array
 from .body import MARK, MARKS, MIDDLE_MARKS, PARTS, SIDE_MARKS, TREE, sided
-from .geometry import frame, unit
+from .geometry import frame, least, unit, used_marks
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
 HALF_NOISE: Final = 0.004  # metres at which half of the correction of a limb counts
@@ -52,7 +52,7 @@ def _row(name: str) -> Array:
 
 
 BONES, _WAYS, LENGTHS, ABOVE = _tree()
-_USED: Final = _WAYS != 0.0
+_USED: Final = used_marks(_WAYS != 0.0)
 _CHAINS: Final[Array] = np.zeros((len(BONES), len(BONES)))  # bones on the way from the hips to each mark
 for _bone, _above in enumerate(ABOVE):
     _CHAINS[_bone] = _CHAINS[_above] if _above >= 0 else 0.0
@@ -76,13 +76,13 @@ def _needed() -> NDArray[np.bool_]:
     return result
 
 
-_NEEDS: Final = _needed()
+_NEEDS: Final = used_marks(_needed())
 
 
 def bone_ways(marks: Array, weights: Array) -> tuple[Array, Array]:
     """Ways (..., B, 3) along the bones of the tree, and how far each is to be believed (..., B)."""
     marks = np.where(weights[..., None] > 0.0, marks, 0.0)
-    believed = np.where(_USED, weights[..., None, :], 1.0).min(axis=-1)
+    believed = least(weights, _USED)
     return (_WAYS @ marks) * (believed > 0.0)[..., None], believed
 
 
@@ -118,7 +118,7 @@ def inputs(frames: Array, marks: Array, weights: Array, noise: Array, lengths: A
 
 def gates(weights: Array, noise: Array) -> Array:
     """How far the correction counts for each part (..., P)."""
-    believed = np.where(_NEEDS, weights[..., None, :], 1.0).min(axis=-1)
+    believed = least(weights, _NEEDS)  # of parts of the trunk anything
     noise = np.asarray(noise)[..., None]
     return np.where(_TRUNK, 1.0, 1.0 - believed * HALF_NOISE / (HALF_NOISE + noise))
 

@@ -25,7 +25,7 @@ from ..humanoid import SIDES, Roles
 from ..humanoid.anatomy import Anatomy, anatomy
 from ..humanoid.stance import axis_vector
 from ..limits import clamp_rotations
-from ..pose import Pose, forward, forward_matrices, frame_rotations
+from ..pose import Pose, forward_matrices, frame_rotations
 from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solvers import PinAndDrag, solve
@@ -81,9 +81,14 @@ class Actor:
         self._still = self._carriers()
         self.root = self._find_root()
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
-        self._soles = [point.bone for point in self.points]
+        thighs = [self.roles.bone(f"thigh.{side}") for side in SIDES]
+        middle = thighs if min(thighs) >= 0 else [self.hips]
+        # what is measured of a pose hangs on few bones
+        soles = [point.bone for point in self.points]
+        self._legs = sorted({above for bone in (*soles, *middle, self.root) for above in skeleton.ancestors(bone)})
+        self._legs_alone = skeleton.taken(self._legs)
+        self._soles, self._middle = ([self._legs.index(bone) for bone in bones] for bones in (soles, middle))
         self._in_soles = np.array([point.place for point in self.points])
-        self._thighs = [self.roles.bone(f"thigh.{side}") for side in SIDES]
         self.leg = leg_length(skeleton, roles)
         self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
 
@@ -166,19 +171,18 @@ class Actor:
 
     def place(self, pose: Pose, hips: Array, scale: float) -> Pose:
         """The pose moved so that the middle of its hips is at `hips` (..., 3), metres, times `scale`; see `turn`."""
-        heads, _ = forward(self.skeleton, pose)
-        middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
-        return self.shift(pose, scale * hips @ self._axes.T - middle)
+        matrices = self._leg_matrices(pose)
+        return self.shift(pose, scale * hips @ self._axes.T - self._middle_of(matrices), matrices)
 
     def shift(self, pose: Pose, way: Array, matrices: Array | None = None) -> Pose:
-        """The pose with its root moved by `way` (..., 3), in armature space; `matrices` if those of bones are known."""
+        """The pose with its root moved by `way` (..., 3), in armature space; `matrices` if those of legs are known."""
         if self.root < 0:
             return pose
         skeleton, root = self.skeleton, self.root
         parent, base = int(skeleton.parents[root]), rotation.IDENTITY
         if parent >= 0:
-            matrices = forward_matrices(skeleton, pose) if matrices is None else matrices
-            base = frame_rotations(matrices[..., parent, :, :3])
+            matrices = self._leg_matrices(pose) if matrices is None else matrices
+            base = frame_rotations(matrices[..., self._legs.index(parent), :, :3])
         if skeleton.local_location[root]:
             base = rotation.mul(base, skeleton.rest_rotations[root])
         translations = np.array(pose.translations)
@@ -189,12 +193,24 @@ class Actor:
         """One pose, not a batch, moved on by its feet."""
         if not self.points:
             return pose
-        matrices = forward_matrices(self.skeleton, pose)
+        matrices = self._leg_matrices(pose)
         return self.shift(pose, walk(self._feet(matrices)), matrices)
 
     def feet(self, pose: Pose) -> Array:
         """Points of the feet (..., p, 3) in armature space."""
-        return self._feet(forward_matrices(self.skeleton, pose))
+        return self._feet(self._leg_matrices(pose))
+
+    def _leg_matrices(self, pose: Pose) -> Array:
+        """Frames (..., n, 3, 4) of the bones that legs and root hang on."""
+        kept = self._legs
+        scales, driven = (None if part is None else part.take(kept, axis) for part, axis in (
+            (pose.scales, -2), (pose.driven_matrices, -3)))  # fmt: skip
+        legs = Pose.trusted(pose.rotations.take(kept, -2), pose.translations.take(kept, -2), scales, driven)
+        return forward_matrices(self._legs_alone, legs)
+
+    def _middle_of(self, matrices: Array) -> Array:
+        """The middle (..., 3) of the thighs' heads, or the hips'."""
+        return matrices[..., 3][..., self._middle, :].mean(axis=-2)
 
     def _feet(self, matrices: Array) -> Array:
         frames = matrices[..., self._soles, :, :]
@@ -217,8 +233,7 @@ class Actor:
     def ends(self, reading: Reading, pose: Pose) -> list[Goal]:
         """Wrists and ankles where the scaled points are, seen from the hips of the poses."""
         scale = self.scale_of(reading)
-        heads, _ = forward(self.skeleton, pose)
-        middle = heads[..., self._thighs, :].mean(axis=-2) if min(self._thighs) >= 0 else heads[..., self.hips, :]
+        middle = self._middle_of(self._leg_matrices(pose))
         goals: list[Goal] = []
         for part, mark in _ENDS.items():
             for side in SIDES:

@@ -1,5 +1,6 @@
 """Keypoints on rigs whose bodies are driven: controls are keyed, and Blender has the body's bones where points are."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from bridge.driven import split_path
 from commands.keypoints import KeypointsJob, load, perform_keypoints
 from core.keypoints import find_taking, read_clip
 from core.keypoints.body import MARK
-from tests.blender.builders import select, world
+from tests.blender.builders import make_ik_body, select, world
 from tests.blender.rigs import SHARED, SHIPPED
 from tests.blender.rigs import load as load_rigs
 from tests.blender.test_live import EXAMPLES, TOLD, Listening, packet, walk
@@ -21,6 +22,9 @@ TRACKED = EXAMPLES / "walk_keypoints.jsonl"
 FEW = 5  # frames: leading controls takes its time
 LIMBS = {("upper_arm", "forearm"): ("shoulder", "elbow"), ("thigh", "shin"): ("hip", "knee"),
          ("shin", "foot"): ("knee", "ankle")}  # fmt: skip
+EXACT = 3.0  # degrees: the filter, and knees that are hinges
+STRIDE = 40  # the frame from which on legs are bent and far apart
+MMD = "MMD"
 SMALL = 8.0  # degrees: filter, limits, and what a twist bone takes
 
 
@@ -34,21 +38,29 @@ def human() -> Any:
     return rig
 
 
-def few(folder: Path) -> Path:
+def few(folder: Path, first: int = 0) -> Path:
     file = folder / "few.jsonl"
-    file.write_text("\n".join(TRACKED.read_text(encoding="utf-8").splitlines()[:FEW]), encoding="utf-8")
+    lines = TRACKED.read_text(encoding="utf-8").splitlines()[first : first + FEW]
+    file.write_text("\n".join(lines), encoding="utf-8")
     return file
 
 
-def off(rig: Any, marks: np.ndarray) -> list[float]:
-    """Degrees that limbs of the rig, which faces -Y, are off marks (M, 3)."""
+def off(rig: Any, marks: np.ndarray, names: str = "DEF-{}.{}") -> list[float]:
+    """Degrees that limbs of the rig, which faces -Y, are off marks (M, 3); its bones as `names` says."""
     found = []
     for (near, far), (upper, lower) in LIMBS.items():
         for side in "LR":
-            way = world(rig, f"DEF-{far}.{side}") - world(rig, f"DEF-{near}.{side}")
+            way = world(rig, name_of(names, far, side)) - world(rig, name_of(names, near, side))
             said = (marks[MARK[f"{lower}.{side}"]] - marks[MARK[f"{upper}.{side}"]])[[0, 2, 1]] * [1.0, -1.0, 1.0]
             found.append(np.degrees(np.arccos(way @ said / np.linalg.norm(way) / np.linalg.norm(said))))
     return found
+
+
+def name_of(names: str, part: str, side: str) -> str:
+    if names != MMD:
+        return names.format(part, side)
+    parts = {"upper_arm": "腕", "forearm": "ひじ", "thigh": "足", "shin": "ひざ", "foot": "足首"}
+    return {"L": "左", "R": "右"}[side] + parts[part]
 
 
 def keyed(action: Any) -> set[str]:
@@ -89,6 +101,23 @@ def test_controls_follow_live_packets_and_are_keyed_by_the_recording(
     action = bpy.data.actions[listening.live.action]
     assert {"torso", "upper_arm_fk.L", "shin_fk.R"} <= keyed(action)
     assert action.frame_range[1] - action.frame_range[0] >= FEW - 1
+
+
+@pytest.mark.parametrize("names", [MMD, "{}.{}"], ids=["MMD", "poles"])
+def test_legs_that_only_ik_leads_stand_as_their_points(names: str, tmp_path: Path) -> None:
+    """Feet by the targets of IK; knees by where Blender's solver begins, or by poles: whoever walks looks back."""
+    rig = load_rigs(SHARED / "rigs" / "scripted" / "named_mmd_japanese.blend")[0] if names == MMD else make_ik_body()
+    select(rig, [])
+    context.scene.render.fps = 30
+    recording = load(context, few(tmp_path, STRIDE), None)
+    recording = replace(recording, points=recording.points * [-1.0, 1.0, -1.0])
+    report, found = perform_keypoints(context, rig, recording, KeypointsJob(lock_feet=False, limits=False))
+    assert not found.notes
+    marks = find_taking(recording.layout, recording.points, recording.confidence)[0](recording.points)
+    reading = read_clip(marks, recording.times)
+    for number, frame in enumerate(report.frames.tolist()):
+        context.scene.frame_set(int(frame))
+        assert max(off(rig, reading.marks[number], names)) < EXACT, frame
 
 
 def test_what_is_driven_without_a_control_is_named_and_exact_ends_that_cannot_come_are_told(tmp_path: Path) -> None:

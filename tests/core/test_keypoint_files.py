@@ -50,6 +50,13 @@ def as_csv(order: list[int]) -> bytes:
     return "\n".join(rows).encode()
 
 
+def as_tidy_csv() -> bytes:
+    """A point a line, the last first."""
+    rows = ["timestamp,frame,keypoint,x,y,z"]
+    rows += [",".join(map(str, [n / FPS, n + 7, COCO.points[k], *POINTS[n, k]])) for k in range(17) for n in range(4)]
+    return "\n".join([rows[0], *rows[:0:-1]]).encode()
+
+
 def as_plain_csv() -> bytes:
     return "\n".join(
         ",".join(map(str, row)) for row in np.concatenate([POINTS, TRUST[..., None]], -1).reshape(4, -1)
@@ -92,6 +99,7 @@ FILES = {
     "csv": (".csv", as_csv(list(range(17)))),
     "csv in another order": (".csv", as_csv(list(range(16, -1, -1)))),
     "csv without names": (".csv", as_plain_csv()),
+    "csv a point a line": (".csv", as_tidy_csv()),
     "npy": (".npy", as_numpy(points=np.concatenate([POINTS, TRUST[..., None]], axis=-1))),
     "npz": (".npz", as_numpy(points=POINTS, confidence=TRUST, fps=np.array(FPS))),
     "trc": (".trc", as_trc()),
@@ -107,7 +115,7 @@ def test_every_format_gives_the_same_points_back(kind: str) -> None:
     if found.confidence is not None:
         np.testing.assert_allclose(found.confidence, TRUST, atol=1e-9)
     else:
-        assert kind in ("trc", "c3d")
+        assert kind in ("trc", "c3d", "csv a point a line")
     if kind not in ("csv without names", "npy"):
         frames, times, rate, notes = timed(found)
         assert (rate, notes) == (pytest.approx(FPS), ())
@@ -229,6 +237,83 @@ def test_markers_stand_for_what_is_below_them_by_name_and_what_a_file_lacks_is_n
     np.testing.assert_allclose(marks.places[:, MARK["hip.R"]], at["RASI"], atol=1e-6)
     assert (marks.weights[:, MARK["knuckle.L"]] == 0.0).all()
     assert marks.weights[:, MARK["knee.L"]].tolist() == [1.0, 0.0, 1.0, 1.0]
+
+
+# As freemocap 1.8 and 2.0 write them (DataSaver.save_to_tidy_csv, skellyforge's Actor.create_summary_dataframe)
+FREEMOCAP = {
+    "1.7": ("{n},,{{}},mediapipe_body,{point},{x},{y},{z}", "{n},,{{}},mediapipe_hand,left_0000,1.0,2.0,3.0",
+            "frame,timestamp,timestamp_by_camera,model,keypoint,x,y,z", "mediapipe"),
+    "1.8": ('{n},{n}.5,"{{\'a\': 1, \'b\': 2}}",mediapipe_body,{point},{x},{y},{z},0.7',
+            "{n},{n}.5,{{}},mediapipe_com,full_body,1.0,2.0,3.0,",
+            "frame,timestamp,timestamp_by_camera,model,keypoint,x,y,z,reprojection_error", "mediapipe"),
+    "2.0": ("{n},{point},{x},{y},{z},mediapipe.body,3d_xyz,",
+            "{n},left_hip,1.0,2.0,3.0,mediapipe.body,rigid_3d_xyz,\n{n},wrist,1,2,3,mediapipe.left_hand,3d_xyz,",
+            "frame,keypoint,x,y,z,model,trajectory,reprojection_error", "mediapipe"),
+    "2.0 RTMPose": ("{n},{point},{x},{y},{z},rtmpose.body,3d_xyz,",
+                    "{n},head_center,1.0,2.0,3.0,rtmpose.body,3d_xyz,",
+                    "frame,keypoint,x,y,z,model,trajectory,reprojection_error", "rtmpose"),
+    "2.0, one trajectory": ("{n},{point},{x},{y},{z}", "{n},neck_center,1.0,2.0,3.0",
+                            "frame,keypoint,x,y,z", "mediapipe"),
+}  # fmt: skip
+RTMPOSE = (*COCO.points, *(f"{side}_{part}" for side in ("left", "right") for part in ("big_toe", "small_toe", "heel")))
+
+
+def freemocap_csv(kind: str, skip: Sequence[int] = ()) -> tuple[bytes, np.ndarray]:
+    """Five frames, without some of them, and their points in the order of the layout; one is not seen."""
+    body, other, header, tracker = FREEMOCAP[kind]
+    names = RTMPOSE if tracker == "rtmpose" else layout_named("freemocap").points
+    points = np.random.default_rng(4).normal(0.0, 500.0, (5, len(names), 3)).round(3)
+    points[2, 3] = np.nan
+    rows = [header]
+    for n in sorted({*range(5)} - {*skip}):
+        rows += [
+            body.format(n=n, point=name, **dict(zip("xyz", place, strict=True))).replace("nan", "")
+            for name, place in zip(names, points[n].tolist(), strict=True)
+        ]
+        rows.append(other.format(n=n))
+    points[list(skip)] = np.nan
+    return "\n".join(rows).encode(), points
+
+
+@pytest.mark.parametrize("kind", FREEMOCAP)
+def test_freemocaps_files_of_a_point_a_line_are_read_the_body_alone_as_it_was_measured(kind: str) -> None:
+    data, points = freemocap_csv(kind)
+    found = read_recording(".csv", data, "freemocap")
+    np.testing.assert_array_equal(found.points, points)
+    assert (found.layout.name, found.layout.unit, found.layout.up) == ("freemocap", "mm", "+Z")
+    marks = Taking(found.layout, 0.001, "+Z")(found.points)
+    assert (marks.weights[:, [MARK["ball.L"], MARK["heel.R"], MARK["knee.L"]]] == 1.0).all()
+    assert timed(found)[2] == (1.0 if kind == "1.8" else 30.0)
+
+
+def test_frames_that_a_file_of_a_point_a_line_leaves_out_are_not_seen_and_take_their_time() -> None:
+    data, points = freemocap_csv("2.0", skip=[1, 2])
+    np.testing.assert_array_equal(read_recording(".csv", data, "freemocap").points, points)
+
+
+def test_columns_of_freemocap_may_say_that_they_are_of_the_body() -> None:
+    names = layout_named("freemocap").points
+    points = np.random.default_rng(5).normal(0.0, 500.0, (3, len(names), 3)).round(3)
+    header = ",".join([f"body_{name}_{axis}" for name in names for axis in "xyz"] + ["right_hand_0000_x"])
+    rows = [",".join([*map(str, frame.ravel()), "1.0"]) for frame in points]
+    data = "\n".join([header, *rows]).encode()
+    np.testing.assert_array_equal(read_recording(".csv", data, "freemocap").points, points)
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (["0,nose,1,2,3", "0,nose,1,2,3"], "A point is there twice in one frame"),
+        (["0.5,nose,1,2,3"], "whole number"),
+        (["nan,nose,1,2,3"], "whole number"),
+        (["0,nose,1,2,3", "1000000000,nose,1,2,3"], "Only 2 of 1000000001 frames"),
+        (["0,knee,1,2,3"], 'no point "nose"'),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_a_point_a_line_is_said(rows: list[str], sentence: str) -> None:
+    others = [f"0,{name},1,2,3" for name in COCO.points[1:]] if "nose" in rows[0] else []
+    with pytest.raises(CoreError, match=sentence):
+        read_recording(".csv", "\n".join(["frame,keypoint,x,y,z", *rows, *others]).encode(), "coco17")
 
 
 def test_two_bodies_in_one_file_are_refused() -> None:

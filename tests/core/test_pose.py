@@ -31,6 +31,21 @@ def test_forward_is_the_product_of_the_chain(figure: Skeleton) -> None:
         np.testing.assert_allclose(matrices[frame][hand], whole[:3], atol=1e-12)
 
 
+def test_bones_taken_alone_stand_where_they_do_among_the_others() -> None:
+    rng = np.random.default_rng(3)
+    count = len(FIGURE)
+    flags = {name: rng.random(count) < 0.7 for name in ("connected", "local_location", "inherit_rotation")}
+    modes = rng.choice(["FULL", "ALIGNED", "NONE"], count).tolist()
+    skeleton = skeleton_of(FIGURE, **flags, inherit_scale=modes)
+    bones = sorted({*skeleton.ancestors(skeleton.index("hand.L")), *skeleton.ancestors(skeleton.index("foot.R"))})
+    pose = random_pose(skeleton, rng, (2,))
+    pose = Pose(pose.rotations, pose.translations, rng.uniform(0.5, 1.5, (2, count, 3)))
+    assert pose.scales is not None
+    alone = Pose(pose.rotations[:, bones], pose.translations[:, bones], pose.scales[:, bones])
+    found = forward_matrices(skeleton.taken(bones), alone)
+    np.testing.assert_allclose(found, forward_matrices(skeleton, pose)[:, bones], atol=1e-12)
+
+
 def test_scale_is_inherited_with_shear_and_forward_gives_pure_rotations(figure: Skeleton) -> None:
     pose = random_pose(figure, np.random.default_rng(1))
     scales = np.ones((len(figure), 3))

@@ -1,26 +1,32 @@
 """Somebody listens to a tracker, watches the armature move, stops, and has a recording. It runs inside Blender."""
 
 import socket
+import statistics
 import subprocess
 import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
 LISTEN, STOP = "bpy.ops.poise.listen()", "bpy.ops.poise.stop_listening()"
 BONES = 65
 RATE = 60
 RECORDED = 20.0  # seconds; filtering a longer recording takes its time at the end
+STEP = 13  # the frame of the walk that is looked at
 FAR = 1.3  # times as far away, so that who walks stays in view
 SCROLLS = 40
 
 
-def listen(hand: Any, python: str, seconds: str, bones: str) -> Generator[float, None, dict[str, Any]]:
+def listen(
+    hand: Any, python: str, seconds: str, bones: str, markers: str, flood: str
+) -> Generator[float, None, dict[str, Any]]:
     """Listen for so long to a sender of 60 packets a second; what was counted, and how long it took.
 
-    Then undo what was recorded, and listen to packets of bones, hexadecimal, one a line of the file `bones`.
-    After five seconds another editor is in front of the scene: what drawing in software takes is told apart.
+    Beside it come `flood` hostile packets a second. Then undo what was recorded, listen to packets of bones,
+    hexadecimal, one a line of the file `bones`, and import `markers`, a file of C3D. After five seconds another editor
+    is in front of the scene: what drawing in software takes is told apart.
     """
     import bpy
 
@@ -48,6 +54,8 @@ def listen(hand: Any, python: str, seconds: str, bones: str) -> Generator[float,
     command = [python, EXAMPLES / "send_keypoints.py", EXAMPLES / "walk_keypoints.jsonl"]
     options = ["--rate", RATE, "--seconds", seconds, "--port", object.poise_live_port]
     sender = subprocess.Popen([str(word) for word in (*command, *options)], stdout=subprocess.PIPE, text=True)
+    command = [python, "-m", "tests.window.flood", str(object.poise_live_port), flood, seconds]
+    enemy = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) if float(flood) else None
     begin, gaps, before = time.monotonic(), [], time.monotonic()
     pictured, area = False, hand.viewport
     while sender.poll() is None and time.monotonic() < begin + float(seconds) + 30.0:
@@ -63,6 +71,8 @@ def listen(hand: Any, python: str, seconds: str, bones: str) -> Generator[float,
         if area.type == "VIEW_3D" and now > begin + min(5.0, 0.5 * float(seconds)):
             seen |= {"drawn latency": live.latency, "drawn wait": live.wait}
             area.type = "TEXT_EDITOR"
+            gaps, before = [], time.monotonic()
+    hostile = int(enemy.communicate(timeout=30)[0] or 0) if enemy else 0
     sent = int(sender.communicate(timeout=10)[0] or 0)
     yield 1.0
     area.type = "VIEW_3D"
@@ -70,7 +80,8 @@ def listen(hand: Any, python: str, seconds: str, bones: str) -> Generator[float,
     drawn, spent = tick()
     seen |= {name: getattr(live, name) for name in
              ("received", "applied", "used", "refused", "late", "skipped", "lost", "latency", "wait")}  # fmt: skip
-    seen |= {"sent": sent, "redraws": drawn, "redraw": spent, "longest": max(gaps)}
+    seen |= {"sent": sent, "hostile": hostile, "redraws": drawn, "redraw": spent}
+    seen |= {"ticks": len(gaps), "tick": statistics.median(gaps), "longest": max(gaps)}
     panel = yield from hand.read_panels(STOP)
     yield from hand.click(*panel[STOP][0])
     seen["status"] = live.status
@@ -82,6 +93,7 @@ def listen(hand: Any, python: str, seconds: str, bones: str) -> Generator[float,
     seen["bones"] = len(object.data.bones)
     seen |= yield from undo(hand)
     seen |= yield from listen_to_bones(hand, bones)
+    seen |= yield from import_markers(hand, markers)
     return seen
 
 
@@ -118,6 +130,21 @@ def listen_to_bones(hand: Any, file: str) -> Generator[float, None, dict[str, An
     yield from hand.click(*panel[STOP][0])
     yield from hand.until(lambda: live.owner == 0)
     return {"sent bones": len(packets), "left arm": way, "parts": live.parts, "posed": live.applied + live.used}
+
+
+def import_markers(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
+    """Import a file of C3D; what came of it, and how the legs stand in a frame of it."""
+    import bpy
+
+    object = armature()
+    result = bpy.ops.poise.import_keypoints(filepath=file, layout="mediapipe")
+    bpy.context.scene.frame_set(STEP)
+    yield 0.5
+    hand.screenshot("keypoints_c3d")
+    bones = object.pose.bones
+    ways = {side: list(bones[f"mixamorig:{side}UpLeg"].vector.normalized()) for side in ("Left", "Right")}
+    action = object.animation_data.action
+    return {"imported": [*result], "keyed": list(action.frame_range), "thighs": ways}
 
 
 def armature() -> Any:
