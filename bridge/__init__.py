@@ -32,6 +32,7 @@ from .grab import Grab, pick
 from .keys import (
     changed_bones,
     count_keys,
+    goes_on,
     remove_keys,
     repeating_bones,
     rotation_curves,
@@ -68,6 +69,7 @@ __all__ = [
     "count_keys",
     "find_again",
     "find_controlled",
+    "goes_on",
     "held_back",
     "keyed_range",
     "lead_controls",

@@ -28,6 +28,7 @@ _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
 _BENT: Final = 1e-4  # of a channel a frame: between the slopes of handles that are no line
+_SEAM: Final = 0.1  # radians, or parts of a quaternion
 _OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # behind the name of an action that was made of another one
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
@@ -188,6 +189,21 @@ def _write_into(object: ArmatureObject, target: bpy.types.Action, channels: Sequ
         _write(_ensure(object, target, channel), channel)
     target.update_tag()
     return target
+
+
+def goes_on(object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> bool:
+    """Whether keys of a motion, in whose last frame the bones are as they were, end where their curves are there.
+
+    Else rotations are the same but for whole turns, or written otherwise, and would jump to the next key.
+    """
+    curves, names = _curves(object), rig.skeleton.names
+    for bone, values in rotation_curves(object, rig, motion, bones).items():
+        path = channel_path(names[bone], rotation_channel(rig.skeleton.rotation_modes[bone]))
+        for index, value in enumerate(values[-1].tolist()):
+            curve = curves.get((path, index))
+            if curve is not None and abs(curve.evaluate(motion.frames[-1]) - value) > _SEAM:
+                return False
+    return True
 
 
 def repeating_bones(object: ArmatureObject, names: Iterable[str]) -> list[str]:

@@ -19,6 +19,7 @@ from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, wri
 from .errors import BridgeError
 
 SAME_FRAME: Final = 0.01  # Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
+_FEW: Final = 16  # keys that are read in the time that a frame is evaluated in
 _POISE: Final = "poise_"  # curves of settings, which move nothing
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
@@ -160,6 +161,8 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
 def _evaluate(curve: Any, frames: Array) -> Array:
     """Values (F,) of an F-curve: in bulk at its keys, else as Blender evaluates modifiers, easing, cycles and all."""
     points = curve.keyframe_points
+    if len(frames) * _FEW < len(points):
+        return np.array(list(map(curve.evaluate, frames.tolist())))
     keys = np.empty((len(points), 2), np.float32)
     points.foreach_get("co", keys.ravel())
     times = keys[:, 0]

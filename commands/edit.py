@@ -1,6 +1,6 @@
 """A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -61,6 +61,13 @@ class Edit:
         """What `solve` does in each kind of edit."""
         raise NotImplementedError
 
+    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+        """What has to be found out in Blender, frame by frame, before `write`, which does it where it was not done.
+
+        Yields the share that is done, nothing where there is nothing to do. All is as it was when it ends or is closed.
+        """
+        yield from ()
+
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
         begin = perf_counter()
@@ -70,6 +77,10 @@ class Edit:
         moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
         written = self.key(object, turned, moved, grown, action, new)
         self.seconds["write"] = perf_counter() - begin
+        return self.report(object, written, turned, moved)
+
+    def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
+        """What was written into an action, and how the pins hold there."""
         names, goals = self.skeleton.names, self.measure(object)
         return Report(
             armature=object.name,

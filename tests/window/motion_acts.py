@@ -75,6 +75,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     bpy.data.objects[name].poise_live_pins = False
 
     made = sorted(action.name for action in bpy.data.actions)
+    bpy.data.objects[name].poise_result_pins = ""  # so that there is all of it to solve
     yield from hand.click(*panel[SOLVE][0])
     yield 0.3
     hand.press("ESC")
