@@ -36,13 +36,13 @@ class BodyMotion(Edit):
         self.controlled = bridge.find_controlled(object, self.rig, self.roles)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
-            self.before, _ = self.look(object)
+            self.before, _ = self.look(object, slice(None))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
-    def look(self, object: Any) -> tuple[Motion, Array]:
+    def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
         if self.controlled is None:
-            return super().look(object)
-        frames = self._channels.frames
+            return super().look(object, part)
+        frames = self._channels.frames[part]
         with unkeyed_kept(bpy.context, object):
             take = record(bpy.context, object, frames)
         return Motion(bridge.read_controlled(self.controlled, take.matrices), frames, self._channels.fps), take.worlds

@@ -69,6 +69,11 @@ class TimedPin:
         """The first frame of the motion that it holds, and the one after the last, counted from 0."""
         return _span(self, motion.frames)
 
+    def within(self, part: slice) -> "TimedPin":
+        """The pin for a part of the frames of the motion."""
+        position, turn = (x if x is None or x.ndim == 1 else x[part] for x in (self.position, self.rotation))
+        return replace(self, position=position, rotation=turn)
+
     def trace(self, skeleton: Skeleton) -> "PinTrace":
         """What tells it from other pins."""
         asked = sha256(repr((self.position is None, self.relative_to)).encode())
