@@ -88,6 +88,7 @@ def leading(
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
     before = read_channels(object, CHANNELS)
+    bones = sorted({bone for one in controlled.controls for bone in (one.turns, one.moves, one.aims)} - {-1})
     owners = {found[:2] for found in controlled.switches.values()}
     values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
 
@@ -95,7 +96,7 @@ def leading(
         led = bridge.lead_controls(object, rig, controlled, pose[place])
         context.view_layer.update()
         stands.append(bridge.read_matrices(object))
-        bones = [*led.turned, *led.moved]
+        # those, too, that stayed: without a key they have what the frame before gave them
         rotations[place, bones], translations[place, bones] = led.pose.rotations[bones], led.pose.translations[bones]
         turned.update(led.turned)
         moved.update(led.moved)
