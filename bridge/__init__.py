@@ -27,6 +27,7 @@ from .controls import (
     lone_controls,
     read_controlled,
 )
+from .driven import mute_constraints
 from .errors import BridgeError
 from .grab import Grab, pick
 from .keys import (
@@ -40,9 +41,10 @@ from .keys import (
     write_keys,
     write_motion,
     write_reduced,
+    write_visual,
 )
 from .learned import learned_cone, write_learned
-from .motion import acting, all_curves, assign, keyed_range, read_motion
+from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
@@ -79,6 +81,7 @@ __all__ = [
     "make_rest",
     "mapping_to_corrections",
     "mirrored",
+    "mute_constraints",
     "pick",
     "read_body",
     "read_channels",
@@ -91,6 +94,7 @@ __all__ = [
     "read_rig",
     "read_roles",
     "read_view",
+    "read_visual",
     "remove_keys",
     "repeating_bones",
     "rotation_curves",
@@ -107,4 +111,5 @@ __all__ = [
     "write_motion",
     "write_pose",
     "write_reduced",
+    "write_visual",
 ]
