@@ -28,11 +28,13 @@ from .controls import (
     read_controlled,
     with_beginnings,
 )
+from .driven import mute_constraints
 from .errors import BridgeError
 from .grab import Grab, pick
 from .keys import (
     changed_bones,
     count_keys,
+    goes_on,
     remove_keys,
     repeating_bones,
     rotation_curves,
@@ -40,9 +42,10 @@ from .keys import (
     write_keys,
     write_motion,
     write_reduced,
+    write_visual,
 )
 from .learned import learned_cone, write_learned
-from .motion import acting, all_curves, assign, keyed_range, read_motion
+from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
@@ -69,6 +72,7 @@ __all__ = [
     "count_keys",
     "find_again",
     "find_controlled",
+    "goes_on",
     "held_back",
     "keyed_range",
     "lead_controls",
@@ -78,6 +82,7 @@ __all__ = [
     "make_rest",
     "mapping_to_corrections",
     "mirrored",
+    "mute_constraints",
     "pick",
     "read_body",
     "read_channels",
@@ -90,6 +95,7 @@ __all__ = [
     "read_rig",
     "read_roles",
     "read_view",
+    "read_visual",
     "remove_keys",
     "repeating_bones",
     "rotation_curves",
@@ -107,4 +113,5 @@ __all__ = [
     "write_motion",
     "write_pose",
     "write_reduced",
+    "write_visual",
 ]

@@ -8,7 +8,7 @@ B-Bone settings bend the mesh only; they never change a bone's matrix or its chi
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import bpy
@@ -133,3 +133,15 @@ def decided_by(constraint: Any, bone: Any) -> Iterator[str]:
     while tip is not None and count > 0:
         yield tip.name
         tip, count = tip.parent, count - 1
+
+
+def mute_constraints(object: ArmatureObject, bones: Iterable[str]) -> list[str]:
+    """Mute the constraints that decide these bones and no others; their names."""
+    wanted, muted = set(bones), list[str]()
+    for bone in object.pose.bones:
+        for constraint in bone.constraints:
+            decided = set(decided_by(constraint, bone))
+            if not constraint.mute and decided & wanted and decided <= wanted:
+                constraint.mute = True
+                muted.append(constraint.name)
+    return muted

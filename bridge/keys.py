@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from .armature import LENGTH, Rig, check, read_pose, stretching
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
-from .motion import SAME_FRAME
+from .motion import SAME_FRAME, keyed_range
 from .points import HANDLES, KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
 
 _TURNED: Final = 1e-6  # radians
@@ -28,6 +28,7 @@ _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
 _BENT: Final = 1e-4  # of a channel a frame: between the slopes of handles that are no line
+_SEAM: Final = 0.1  # radians, or parts of a quaternion
 _OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # behind the name of an action that was made of another one
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
 
@@ -114,6 +115,59 @@ def write_motion(
     return _write_into(object, _target(object, action, new=True, empty=True), channels)
 
 
+def write_visual(
+    object: ArmatureObject,
+    rig: Rig,
+    motion: Motion,
+    bones: Iterable[int],
+    seen: Mapping[int, Pose],
+    action: str | None = None,
+    new: bool = True,
+) -> bpy.types.Action:
+    """Key what is seen: rotations and locations of `bones`, and those that something else decides as `seen` has them.
+
+    `seen`: bone -> its own poses (F, 1), see `read_visual`; their scales get keys, too, where they are scaled. Into a
+    new action that all of the motion goes into curves come without modifiers, which the keys have in them. The rest as
+    in `write_keys`.
+    """
+    _check_target(object, action, new)
+    skeleton, chosen = rig.skeleton, list(bones)
+    freed, locks = np.isin(np.arange(len(skeleton)), [*seen]), _location_locks(object)
+    turning = ~skeleton.rotation_locks.all(axis=1)
+    open_rig = replace(
+        rig,
+        driven={},
+        skeleton=replace(
+            skeleton,
+            movable=skeleton.movable | (freed & turning),
+            translatable=skeleton.translatable | (freed & ~skeleton.connected)[:, None] & ~locks,
+        ),
+    )
+    rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
+    channels: list[_Channel] = []
+    for bone, pose in seen.items():
+        rotations[:, bone], translations[:, bone] = pose.rotations[:, 0], pose.translations[:, 0]
+        assert pose.scales is not None
+        if np.abs(pose.scales - 1.0).max() > _GROWN:
+            path = channel_path(skeleton.names[bone], "scale")
+            channels += [
+                _Channel(skeleton.names[bone], path, axis, motion.frames, pose.scales[:, 0, axis]) for axis in range(3)
+            ]
+    whole = replace(motion, pose=Pose.trusted(rotations, translations, motion.pose.scales, None))
+    placed = [bone for bone in chosen if np.any(translations[:, bone])]
+    channels = _channels(object, open_rig, whole, chosen, placed, stretching(rig, chosen)) + channels
+    curves = _curves(object)
+    first, last = keyed_range(object)
+    flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
+    for channel in channels:
+        _check_curve(channel, curves.get((channel.data_path, channel.index)), flat)
+    return _write_into(object, _target(object, action, new), channels, flat)
+
+
+def _location_locks(object: ArmatureObject) -> NDArray[np.bool_]:
+    return np.array([list(bone.lock_location) for bone in object.pose.bones])
+
+
 def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
     """What keys in the present action each bone as its own motion has it: what is keyed of it, and nothing else.
 
@@ -183,11 +237,32 @@ def _write_all(object: ArmatureObject, channels: Sequence[_Channel], name: str |
     return _write_into(object, _target(object, name, new), channels)
 
 
-def _write_into(object: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel]) -> bpy.types.Action:
+def _write_into(
+    object: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel], flat: bool = False
+) -> bpy.types.Action:
+    """`flat`: what modifiers do is in the keys, and they go."""
     for channel in channels:
-        _write(_ensure(object, target, channel), channel)
+        curve = _ensure(object, target, channel)
+        for modifier in _changing(curve) if flat else ():
+            curve.modifiers.remove(modifier)
+        _write(curve, channel)
     target.update_tag()
     return target
+
+
+def goes_on(object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> bool:
+    """Whether keys of a motion, in whose last frame the bones are as they were, end where their curves are there.
+
+    Else rotations are the same but for whole turns, or written otherwise, and would jump to the next key.
+    """
+    curves, names = _curves(object), rig.skeleton.names
+    for bone, values in rotation_curves(object, rig, motion, bones).items():
+        path = channel_path(names[bone], rotation_channel(rig.skeleton.rotation_modes[bone]))
+        for index, value in enumerate(values[-1].tolist()):
+            curve = curves.get((path, index))
+            if curve is not None and abs(curve.evaluate(motion.frames[-1]) - value) > _SEAM:
+                return False
+    return True
 
 
 def repeating_bones(object: ArmatureObject, names: Iterable[str]) -> list[str]:
@@ -304,8 +379,13 @@ def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, f
     )
 
 
-def _check_curve(channel: _Channel, curve: Any) -> None:
-    """Raises BridgeError if keys on this curve would not be what is seen."""
+def _changing(curve: Any) -> list[Any]:
+    """The modifiers of a curve that change what is between its keys."""
+    return [one for one in curve.modifiers if not one.mute and one.type not in _HARMLESS_MODIFIERS]
+
+
+def _check_curve(channel: _Channel, curve: Any, flat: bool = False) -> None:
+    """Raises BridgeError if keys on this curve would not be what is seen; `flat`: its modifiers will go."""
     if curve is None:
         return
     what = f'The curve {channel.data_path.rpartition(".")[2]}[{channel.index}] of "{channel.bone}"'
@@ -315,10 +395,12 @@ def _check_curve(channel: _Channel, curve: Any) -> None:
         raise BridgeError(f"{what} is muted; unmute or delete it first.")
     if len(curve.sampled_points):
         raise BridgeError(f"{what} is made of samples; convert it to keys first.")
-    for modifier in curve.modifiers:
-        if not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS:
-            kind = modifier.type.replace("FNGENERATOR", "FUNCTION").replace("_", " ").title()
-            raise BridgeError(f"{what} has a {kind} modifier, which would change the keys; bake or mute it first.")
+    for modifier in () if flat else _changing(curve):
+        kind = modifier.type.replace("FNGENERATOR", "FUNCTION").replace("_", " ").title()
+        raise BridgeError(
+            f"{what} has a {kind} modifier, which would change the keys; mute it first, "
+            "or bake all of the motion with Visual into a new action."
+        )
 
 
 def _target(object: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:

@@ -3,7 +3,7 @@
 Python handlers of other add-ons that change the pose at a frame change are seen only frame by frame.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, wri
 from .errors import BridgeError
 
 SAME_FRAME: Final = 0.01  # Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
+_FEW: Final = 16  # keys that are read in the time that a frame is evaluated in
 _POISE: Final = "poise_"  # curves of settings, which move nothing
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
@@ -40,6 +41,28 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
     else:
         pose, worlds = _step(object, rig, numbers)
     return Motion(pose, numbers, render.fps / render.fps_base), worlds
+
+
+def read_visual(object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]) -> Pose:
+    """Rotations, locations and scales (F, B) with which bones would stand as they are seen, were they left to these.
+
+    As Blender's visual keying has them: shear is lost. The scene's frame and the channels are afterwards as before.
+    """
+    check(object)
+    chosen = [object.pose.bones[rig.skeleton.names[bone]] for bone in bones]
+    found: list[list[tuple[Any, Any, Any]]] = []
+
+    def note() -> None:
+        own = (object.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL")
+               for bone in chosen)  # fmt: skip
+        found.append([matrix.decompose() for matrix in own])
+
+    _go_through(object, np.atleast_1d(np.asarray(frames, float)), note)
+    places, turns, scales = (
+        np.array([[parts[k] for parts in row] for row in found], float).reshape(len(found), len(chosen), width)
+        for k, width in enumerate((3, 4, 3))
+    )
+    return Pose(turns, places, scales)
 
 
 @contextmanager
@@ -160,6 +183,8 @@ def _sample(object: ArmatureObject, rig: Rig, frames: Array) -> dict[str, Array]
 def _evaluate(curve: Any, frames: Array) -> Array:
     """Values (F,) of an F-curve: in bulk at its keys, else as Blender evaluates modifiers, easing, cycles and all."""
     points = curve.keyframe_points
+    if len(frames) * _FEW < len(points):
+        return np.array(list(map(curve.evaluate, frames.tolist())))
     keys = np.empty((len(points), 2), np.float32)
     points.foreach_get("co", keys.ravel())
     times = keys[:, 0]
@@ -172,23 +197,32 @@ def _evaluate(curve: Any, frames: Array) -> Array:
 
 
 def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]:
+    channels: list[dict[str, Array]] = []
+    matrices: list[Array] = []
+    worlds: list[Array] = []
+
+    def note() -> None:
+        channels.append(read_channels(object, rig.channels))
+        matrices.append(read_matrices(object))
+        worlds.append(world_matrix(object))
+
+    _go_through(object, frames, note)
+    stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
+    return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)
+
+
+def _go_through(object: ArmatureObject, frames: Array, note: Callable[[], None]) -> None:
+    """Call `note` at each frame; the scene's frame and the object's channels come back."""
     context: Any = bpy.context
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
     before = read_channels(object)
-    channels: list[dict[str, Array]] = []
-    matrices: list[Array] = []
-    worlds: list[Array] = []
     try:
         for number in frames.tolist():
             whole = int(np.floor(number))
             scene.frame_set(whole, subframe=number - whole)
-            channels.append(read_channels(object, rig.channels))
-            matrices.append(read_matrices(object))
-            worlds.append(world_matrix(object))
+            note()
     finally:
         scene.frame_set(frame, subframe=subframe)
         write_channels(object, before)
         context.view_layer.update()
-    stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
-    return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)

@@ -1,6 +1,6 @@
 """A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..core import Motion
 from ..core.editing.timed_pins import TimedPin, pin_errors
-from ..core.rotation import lengths
+from ..core.motion import blocks
+from ..core.rotation import Array, lengths
 from .report import GoalReport, Report
 from .solve import check_scene
 
@@ -61,6 +62,13 @@ class Edit:
         """What `solve` does in each kind of edit."""
         raise NotImplementedError
 
+    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+        """What has to be found out in Blender, frame by frame, before `write`, which does it where it was not done.
+
+        Yields the share that is done, nothing where there is nothing to do. All is as it was when it ends or is closed.
+        """
+        yield from ()
+
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
         begin = perf_counter()
@@ -70,6 +78,10 @@ class Edit:
         moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
         written = self.key(object, turned, moved, grown, action, new)
         self.seconds["write"] = perf_counter() - begin
+        return self.report(object, written, turned, moved)
+
+    def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
+        """What was written into an action, and how the pins hold there."""
         names, goals = self.skeleton.names, self.measure(object)
         return Report(
             armature=object.name,
@@ -90,28 +102,33 @@ class Edit:
         return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:
-        """How the pins hold in the motion that the armature has now."""
-        if not self.pins:
-            return ()
-        motion, worlds = self.look(object)
-        return tuple(self._report(motion, worlds[:, :3, :3], pin) for pin in self.pins)
+        """How the pins hold in the motion that the armature has now, looked at block by block: memory."""
+        found: list[list[tuple[Array, Array]]] = [[] for _ in self.pins]
+        for part in blocks(len(self.before)) if self.pins else ():
+            motion, worlds = self.look(object, part)
+            for pin, errors in zip(self.pins, found, strict=True):
+                on = slice(*pin.span(motion))
+                if on.start < on.stop:
+                    gaps, turns = pin_errors(self.skeleton, motion, pin.within(part))
+                    errors.append(((worlds[on, :3, :3] @ gaps[..., None])[..., 0], turns))
+        return tuple(self._report(pin, errors) for pin, errors in zip(self.pins, found, strict=True))
 
-    def look(self, object: Any) -> tuple[Motion, NDArray[np.float64]]:
-        """The motion that the armature has now, and its world matrices (F, 4, 4)."""
-        return bridge.read_motion(object, self.rig, self.before.frames)
+    def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
+        """A part of the motion that the armature has now, and its world matrices (F, 4, 4)."""
+        return bridge.read_motion(object, self.rig, self.before.frames[part])
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         """Sentences about what was measured."""
         return tuple(goal.sentence() for goal in goals if not goal.met.all())
 
-    def _report(self, motion: Motion, worlds: NDArray[np.float64], pin: TimedPin) -> GoalReport:
-        on = slice(*pin.span(motion))
-        gaps, turns = pin_errors(self.skeleton, motion, pin)
+    def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
+        """`errors`: ways in the world and rotation vectors, block by block."""
+        gaps, turns = (np.concatenate(some) for some in zip((np.zeros((0, 3)),) * 2, *errors, strict=True))
         return GoalReport(
             bone=self.skeleton.names[self.skeleton.index(pin.bone)],
             kind="hold",
-            frames=motion.frames[on],
-            position_error=None if pin.position is None else lengths((worlds[on] @ gaps[..., None])[..., 0]),
+            frames=self.before.frames[slice(*pin.span(self.before))],
+            position_error=None if pin.position is None else lengths(gaps),
             rotation_error=None if pin.rotation is None else np.degrees(lengths(turns)),
             position_tolerance=POSITION,
             rotation_tolerance=ROTATION,

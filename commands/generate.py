@@ -17,6 +17,8 @@ from .edit import Progress
 from .fields import FRAME_LIMIT
 from .hold import BodyMotion
 from .recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, preset_names, read_recipe, track_of
+from .reduce import ALL as REDUCE_ALL
+from .reduce import Reduced
 from .takes import record, unkeyed_kept
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
@@ -131,6 +133,9 @@ def add_generate(verbs: Any) -> None:
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
     parser.add_argument("--start", metavar="FRAME", type=int, help="its first frame, by default that of the scene")
     parser.add_argument("--action", metavar="NAME", help="of the new action")
+    parser.add_argument(
+        "--tolerance", metavar="M", type=float, help="only keys that keep all bones within so many metres of the motion"
+    )
     add_results(parser)
     add_common(parser)
     parser.set_defaults(verb=generate)
@@ -149,4 +154,9 @@ def generate(arguments: argparse.Namespace) -> int:
     edit.solve()
     report = edit.write(object, arguments.action or f"{object.name} {recipe.name}")
     tell(f'A motion of {recipe.seconds:g} seconds by the recipe "{recipe.name}".')
+    if arguments.tolerance is not None:
+        fewer = Reduced(context, object, bridge.keyed_range(object), [REDUCE_ALL], arguments.tolerance)
+        fewer.solve()
+        fewer.write(object, new=False)
+        tell(f"{fewer.told()}.")
     return tell_report(arguments, report, texts, recipe=recipe.name)

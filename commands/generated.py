@@ -2,7 +2,8 @@
 motion's own.
 
 The curves are in the slot of the motion, on the armature object's own `poise_tracks`: Blender's Graph Editor shows
-no other. `offset` has the samples as keys, `fit` the smooth curve through them.
+no other. `offset` has the samples as keys, `fit` the smooth curve through them, and `weight`, where the user wants to
+have a say in it, the weights of the samples. Supports and flights are a list of frames.
 """
 
 import json
@@ -16,16 +17,19 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .. import bridge
 from ..core import CoreError, Motion, Pose
+from ..core.generate import Flight
+from ..core.generate.curves import default_weights
 from ..core.rotation import Array
 from .edit import free_name, setting
 from .generate import Generated
-from .recipe import Moment, RecipeFile, Samples, parse_recipe, track_of
+from .recipe import Moment, RecipeFile, Samples, Support, parse_recipe, track_of
 from .report import Report
 from .takes import unkeyed_kept
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"
 PATH: Final = "poise_path"
+PATH_WEIGHT: Final = "poise_path_weight"
 SAME: Final = 1e-3  # frames
 CHANGED: Final = 1e-5  # an offset that differs by less is that of its curve
 PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
@@ -70,7 +74,9 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
     for number, (_, samples) in enumerate(recipe.tracks):
         frames = start + np.array(samples.times) * edit.before.fps
         _draw(object, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
+        _draw_weights(object, f"poise_tracks[{number}].weight", frames, samples)
     _draw_path(object, recipe.path, start, edit.before.fps)
+    _list_phases(object, recipe, start, edit.before.fps)
     draw_fits(object, recipe, edit)
     return report
 
@@ -85,11 +91,61 @@ def _channels_of(object: Any, edit: Generated, pose: Pose) -> Pose:
 
 def _draw_path(object: Any, path: Samples | None, start: int, fps: float) -> None:
     """The samples of the root's path as keys; without one, those of a motion before are gone."""
-    for curve in filter(None, path_curves(object)):
+    for curve in filter(None, [*path_curves(object), weight_curve(object, None)]):
         _bag(object).fcurves.remove(curve)
     if path is not None:
+        frames = start + np.array(path.times) * fps
         for index, values in enumerate(np.transpose(path.values)):
-            _draw(object, PATH, start + np.array(path.times) * fps, values, index)
+            _draw(object, PATH, frames, values, index)
+        _draw_weights(object, PATH_WEIGHT, frames, path)
+
+
+def _draw_weights(object: Any, path: str, frames: Array, samples: Samples) -> None:
+    """The weights of samples as keys, where they have some of their own."""
+    if "weights" in samples.more:
+        _draw(object, path, frames, np.array(samples.more["weights"]))
+
+
+def _list_phases(object: Any, recipe: RecipeFile, start: int, fps: float) -> None:
+    """The supports and flights of a recipe, in frames."""
+    object.poise_phases.clear()
+    with setting(object, "poise_generated", None):  # what changes is not to be shown at once
+        for support in recipe.supports:
+            frames = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
+            add_phase(object, support.role, *frames)
+        for flight in recipe.flights:
+            add_phase(object, "", *(start + round(fps * seconds) for seconds in (flight.start, flight.end)))
+
+
+def add_phase(object: Any, part: str, start: int, end: int, frame: int | None = None) -> None:
+    """A part of the body bears from frame to frame, standing as in `frame`; "": nothing does."""
+    phase = object.poise_phases.add()
+    phase.name, phase.kind = (part, "SUPPORT") if part else ("flight", "FLIGHT")
+    phase.start, phase.end, phase.frame = start, end, start if frame is None else frame
+    object.poise_active_phase = len(object.poise_phases) - 1
+
+
+def _edited_phases(object: Any, fps: float) -> tuple[tuple[Support, ...], tuple[Flight, ...]]:
+    """The supports and flights of the list, in seconds; raises CoreError for one that runs backwards."""
+
+    def seconds(frame: int) -> float:
+        return (frame - object.poise_generated_start) / fps
+
+    supports: list[Support] = []
+    flights: list[Flight] = []
+    for phase in sorted(object.poise_phases, key=lambda phase: phase.start):
+        if phase.kind == "FLIGHT":
+            if phase.end <= phase.start:
+                raise CoreError(f"A flight ends after it starts, not from frame {phase.start} to {phase.end}.")
+            flights.append(Flight(seconds(phase.start), seconds(phase.end)))
+            continue
+        if not phase.start <= phase.frame <= phase.end:
+            raise CoreError(
+                f'The support "{phase.name}" from frame {phase.start} to {phase.end} needs a frame between them '
+                f"that has it where it stands, not {phase.frame}."
+            )
+        supports.append(Support(phase.name, seconds(phase.start), seconds(phase.end), seconds(phase.frame)))
+    return tuple(supports), tuple(flights)
 
 
 def draw_fits(object: Any, recipe: RecipeFile, edit: Generated) -> None:
@@ -115,6 +171,9 @@ def add_track(object: Any, parts: Sequence[str], bones: bool) -> None:
         track.name, track.width, track.gamma = ", ".join(parts), width, gamma
     object.poise_active_track = len(object.poise_tracks) - 1
     _draw(object, f"poise_tracks[{object.poise_active_track}].offset", *keys.T)
+    weights = weight_curve(object, chosen)
+    if weights is not None:
+        _draw(object, f"poise_tracks[{object.poise_active_track}].weight", *_keys_of(weights).T)
 
 
 def remove_track(object: Any) -> str:
@@ -127,7 +186,7 @@ def remove_track(object: Any) -> str:
     object.poise_recipe = json.dumps(recipe)
     curves = _bag(object).fcurves
     for place in range(number, count):
-        for channel in ("offset", "fit"):
+        for channel in ("offset", "fit", "weight"):
             curve = curves.find(f"poise_tracks[{place}].{channel}")
             if curve is not None and place == number:
                 curves.remove(curve)
@@ -149,7 +208,12 @@ def _samples_of(object: Any, number: int) -> Array:
     curve = sample_curve(object, number)
     if curve is None or not len(curve.keyframe_points):
         raise CoreError(f'The track "{object.poise_tracks[number].name}" has no samples; set keys of its offset.')
-    return np.array([key.co for key in curve.keyframe_points], float)
+    return _keys_of(curve)
+
+
+def _keys_of(curve: Any) -> Array:
+    """Frames and values (n, 2) of a curve."""
+    return np.array([key.co for key in curve.keyframe_points], float).reshape(-1, 2)
 
 
 def _draw(object: Any, path: str, frames: Array, values: Array, index: int = 0) -> None:
@@ -168,11 +232,52 @@ def _draw(object: Any, path: str, frames: Array, values: Array, index: int = 0) 
 
 def sample_curve(object: Any, number: int) -> Any:
     """The curve whose keys are the samples of a track, or None."""
-    data = object.animation_data
-    if data is None or data.action is None or data.action != object.poise_generated:
-        return None
-    bag = _bag(object)
+    bag = _bag(object) if has_generated(object) else None
     return bag.fcurves.find(f"poise_tracks[{number}].offset") if bag else None
+
+
+def weight_curve(object: Any, number: int | None) -> Any:
+    """The curve whose keys are the weights of a track's samples, or of the path's; None where it has none."""
+    path = PATH_WEIGHT if number is None else f"poise_tracks[{number}].weight"
+    return _bag(object).fcurves.find(path)
+
+
+def weigh_samples(object: Any, path: bool) -> bool:
+    """Weights for the samples of the chosen track, or the path, as they are without; or none where there are some.
+
+    Whether there are some now. Raises CoreError where there are no samples.
+    """
+    number = None if path else _chosen(object)
+    curve = weight_curve(object, number)
+    if curve is not None:
+        _bag(object).fcurves.remove(curve)
+        return False
+    if number is None:
+        frames, values = _path_samples(object)
+        if not len(frames):
+            raise CoreError("The path has no samples; set keys of it.")
+        _draw(object, PATH_WEIGHT, frames, default_weights(values))
+    else:
+        keys = _samples_of(object, number)
+        _draw(object, f"poise_tracks[{number}].weight", keys[:, 0], default_weights(keys[:, 1:]))
+    return True
+
+
+def _weights_of(object: Any, number: int | None, frames: Array, values: Array) -> dict[str, Any]:
+    """The weights of samples, as `Samples` takes them; nothing where they have none of their own.
+
+    As many keys as samples are theirs in this order, wherever they were moved; else each is that of the sample at its
+    frame, and samples without one have what they have by themselves.
+    """
+    curve = weight_curve(object, number)
+    if curve is None or not len(curve.keyframe_points):
+        return {}
+    keys = _keys_of(curve)
+    if len(keys) == len(frames):
+        return {"weights": tuple(keys[:, 1].tolist())}
+    gaps = np.abs(keys[:, :1] - frames)  # (keys, samples)
+    own = np.where(gaps.min(axis=0) < SAME, keys[gaps.argmin(axis=0), 1], default_weights(values))
+    return {"weights": tuple(own.tolist())}
 
 
 def path_curves(object: Any) -> list[Any]:
@@ -184,6 +289,12 @@ def _bag(object: Any) -> Any:
     """The curves of the object's slot."""
     data = object.animation_data
     return action_get_channelbag_for_slot(data.action, data.action_slot)
+
+
+def has_generated(object: Any) -> bool:
+    """Whether the armature has its generated motion now."""
+    data = object.animation_data
+    return data is not None and data.action is not None and data.action == object.poise_generated
 
 
 def check_generated(object: Any) -> None:
@@ -204,12 +315,16 @@ def edited_recipe(object: Any, fps: float) -> tuple[RecipeFile, int]:
     tracks: list[Any] = []
     for number, (parts, _) in enumerate(recipe.tracks):
         track, points = object.poise_tracks[number], _samples_of(object, number)
-        more = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
+        more: dict[str, Any] = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
+        more |= _weights_of(object, number, points[:, 0], points[:, 1:])
         times = (points[:, 0] - object.poise_generated_start) / fps
         tracks.append((parts, Samples(tuple(times.tolist()), tuple((value,) for value in points[:, 1].tolist()), more)))
     path = _edited_path(object, recipe.path, fps)
     last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
-    edited = replace(recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps))
+    supports, flights = _edited_phases(object, fps)
+    edited = replace(
+        recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps), supports=supports, flights=flights
+    )
     first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))
     lead = max(0, int(np.ceil(-first * fps - SAME)))
     return _later(edited, lead / fps), object.poise_generated_start - lead
@@ -235,13 +350,21 @@ def _shifted(samples: Samples, by: float) -> Samples:
 
 def _edited_path(object: Any, before: Samples | None, fps: float) -> Samples | None:
     """The samples of the root's path where any of its curves has a key; None without keys."""
+    frames, values = _path_samples(object)
+    if not len(frames):
+        return None
+    more = {} if before is None else {name: value for name, value in before.more.items() if name != "weights"}
+    more |= _weights_of(object, None, frames, values)
+    times = (frames - object.poise_generated_start) / fps
+    return Samples(tuple(times.tolist()), tuple(map(tuple, values.tolist())), more)
+
+
+def _path_samples(object: Any) -> tuple[Array, Array]:
+    """Frames (n,) and places (n, 3) where any of the path's curves has a key."""
     curves = path_curves(object)
     frames = sorted({float(key.co[0]) for curve in filter(None, curves) for key in curve.keyframe_points})
-    if not frames:
-        return None
-    values = tuple(tuple(0.0 if curve is None else curve.evaluate(frame) for curve in curves) for frame in frames)
-    more = {} if before is None else {name: value for name, value in before.more.items() if name != "weights"}
-    return Samples(tuple((frame - object.poise_generated_start) / fps for frame in frames), values, more)
+    values = [[0.0 if curve is None else curve.evaluate(frame) for curve in curves] for frame in frames]
+    return np.array(frames), np.array(values).reshape(-1, 3)
 
 
 def preview(context: Any, object: Any) -> None:
@@ -285,17 +408,10 @@ def renew(object: Any, edit: Generated, recipe: RecipeFile) -> Report:
     for begin, end in ((was[0], first - 1.0), (last + 1.0, was[1])):
         bridge.remove_keys(object, edit.rig, np.flatnonzero(edit.always), begin, end)
     if first != object.poise_generated_start:
-        by = (object.poise_generated_start - first) / edit.before.fps
-        object.poise_recipe, object.poise_generated_start = _delayed(object.poise_recipe, by), round(first)
+        object.poise_generated_start = round(first)
+    samples = [*enumerate(samples for _, samples in recipe.tracks), *([(None, recipe.path)] if recipe.path else [])]
+    for number, some in samples:  # at the frames that their samples have now
+        path = PATH_WEIGHT if number is None else f"poise_tracks[{number}].weight"
+        _draw_weights(object, path, first + np.array(some.times) * edit.before.fps, some)
     draw_fits(object, recipe, edit)
     return report
-
-
-def _delayed(text: str, by: float) -> str:
-    """The JSON of a recipe in which supports and flights come so many seconds later; samples are those of curves."""
-    data = json.loads(text)
-    for support in data.get("supports", ()):
-        support["seconds"] = [seconds + by for seconds in support["seconds"]]
-        support["at"] = support.get("at", support["seconds"][0] - by) + by
-    data["flights"] = [[seconds + by for seconds in flight] for flight in data.get("flights", ())]
-    return json.dumps(data)

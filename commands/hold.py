@@ -1,6 +1,7 @@
 """Motions that are held at some points for some time: feet where they bear, and pins over time."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,8 +15,9 @@ from ..core.editing.foot_lock import EASE, contact_pins, for_feet, skating
 from ..core.editing.timed_pins import pin_motion
 from ..core.humanoid import SIDES, Roles
 from ..core.rotation import Array
+from ..core.skeleton import Flags
 from .edit import Bones, Edit, Frames, Progress
-from .led import lead, set_switches
+from .led import Led, leading, set_switches
 from .takes import record, unkeyed_kept
 
 FEET, HANDS = "feet", "hands"
@@ -30,34 +32,53 @@ class BodyMotion(Edit):
         super().__init__(context, object, frames)
         self.roles = bridge.read_roles(object, self.skeleton)
         self._channels = self.before
+        self.led: Led | None = None
         self.controlled = bridge.find_controlled(object, self.rig, self.roles)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
-            self.before, _ = self.look(object)
+            self.before, _ = self.look(object, slice(None))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
-    def look(self, object: Any) -> tuple[Motion, Array]:
+    def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
         if self.controlled is None:
-            return super().look(object)
-        frames = self._channels.frames
+            return super().look(object, part)
+        frames = self._channels.frames[part]
         with unkeyed_kept(bpy.context, object):
             take = record(bpy.context, object, frames)
         return Motion(bridge.read_controlled(self.controlled, take.matrices), frames, self._channels.fps), take.worlds
 
+    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+        if self.controlled is None:
+            return
+        on, motion, alone = self.led_frames(), self._channels, self.original and new
+        with bridge.acting(object, None) if alone else nullcontext():
+            pose = bridge.read_pose(object, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
+            channels = Motion(pose, motion.frames[on], motion.fps)
+            wanted = self.after.pose[on]
+            self.led, _ = yield from leading(bpy.context, object, self.rig, self.controlled, channels, wanted, True)
+
+    def led_frames(self) -> Frames:
+        """The frames, counted from 0, in which the controls are brought to the body."""
+        return np.arange(len(self.after))
+
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         if self.controlled is None:
             return super().key(object, turned, moved, grown, action, new)
+        led = self.controls_led(object, new)
         if self.original and new:
-            with bridge.acting(object, None):
-                here = bridge.read_pose(object, self.rig)
-                still = replace(self._channels, pose=here[None][np.zeros(len(self.after), int)])
-                led, _ = lead(bpy.context, object, self.rig, self.controlled, still, self.after.pose, framed=True)
             written = bridge.write_motion(object, self.rig, led.motion, led.turned, action)
         else:
-            led, _ = lead(bpy.context, object, self.rig, self.controlled, self._channels, self.after.pose, framed=True)
             written = bridge.write_keys(object, self.rig, led.motion, led.turned, led.moved, action, new)
         set_switches(object, led, framed=True)
         return written
+
+    def controls_led(self, object: Any, new: bool = True) -> Led:
+        """The motion of the controls, from `leading`."""
+        if self.led is None:
+            for _ in self.leading(object, new):
+                pass
+        assert self.led is not None
+        return self.led
 
     def show(self, object: Any, pose: Pose) -> None:
         """Give the armature a pose of its body, without keys."""
@@ -68,14 +89,20 @@ class BodyMotion(Edit):
 
 
 class HeldMotion(BodyMotion):
-    """A motion with pins: `pins` are to be set before it is solved, and `after` where they hold another motion."""
+    """A motion with pins: `pins` are to be set before it is solved, and `after` where they hold another motion.
+
+    `only` (F,): the frames that are solved, all by default. `draft`: quickly, see `pin_motion`.
+    """
 
     method = "pins"
+    only: Flags | None = None
+    draft = False
 
     def change(self, progress: Progress) -> None:
         if self.pins:
             skeleton, method = for_feet(self.skeleton, self.after, self.roles)
-            self.after = pin_motion(skeleton, self.after, self.pins, method, progress).motion
+            pinned = pin_motion(skeleton, self.after, self.pins, method, progress, self.only, self.draft)
+            self.after = pinned.motion
 
 
 class LockedFeet(HeldMotion):
@@ -139,7 +166,12 @@ def _tail(skeleton: Any, name: str, bone: int) -> BodyPoint:
 
 
 def over_time(worlds: Array, at: int, position: Array | None, turn: Array | None) -> tuple[Array | None, Array | None]:
-    """A place (3,) and a rotation (4,) of armature space at frame index `at`, still in the world: (F, 3), (F, 4)."""
+    """A place (3,) and a rotation (4,) of armature space at frame index `at`, still in the world: (F, 3), (F, 4).
+
+    As they are where the armature stands still.
+    """
+    if np.array_equal(worlds, np.broadcast_to(worlds[at], worlds.shape)):
+        return position, turn
     placed = bridge.armature_to_world(worlds[at], position, turn)
     count = len(worlds)
     held = [None if part is None else np.broadcast_to(part, (count, len(part))) for part in placed]

@@ -1,5 +1,7 @@
 """Jobs on rigs whose bodies are driven: solved on the body's own bones, keyed on their controls."""
 
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,7 +12,7 @@ from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..core import CoreError, Motion, Pose
 from ..core.humanoid import Roles
 from .job import Job
-from .takes import Take, step
+from .takes import Take, stepping
 
 _SETTLED: Final = 1e-4  # radians: a pose of the body that differs by less is the same
 
@@ -62,21 +64,39 @@ def lead(
 
     Nothing is left changed: channels, frame and properties are afterwards what they were.
     """
+    steps = leading(context, object, rig, controlled, motion, pose, framed)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def leading(
+    context: Any,
+    object: Any,
+    rig: bridge.Rig,
+    controlled: bridge.ControlledBody,
+    motion: Motion,
+    pose: Pose,
+    framed: bool,
+) -> Generator[float, None, tuple[Led, Pose]]:
+    """`lead` frame by frame: yields the share that is done. All is as it was when it ends, or when it is closed."""
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     turned: set[int] = set()
     moved: set[int] = set()
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
     before = read_channels(object, CHANNELS)
+    bones = sorted({bone for one in controlled.controls for bone in (one.turns, one.moves, one.aims)} - {-1})
     owners = {found[:2] for found in controlled.switches.values()}
     values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
 
-    def note() -> None:
-        place = len(stands)
+    def note(place: int) -> None:
         led = bridge.lead_controls(object, rig, controlled, pose[place])
         context.view_layer.update()
         stands.append(bridge.read_matrices(object))
-        bones = [*led.turned, *led.moved]
+        # those, too, that stayed: without a key they have what the frame before gave them
         rotations[place, bones], translations[place, bones] = led.pose.rotations[bones], led.pose.translations[bones]
         turned.update(led.turned)
         moved.update(led.moved)
@@ -84,9 +104,12 @@ def lead(
 
     try:
         if framed:
-            step(context, motion.frames, note)
+            with closing(stepping(context, motion.frames)) as steps:
+                for place in steps:
+                    note(place)
+                    yield (place + 1) / len(motion)
         else:
-            note()
+            note(0)
     finally:
         for (bone, name), value in values.items():
             object.pose.bones[bone][name] = value

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, forward
+from ..core import CoreError, Pose, forward
 from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys
 from ..core.humanoid import SIDES
 from ..core.motion import blocks
@@ -125,16 +125,29 @@ class Reduced(Edit):
 
 
 class Baked(Edit):
-    """A key at every `step`th frame on some bones, all if none are named, whatever made the motion."""
+    """A key at every `step`th frame on some bones, all if none are named, whatever made the motion.
+
+    `visual`: bones that something else decides get keys of what is seen, too, and curves with modifiers what these
+    make; `mute`: constraints that decide such bones alone are muted then.
+    """
 
     method = "bake"
 
     def __init__(
-        self, context: Any, object: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1
-    ) -> None:
+        self, context: Any, object: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1,
+        visual: bool = False, mute: bool = False,
+    ) -> None:  # fmt: skip
+        if mute and not visual:
+            raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
         super().__init__(context, object, frames, step)
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
+        self.visual, self.mute = visual, mute
+        self._seen: dict[int, Pose] = {}
+        if visual:
+            driven = [bone for bone in self._bones.tolist() if skeleton.names[bone] in self.rig.driven]
+            seen = bridge.read_visual(object, self.rig, self.before.frames, driven) if driven else None
+            self._seen = {bone: seen[:, [k]] for k, bone in enumerate(driven)} if seen is not None else {}
 
     def change(self, progress: Progress) -> None:
         progress(1.0)
@@ -143,11 +156,16 @@ class Baked(Edit):
         """'2 of the bones get no keys; "head" is decided by ...': those that something else decides; empty for none."""
         names = self.rig.skeleton.names
         driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
-        if not driven:
+        if not driven or self.visual:
             return ""
         return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        if self.visual:
+            written = bridge.write_visual(object, self.rig, self.after, self._bones.tolist(), self._seen, action, new)
+            if self.mute:
+                bridge.mute_constraints(object, [self.rig.skeleton.names[bone] for bone in self._seen])
+            return written
         placed = [bone for bone in self._bones if np.any(self.before.pose.translations[:, bone])]
         return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
 
@@ -179,6 +197,10 @@ def add_bake(verbs: Any) -> None:
     parser = verbs.add_parser("bake", help="key every frame of a range", allow_abbrev=False)
     parser.add_argument("--step", type=int, default=1, metavar="N", help="from one key to the next")
     parser.add_argument("--bones", nargs="+", default=[], metavar="BONE", help="by name, by default all")
+    parser.add_argument(
+        "--visual", action="store_true", help="key what constraints, drivers and curves' modifiers make of bones, too"
+    )
+    parser.add_argument("--mute", action="store_true", help="and mute the constraints that decide these bones")
     parser.add_argument("--present", action="store_true", help="into the present action, not into a new one")
     add_motion(parser)
     parser.set_defaults(verb=bake)
@@ -192,7 +214,7 @@ def bake(arguments: argparse.Namespace) -> int:
     if arguments.present and arguments.action is not None:
         raise CoreError("--action: the name of a new action; not with --present.")
     object, frames = motion_of(arguments)
-    edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step)
+    edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.solve()
     report = edit.write(object, arguments.action, not arguments.present)
     if edit.unkeyed():

@@ -1,6 +1,6 @@
 """What Blender itself evaluates at the frames of a job: bones, the armature object, and objects that goals follow."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -111,13 +111,19 @@ def record(context: Any, object: Any, frames: Array | None, follow: Mapping[Any,
 
 def step(context: Any, frames: Array, note: Callable[[], None]) -> None:
     """Go to each frame and call `note` there; afterwards the scene is at its present frame again."""
+    for _ in stepping(context, frames):
+        note()
+
+
+def stepping(context: Any, frames: Array) -> Generator[int, None, None]:
+    """Goes to each frame in turn; at the end, or when it is closed, the scene is at its present frame again."""
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
-        for number in frames.tolist():
+        for place, number in enumerate(frames.tolist()):
             whole = int(np.floor(number))
             scene.frame_set(whole, subframe=number - whole)
-            note()
+            yield place
     finally:
         scene.frame_set(frame, subframe=subframe)
 

@@ -1,19 +1,24 @@
 """The timed pins that are saved with an armature, and the motion that is made of them; the original one is kept."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import astuple, fields, is_dataclass
 from hashlib import sha256
+from time import perf_counter
 from typing import Any, Final
 
 import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, forward, rotation
+from ..core import CoreError, Motion, Pose, forward, rotation
 from ..core.editing.contacts import Contacts
-from ..core.editing.timed_pins import TimedPin
+from ..core.editing.timed_pins import PinTrace, TimedPin, reach
 from ..core.rotation import Array
-from .edit import Frames
+from ..core.skeleton import Flags
+from .edit import Bones, Frames, nobody
 from .hold import HeldMotion, contact_points, find_touches, over_time
+from .led import set_switches
 from .report import Report
 from .takes import record
 
@@ -33,6 +38,8 @@ class PinnedMotion(HeldMotion):
     """The original motion with the armature's timed pins: all of it, or as much as one `frame` depends on.
 
     Pins that cannot hold are left out; `left_out` says of each why. Without `pinned` no pins are looked at.
+    Where the armature has a motion that was solved before, only those frames are solved that a change since then
+    reaches: `only`. `after` has the original motion in the others, and nothing is written there.
     """
 
     def __init__(self, context: Any, object: Any, frame: int | None = None, pinned: bool = True) -> None:
@@ -56,31 +63,61 @@ class PinnedMotion(HeldMotion):
                 except CoreError as error:
                     self.left_out.append(str(error).removesuffix("."))
             self.pins = pins
+        if frame is not None:
+            self.draft, self.only = True, self.before.frames == frame
+        else:
+            self.made_of = digest(self.before, self.skeleton, self.roles)
+            self.only = self._changed(object)
+
+    def _changed(self, object: Any) -> Flags | None:
+        """The frames (F,) that are others now than in the motion that the armature has; None: all may be."""
+        record = json.loads(object.poise_result_pins or "{}")
+        if record.get("made_of") != self.made_of or not has_result(object) or edited(object):
+            return None
+        before = [PinTrace(bone, (x, y, z), *rest) for bone, (x, y, z), *rest in record["pins"]]
+        return reach(self.skeleton, self.before, before, self.traces())
+
+    def traces(self) -> list[PinTrace]:
+        """What will tell these pins from others."""
+        return [pin.trace(self.skeleton) for pin in self.pins]
+
+    def led_frames(self) -> Frames:
+        return super().led_frames() if self.only is None else np.flatnonzero(self.only)
+
+    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+        if self.controlled is not None and len(self.led_frames()):
+            with bridge.acting(object, self._source()):
+                yield from super().leading(object, new)
 
     def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
-        skeleton, motion = self.skeleton, self.before
+        bone = self.skeleton.index(pin.name)
         if not (pin.use_position or pin.use_rotation):
             raise CoreError(f'The timed pin of "{pin.name}" holds neither a position nor a rotation.')
         point = np.array(pin.point)
-        heads, turns = (part[:, skeleton.index(pin.name)] for part in forward(skeleton, motion.pose))
-        places = heads + rotation.rotate(turns, point)
-        held: tuple[Array | None, Array | None] = places, turns
-        if pin.held == "FRAME":
-            at = self._index(pin.frame, pin)
-            held = over_time(self.worlds, at, places[at], turns[at])
-        elif pin.held == "PLACE":
-            first = self._index(pin.start, pin)
-            held = over_time(self.worlds, first, np.array(pin.position), turns[first])
+        if pin.held == "MOTION":
+            held = self._stand(bone, point, slice(None))
         elif pin.held == "OBJECT":
-            held = self._followed(context, object, pin, places, turns)
+            held = self._followed(context, object, pin, self._stand(bone, point, self._index(pin.start, pin)))
+        else:
+            at = self._index(pin.frame if pin.held == "FRAME" else pin.start, pin)
+            place, stand = np.array(pin.position), None
+            if pin.held == "FRAME" or pin.use_rotation:
+                there, stand = self._stand(bone, point, at)
+                place = there if pin.held == "FRAME" else place
+            held = over_time(self.worlds, at, place, stand)
         position, turn = held
         carrier = carrier_of(object, pin.target) if pin.held == "OBJECT" else None
         if carrier is not None and position is not None and turn is not None:
-            position, turn = self._relative(pin, skeleton.index(carrier), position, turn)
+            position, turn = self._relative(pin, self.skeleton.index(carrier), position, turn)
         return TimedPin(
             pin.name, pin.start, pin.end, position if pin.use_position else None, turn if pin.use_rotation else None,
             pin.ease_in, pin.ease_out, tuple(point.tolist()), carrier,
         )  # fmt: skip
+
+    def _stand(self, bone: int, point: Array, frames: int | slice) -> tuple[Array, Array]:
+        """Where the original motion has a point of a bone, and how it has the bone, in some of its frames."""
+        heads, turns = (part[..., bone, :] for part in forward(self.skeleton, self.before.pose[frames]))
+        return heads + rotation.rotate(turns, point), turns
 
     def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
         """Places and rotations over time in the frame of the bone that carries the object that the pin goes with."""
@@ -99,14 +136,14 @@ class PinnedMotion(HeldMotion):
         return int(np.searchsorted(frames, frame))
 
     def _followed(
-        self, context: Any, object: Any, pin: Any, places: Array, turns: Array
+        self, context: Any, object: Any, pin: Any, stand: tuple[Array, Array]
     ) -> tuple[Array | None, Array | None]:
-        """With the object, from where the motion has the bone in the first frame."""
+        """With the object, from where the motion has the bone in the first frame, which is given."""
         if pin.target is None:
             raise CoreError(f'The timed pin of "{pin.name}" has no object to go with; choose one.')
         first = self._index(pin.start, pin)
         seen = record(context, object, self.before.frames, {pin.name: pin.target}).objects[pin.name]
-        start = bridge.armature_to_world(self.worlds[first], places[first], turns[first])
+        start = bridge.armature_to_world(self.worlds[first], *stand)
         own = bridge.world_to_armature(seen[first], *start)
         count = len(seen)
         carried = [None if part is None else np.broadcast_to(part, (count, len(part))) for part in own]
@@ -118,9 +155,14 @@ class PinnedMotion(HeldMotion):
 
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Put the pinned motion in the place of the one that was made before."""
-        source = bpy.data.actions.get(self.source)
-        if source is None:
-            raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
+        source = self._source()
+        if self.only is not None:
+            report = self._write_changed(object)
+            if report is not None:
+                return report
+            self.only = self.led = None
+            self.after = self.before
+            self.change(nobody)
         present, old = object.animation_data.action, object.poise_result
         anew = object.poise_source == source and not edited(object)
         bridge.assign(object, source)
@@ -131,7 +173,7 @@ class PinnedMotion(HeldMotion):
             raise
         made = object.animation_data.action
         object.poise_source, object.poise_result = source, made
-        object.poise_result_print = fingerprint(made)
+        self._note(object)
         name = None if old is None or not anew else old.name
         self.kept = "" if old is None or anew else old.name
         if anew:
@@ -141,6 +183,96 @@ class PinnedMotion(HeldMotion):
         if name is not None and name not in bpy.data.actions:
             made.name = name
         return report
+
+    def _source(self) -> Any:
+        source = bpy.data.actions.get(self.source)
+        if source is None:
+            raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
+        return source
+
+    def _note(self, object: Any) -> None:
+        """What the motion that was written was made of, and what it is."""
+        pins = [astuple(trace) for trace in self.traces()]
+        object.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins})
+        object.poise_result_print = fingerprint(object.poise_result)
+
+    def _write_changed(self, object: Any) -> Report | None:
+        """Key the frames that were solved in the motion that is there; None, with nothing done, where it cannot be."""
+        assert self.only is not None
+        if not has_result(object) or edited(object):
+            return None
+        begin = perf_counter()
+        turned = moved = np.zeros(0, int)
+        if self.only.any():
+            keyed = self._key_changed(object, self.only)
+            if keyed is None:
+                return None
+            turned, moved = keyed
+        self._note(object)
+        self.kept = ""
+        self.seconds["write"] = perf_counter() - begin
+        return self.report(object, object.poise_result, turned, moved)
+
+    def _key_changed(self, object: Any, only: Flags) -> tuple[Bones, Bones] | None:
+        """Key some frames (F,) in the present motion, and none beside them; the bones that turned and moved.
+
+        None, with nothing done, where rotations would come out otherwise than they go on in the frames after.
+        """
+        led = None if self.controlled is None else self.controls_led(object)
+        near = only.copy()  # with a frame on each side, where all is as it was
+        near[1:] |= only[:-1]
+        near[:-1] |= only[1:]
+        now, _ = bridge.read_motion(object, self.rig, self.before.frames[near])
+        inner = only[near]
+        new = self.after.pose[only] if led is None else led.motion.pose
+        rotations, translations = now.pose.rotations.copy(), now.pose.translations.copy()
+        rotations[inner], translations[inner] = new.rotations, new.translations
+        pose = Pose.trusted(rotations, translations, now.pose.scales, now.pose.driven_matrices)
+        turned, moved, _ = bridge.changed_bones(now.pose, pose)
+        places = np.flatnonzero(near)
+        runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
+        for run in runs:
+            goes_on = inner[run[-1]] or bridge.goes_on(object, self.rig, _part(now, pose, run), turned)
+            if not goes_on:
+                return None
+        for run in runs:
+            part = _part(now, pose, run[inner[run]])
+            bridge.write_keys(object, self.rig, part, turned, moved, None, new=False)
+        if led is not None:
+            set_switches(object, led, framed=True)
+        return turned, moved
+
+
+def _part(motion: Motion, pose: Pose, places: Frames) -> Motion:
+    """Some frames of a motion with other poses."""
+    return Motion(pose[places], motion.frames[places], motion.fps)
+
+
+def has_result(object: Any) -> bool:
+    """Whether the armature has the motion that was made of its timed pins."""
+    data = object.animation_data
+    return object.poise_source is not None and object.poise_result is not None and data.action == object.poise_result
+
+
+def digest(*things: Any) -> str:
+    """Of all numbers and words in arrays, dataclasses, mappings and sequences."""
+    found = sha256()
+
+    def feed(thing: Any) -> None:
+        if isinstance(thing, np.ndarray):
+            found.update(f"{thing.dtype}{thing.shape}".encode() + thing.tobytes())
+        elif is_dataclass(thing):
+            feed([getattr(thing, field.name) for field in fields(thing)])
+        elif isinstance(thing, Mapping):
+            feed([*thing.items()])
+        elif isinstance(thing, tuple | list):
+            for part in thing:
+                feed(part)
+        else:
+            found.update(repr(thing).encode())
+
+    feed(things)
+    return found.hexdigest()
 
 
 def carrier_of(object: Any, other: Any) -> str | None:
@@ -182,6 +314,7 @@ def give_back(object: Any) -> None:
     same = not edited(object)
     bridge.assign(object, source)
     object.poise_source = object.poise_result = None
+    object.poise_result_pins = ""
     if same:
         drop(made)
     elif made is not None:

@@ -1,7 +1,13 @@
-"""A tool whose work takes its time: read, solved beside Blender in a thread, written; Esc changes nothing."""
+"""A tool whose work takes its time: read, solved beside Blender in a thread, written; Esc changes nothing.
 
-from collections.abc import Callable
+What only Blender can find out before keys are written, such as what controls do for a body, is gone through in slices:
+Blender draws in between, and waits with everything else but Esc.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from threading import Event, Thread
+from time import perf_counter
 from typing import Any, Final
 
 import bpy
@@ -12,6 +18,7 @@ from ..core import CoreError
 from .tool import Tool
 
 _TICK: Final = 0.05  # seconds
+_SLICE: Final = 0.1  # seconds of Blender's own time in one go
 _STEPS: Final = 100  # of the progress shown at the mouse
 
 
@@ -56,14 +63,31 @@ class Background(Tool):
         """What is to be solved; raises CoreError."""
         raise NotImplementedError
 
+    def lead(self, object: Any, edit: Edit) -> Generator[float, None, None]:
+        """What is found out in Blender between both, see `Edit.leading`."""
+        return edit.leading(object)
+
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         """Write it; returns what to report. Raises CoreError, with nothing changed."""
+        raise NotImplementedError
+
+    def begin_more(self, context: Any, object: Any) -> Edit | None:
+        """What is solved next, of what was written, in the same step of undo; Esc then leaves what was written."""
+        return None
+
+    def end_more(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        """Write that, too; raises CoreError, with nothing changed."""
         raise NotImplementedError
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         edit = self.begin(context, object)
         edit.solve()
-        return self.end(context, object, edit)
+        level, sentence = self.end(context, object, edit)
+        more = self.begin_more(context, object)
+        if more is None:
+            return level, sentence
+        more.solve()
+        return _both((level, sentence), self.end_more(context, object, more))
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         operator: Any = self
@@ -78,6 +102,8 @@ class Background(Tool):
             return {"CANCELLED"}
         self._who = (context.active_object.name, context.active_object.session_uid)
         self._work = Work(self._edit.solve)
+        self._leading: Generator[float, None, None] | None = None
+        self._written: tuple[str, str] | None = None
         self._undone = False
 
         def undone(*_: Any) -> None:
@@ -97,29 +123,67 @@ class Background(Tool):
         operator: Any = self
         if self._undone or (event.type == "ESC" and event.value == "PRESS"):
             self.cancel(context)
+            if self._written is not None and not self._undone:
+                operator.report({"WARNING"}, f"{self._written[1]}; the rest was cancelled")
+                return {"FINISHED"}
             operator.report({"WARNING"}, "Cancelled; nothing was changed")
             return {"CANCELLED"}
         if event.type != "TIMER" or not self._work.over:
             context.window_manager.progress_update(round(_STEPS * self._work.share))
-            return {"PASS_THROUGH"}
-        self.cancel(context)
+            return {"PASS_THROUGH"} if self._leading is None else {"RUNNING_MODAL"}
         try:
-            if self._work.error is not None:
-                raise self._work.error
-            object: Any = bridge.find_again(*self._who, self._edit.rig.skeleton.names)
-            level, sentence = self.end(context, object, self._edit)
+            if not self._stage(context):
+                return {"RUNNING_MODAL"}
         except CoreError as error:
-            operator.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            self.cancel(context)
+            operator.report({"ERROR"}, str(error) if self._written is None else f"{self._written[1]}; {error}")
+            return {"CANCELLED"} if self._written is None else {"FINISHED"}
+        except BaseException:
+            self.cancel(context)
+            raise
+        self.cancel(context)
+        assert self._written is not None
+        level, sentence = self._written
         operator.report({level}, sentence)
         return {"FINISHED"}
+
+    def _stage(self, context: Any) -> bool:
+        """What is to be done in Blender once a thread has ended; whether that was all."""
+        if self._work.error is not None:
+            raise self._work.error
+        object: Any = bridge.find_again(*self._who, self._edit.rig.skeleton.names)
+        if self._written is not None:
+            self._written = _both(self._written, self.end_more(context, object, self._edit))
+            return True
+        if self._leading is None:
+            self._leading = self.lead(object, self._edit)
+            context.window_manager.progress_update(0)
+        until = perf_counter() + _SLICE
+        for share in self._leading:
+            context.window_manager.progress_update(round(_STEPS * share))
+            if perf_counter() > until:
+                return False
+        self._leading = None
+        self._written = self.end(context, object, self._edit)
+        more = self.begin_more(context, object)
+        if more is not None:
+            self._edit, self._work = more, Work(more.solve)
+        return more is None
 
     def cancel(self, context: Any) -> None:
         """Blender calls this, too, when it closes the file or the window."""
         self._work.stop()
+        if self._leading is not None:
+            with suppress(ReferenceError):  # undone, it leads nothing any more
+                self._leading.close()
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
             if self._undone_by in handlers:
                 handlers.remove(self._undone_by)
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
+
+
+def _both(first: tuple[str, str], second: tuple[str, str]) -> tuple[str, str]:
+    """Two reports as one."""
+    return "WARNING" if "WARNING" in (first[0], second[0]) else "INFO", f"{first[1]}; {second[1]}"

@@ -1,18 +1,20 @@
 """Motions from two key poses: store the poses, generate, change the samples and generate anew."""
 
 import json
+from collections.abc import Generator
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .. import bridge
-from ..commands.edit import Edit
+from ..commands.edit import Edit, setting
 from ..commands.generate import Generated, pose_at
 from ..commands.generated import (
     MAX,
     MIN,
     PLAIN,
+    add_phase,
     add_track,
     check_generated,
     edited_recipe,
@@ -22,9 +24,12 @@ from ..commands.generated import (
     remove_track,
     renew,
     store_pose,
+    weigh_samples,
 )
 from ..commands.job import FRAME_LIMIT
 from ..commands.recipe import PRESETS, Moment, parse_recipe
+from ..commands.reduce import ALL, TOLERANCE, Reduced
+from ..core import CoreError
 from .background import Background
 from .tool import Shown, Tool, counted, selected_bones
 
@@ -66,7 +71,34 @@ class POISE_OT_store_pose(Tool, bpy.types.Operator):
         return "INFO", f'Stored as the {self.pose.lower()} pose in "{object.poise_key_poses.name}"'
 
 
-class POISE_OT_generate(Background, bpy.types.Operator):
+class KeyedTool(Background):
+    """A tool that makes a motion with a key at every frame, and may reduce these to what a tolerance needs."""
+
+    keys: EnumProperty(
+        name="Keys",
+        description="How many are left",
+        items=(
+            ("EVERY", "Every Frame", "A key at every frame"),
+            ("REDUCED", "Reduced", "Only those that are needed for all bones to stay within the tolerance"),
+        ),
+    )
+    tolerance: FloatProperty(
+        name="Tolerance", description="How far bones may be off with reduced keys, in the world", default=TOLERANCE,
+        min=1e-5, soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
+    )  # fmt: skip
+
+    def begin_more(self, context: Any, object: Any) -> Edit | None:
+        if self.keys == "EVERY":
+            return None
+        return Reduced(context, object, bridge.keyed_range(object), [ALL], self.tolerance)
+
+    def end_more(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+        assert isinstance(edit, Reduced)
+        report = edit.write(object, new=False)
+        return "INFO" if report.met else "WARNING", edit.told()
+
+
+class POISE_OT_generate(KeyedTool, bpy.types.Operator):
     """Make a motion of two key poses, in a new action; its samples can be changed afterwards"""
 
     bl_idname = "poise.generate"
@@ -150,7 +182,77 @@ class POISE_OT_remove_track(GeneratedTool, bpy.types.Operator):
         return "INFO", f"{remove_track(object)}: no samples of their own any more"
 
 
-class POISE_OT_regenerate(GeneratedTool, Background, bpy.types.Operator):
+class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
+    """Give samples weights of their own, to be changed in the table and the Graph Editor, or take these away"""
+
+    bl_idname = "poise.weigh_samples"
+    bl_label = "Weigh Samples"
+
+    path: BoolProperty(name="Path", description="Those of the path, not of the chosen track", options={"SKIP_SAVE"})
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        given = weigh_samples(object, self.path)
+        return "INFO", "Samples have weights of their own" if given else "Samples weigh what they do by themselves"
+
+
+class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
+    """Say for some frames of the generated motion what bears the body; it is so when it is generated anew"""
+
+    bl_idname = "poise.add_phase"
+    bl_label = "Add Support or Flight"
+
+    part: EnumProperty(
+        name="Part",
+        description="What bears the body",
+        items=(
+            ("foot.L", "Left Foot", "The left foot stands"),
+            ("foot.R", "Right Foot", "The right foot stands"),
+            ("hand.L", "Left Hand", "The left hand stands"),
+            ("hand.R", "Right Hand", "The right hand stands"),
+            ("SELECTED", "Selected Bones", "The selected bones stand"),
+            ("FLIGHT", "Flight", "Nothing does: the root follows the arc of a throw"),
+        ),
+    )
+    start: IntProperty(name="Start", description="The first frame, by default the present one", min=-FRAME_LIMIT,
+                       max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
+    end: IntProperty(name="End", description="The last frame, by default half a second later", min=-FRAME_LIMIT,
+                     max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        present = context.scene.frame_current
+        for name, frame in (("start", present), ("end", present + round(context.scene.render.fps / 2))):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, frame)
+        if self.end <= self.start:
+            raise CoreError(f"A support or a flight must start before it ends, not at {self.start} and {self.end}.")
+        parts = {"SELECTED": selected_bones, "FLIGHT": lambda _: [""]}.get(self.part, lambda _: [self.part])(context)
+        with setting(object, "poise_generated", None):  # what is added is no change of one that is there
+            for part in parts:
+                add_phase(object, part, self.start, self.end)
+        return "INFO", f"{', '.join(filter(None, parts)) or 'Flight'} from frame {self.start} to {self.end}"
+
+
+class POISE_OT_remove_phase(Tool, bpy.types.Operator):
+    """Take the chosen support or flight off the list"""
+
+    bl_idname = "poise.remove_phase"
+    bl_label = "Remove Support or Flight"
+
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        if not len(object.poise_phases):
+            raise CoreError(f'"{object.name}" has no supports or flights; add one first.')
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        phases = object.poise_phases
+        place = min(max(object.poise_active_phase, 0), len(phases) - 1)
+        name: str = phases[place].name
+        phases.remove(place)
+        object.poise_active_phase = max(0, min(place, len(phases) - 1))
+        return "INFO", f"{name}: off the list"
+
+
+class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
     """Make the generated motion anew of its samples, the keys of its offsets, and of its key poses"""
 
     bl_idname = "poise.regenerate"
@@ -160,6 +262,9 @@ class POISE_OT_regenerate(GeneratedTool, Background, bpy.types.Operator):
         render = context.scene.render
         self._recipe, start = edited_recipe(object, render.fps / render.fps_base)
         return Generated(context, object, self._recipe, start)
+
+    def lead(self, object: Any, edit: Edit) -> Generator[float, None, None]:
+        return edit.leading(object, new=False)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Generated)
@@ -182,6 +287,9 @@ CLASSES = (
     POISE_OT_generate,
     POISE_OT_add_track,
     POISE_OT_remove_track,
+    POISE_OT_weigh_samples,
+    POISE_OT_add_phase,
+    POISE_OT_remove_phase,
     POISE_OT_regenerate,
     POISE_OT_preview_generated,
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
 from ..commands.edit import Edit
@@ -101,10 +101,17 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         description="What gets keys",
         items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "The selected bones")),
     )
+    visual: BoolProperty(
+        name="Visual",
+        description="Key what constraints and drivers make of bones, and modifiers of curves, too",
+    )
+    mute: BoolProperty(
+        name="Mute Constraints", description="Mute the constraints that decide bones which get keys, with Visual"
+    )
 
     def begin(self, context: Any, object: Any) -> Edit:
         bones = selected_bones(context) if self.bones == "SELECTED" else ()
-        return Baked(context, object, self.frames(object), bones, self.step)
+        return Baked(context, object, self.frames(object), bones, self.step, self.visual, self.visual and self.mute)
 
     def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
         report = self.written(object, edit)

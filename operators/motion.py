@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
 from ..commands.edit import Edit, setting
+from ..commands.generated import has_generated
 from ..commands.hold import FEET, HANDS
 from ..commands.job import FRAME_LIMIT
 from ..commands.timed_pins import (
@@ -245,6 +246,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         name = object.poise_result.name
         object.poise_source = object.poise_result = None
+        object.poise_result_pins = ""
         object.poise_timed_pins.clear()
         return "INFO", f'"{name}" is a plain action now'
 
@@ -262,6 +264,9 @@ def _strips(context: Any) -> list[Strip]:
         Strip(pin.label, pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
               number == object.poise_active_timed_pin, pin.mute)
         for number, pin in enumerate(object.poise_timed_pins)
+    ] + [
+        Strip(phase.name, phase.start, phase.start, phase.end, phase.end, number == object.poise_active_phase, False)
+        for number, phase in enumerate(object.poise_phases if has_generated(object) else ())
     ]  # fmt: skip
 
 

@@ -7,7 +7,9 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .side import Side
 
-_TOOLS = ("store_pose", "generate", "add_track", "remove_track", "regenerate")
+_TOOLS = (
+    "store_pose", "generate", "add_track", "remove_track", "weigh_samples", "add_phase", "remove_phase", "regenerate",
+)  # fmt: skip
 
 
 class POISE_UL_tracks(bpy.types.UIList):
@@ -19,6 +21,20 @@ class POISE_UL_tracks(bpy.types.UIList):
         row = layout.row(align=True)
         row.label(text=item.name, icon="FCURVE")
         row.prop(item, "offset", text="")
+
+
+class POISE_UL_phases(bpy.types.UIList):
+    """Supports and flights: what bears the body, from when to when"""
+
+    def draw_item(
+        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
+    ) -> None:
+        row = layout.split(factor=0.5, align=True)
+        flies = item.kind == "FLIGHT"
+        row.label(text="Flight" if flies else item.name, icon="FORCE_WIND" if flies else "PINNED")
+        row = row.row(align=True)
+        row.prop(item, "start", text="", emboss=False)
+        row.prop(item, "end", text="", emboss=False)
 
 
 class POISE_PT_generate(Side, bpy.types.Panel):
@@ -47,12 +63,15 @@ class POISE_PT_generate(Side, bpy.types.Panel):
         if 0 <= object.poise_active_track < len(object.poise_tracks):
             draw_track(layout, object, object.poise_active_track)
         draw_path(layout, object)
+        draw_phases(layout, object)
         layout.operator("poise.regenerate", icon="FILE_REFRESH")
 
 
 def draw_track(layout: Any, object: Any, number: int) -> None:
     """The samples of a track as a table of frames and offsets, and how smooth the curve through them is."""
-    draw_samples(layout, [_curve(object, f"poise_tracks[{number}].offset", 0)])
+    path = f"poise_tracks[{number}]"
+    draw_samples(layout, [_curve(object, f"{path}.offset", 0)], _curve(object, f"{path}.weight", 0))
+    layout.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT")
     settings = layout.column()
     settings.use_property_split = True
     settings.use_property_decorate = False
@@ -65,17 +84,40 @@ def draw_path(layout: Any, object: Any) -> None:
     column = layout.column(align=True)
     column.use_property_split = True
     column.prop(object, "poise_path")
-    draw_samples(layout, [_curve(object, "poise_path", index) for index in range(3)])
+    curves = [_curve(object, "poise_path", index) for index in range(3)]
+    draw_samples(layout, curves, _curve(object, "poise_path_weight", 0))
+    if all(curves):
+        layout.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT").path = True
 
 
-def draw_samples(layout: Any, curves: list[Any]) -> None:
-    """A table of the keys of curves: frames and values."""
+def draw_samples(layout: Any, curves: list[Any], weights: Any) -> None:
+    """A table of the keys of curves: frames and values, and the weights where there are as many."""
     column = layout.column(align=True)
-    for keys in zip(*(curve.keyframe_points if curve else () for curve in curves), strict=False):
+    rows = [*zip(*(curve.keyframe_points if curve else () for curve in curves), strict=False)]
+    weighed = weights.keyframe_points if weights is not None else ()
+    for number, keys in enumerate(rows):
         row = column.row(align=True)
         row.prop(keys[0], "co", index=0, text="")
         for key in keys:
             row.prop(key, "co", index=1, text="")
+        if len(weighed) == len(rows):
+            row.prop(weighed[number], "co", index=1, text="")
+
+
+def draw_phases(layout: Any, object: Any) -> None:
+    """What bears the body, and when."""
+    row = layout.row()
+    row.template_list("POISE_UL_phases", "", object, "poise_phases", object, "poise_active_phase", rows=2)
+    side = row.column(align=True)
+    side.operator_menu_enum("poise.add_phase", "part", text="", icon="ADD")
+    side.operator("poise.remove_phase", text="", icon="REMOVE")
+    if 0 <= object.poise_active_phase < len(object.poise_phases):
+        phase = object.poise_phases[object.poise_active_phase]
+        if phase.kind == "SUPPORT":
+            settings = layout.column()
+            settings.use_property_split = True
+            settings.use_property_decorate = False
+            settings.prop(phase, "frame")
 
 
 def _curve(object: Any, path: str, index: int) -> Any:
@@ -91,4 +133,4 @@ def draw_generate_tools(layout: Any) -> None:
         layout.operator(f"poise.{name}")
 
 
-CLASSES = (POISE_UL_tracks, POISE_PT_generate)
+CLASSES = (POISE_UL_tracks, POISE_UL_phases, POISE_PT_generate)

@@ -5,6 +5,7 @@ from typing import Any, Final
 import bpy
 from bpy.props import (
     CollectionProperty,
+    EnumProperty,
     FloatProperty,
     FloatVectorProperty,
     IntProperty,
@@ -32,6 +33,10 @@ class PoiseTrack(bpy.types.PropertyGroup):
     fit: FloatProperty(
         name="Fit", description="The smooth curve through the samples; made anew with the motion", override=OPEN
     )
+    weight: FloatProperty(
+        name="Weight", description="How much a sample counts beside the others; its keys are the samples' weights",
+        default=0.1, min=1e-6, soft_max=1.0, precision=3, override=OPEN, update=_preview,
+    )  # fmt: skip
     width: FloatProperty(
         name="Width", description="Of the kernel in seconds: wider is smoother; 0: from the distance of the samples",
         min=0.0, soft_max=1.0, override=OPEN, update=_preview,
@@ -42,6 +47,28 @@ class PoiseTrack(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
+class PoisePhase(bpy.types.PropertyGroup):
+    """Some frames of a generated motion in which a part of the body bears it, or nothing does"""
+
+    name: StringProperty(name="Part", description="What bears: a part of the body, or a bone", override=OPEN)
+    kind: EnumProperty(
+        name="Kind",
+        description="What bears the body",
+        items=(
+            ("SUPPORT", "Support", "The part stands, and the rest of the body yields"),
+            ("FLIGHT", "Flight", "Nothing does: the root follows the arc of a throw"),
+        ),
+        override=OPEN,
+        update=_preview,
+    )
+    start: IntProperty(name="Start", description="The first frame", default=1, override=OPEN, update=_preview)
+    end: IntProperty(name="End", description="The last frame", default=10, override=OPEN, update=_preview)
+    frame: IntProperty(
+        name="Stands as In", description="The frame that has the part where it stands", default=1, override=OPEN,
+        update=_preview,
+    )  # fmt: skip
+
+
 # On every object.
 GENERATED: Final[dict[str, Any]] = {
     "tracks": CollectionProperty(
@@ -49,6 +76,22 @@ GENERATED: Final[dict[str, Any]] = {
     ),
     "active_track": IntProperty(
         name="Active Track", description="The track selected in the list", options=set(), override=OPEN
+    ),
+    "phases": CollectionProperty(
+        type=PoisePhase, name="Supports and Flights", description="What bears the body, and when", override=OPEN_LIST
+    ),
+    "active_phase": IntProperty(
+        name="Active Phase", description="The support or flight selected in the list", options=set(), override=OPEN
+    ),
+    "path_weight": FloatProperty(
+        name="Path Weight",
+        description="How much a sample of the path counts beside the others; its keys are the samples' weights",
+        default=0.1,
+        min=1e-6,
+        soft_max=1.0,
+        precision=3,
+        override=OPEN,
+        update=_preview,
     ),
     "path": FloatVectorProperty(
         name="Path",
@@ -78,4 +121,4 @@ GENERATED: Final[dict[str, Any]] = {
     ),
 }
 
-CLASSES: Final = (PoiseTrack,)
+CLASSES: Final = (PoiseTrack, PoisePhase)

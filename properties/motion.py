@@ -110,6 +110,12 @@ TIMED: Final[dict[str, Any]] = {
         options={"HIDDEN"},
         override=OPEN,
     ),
+    "result_pins": StringProperty(
+        name="Solved Pins",
+        description="What the pinned motion was made of, to tell which frames a change of its pins reaches",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
 }
 
 CLASSES: Final = (PoiseTimedPin,)

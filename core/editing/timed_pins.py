@@ -4,11 +4,13 @@ Frames that are held are solved with the motion's own joints as targets (S5: CN1
 a pin begins or ends the change of the joints would jump; the jump is faded out over the pin's ease, beside the
 interval. In frames that other pins hold a fade is but a wish: they are solved again with it as their reference, a few
 times, as in the motion displacement maps of Lee and Shin (SIGGRAPH 1999). No frame is touched that is neither held nor
-in an ease.
+in an ease. A change of a pin reaches as far as eases hang together, one at each of these times: `reach`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Final
 
 import numpy as np
@@ -23,6 +25,7 @@ from ..skeleton import Flags, Indices, Skeleton, frozen
 from ..solvers import PinAndDrag
 
 PASSES: Final = 4  # solves, each with what is left of the jumps faded out
+DRAFT: Final = 2  # solves of a draft
 WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull")  # what the motion does is taken as possible
 
 
@@ -64,8 +67,34 @@ class TimedPin:
 
     def span(self, motion: Motion) -> tuple[int, int]:
         """The first frame of the motion that it holds, and the one after the last, counted from 0."""
-        first, stop = np.searchsorted(motion.frames, self.start), np.searchsorted(motion.frames, self.end, side="right")
-        return int(first), int(stop)
+        return _span(self, motion.frames)
+
+    def within(self, part: slice) -> "TimedPin":
+        """The pin for a part of the frames of the motion."""
+        position, turn = (x if x is None or x.ndim == 1 else x[part] for x in (self.position, self.rotation))
+        return replace(self, position=position, rotation=turn)
+
+    def trace(self, skeleton: Skeleton) -> "PinTrace":
+        """What tells it from other pins."""
+        asked = sha256(repr((self.position is None, self.relative_to)).encode())
+        for part in (self.position, self.rotation):
+            asked.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+        bone = skeleton.names[skeleton.index(self.bone)]
+        x, y, z = np.asarray(self.point, float).tolist()
+        return PinTrace(bone, (x, y, z), self.start, self.end, self.ease_in, self.ease_out, asked.hexdigest())
+
+
+@dataclass(frozen=True)
+class PinTrace:
+    """What is left of a pin once it is solved: where and when it held, and a digest of what it `asked` for."""
+
+    bone: str
+    point: tuple[float, float, float]
+    start: float
+    end: float
+    ease_in: float
+    ease_out: float
+    asked: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +143,19 @@ def pin_motion(
     pins: Sequence[TimedPin],
     method: PinAndDrag = WHOLE_BODY,
     progress: Callable[[float], object] | None = None,
+    only: Flags | None = None,
+    draft: bool = False,
 ) -> PinnedMotion:
     """The motion with the pins held and all else as it was, as far as that goes.
 
     `method`: its reference, `coherent` and `fps` are the motion's. `progress` is told the share that is done, and may
-    raise to cancel. Without pins, and in frames beside their eases, the motion is the same bit for bit.
+    raise to cancel. Without pins, and in frames beside their eases, the motion is the same bit for bit. `only` (F,):
+    the frames that are asked for, in which the answer is that for all of them to within 1e-3 radians; the others are as
+    they were, and errors of pins are those in these frames. A `draft` is quick and near to it: pins hold, the joints do
+    not come to rest, and eases are not done to their end.
     """
-    work = _Work(skeleton, motion, pins, method)
-    steps = PASSES * len(blocks(len(work.frames)))
+    work = _Work(skeleton, motion, pins, method, only, draft)
+    steps = sum(len(blocks(len(frames))) for frames in work.turns if len(frames))
     for number, _ in enumerate(work.passes(), start=1):
         if progress is not None:
             progress(number / steps)
@@ -149,60 +183,49 @@ def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array
     return gaps, angles
 
 
-class _Work:
-    """A motion that is held in some frames.
+def reach(skeleton: Skeleton, motion: Motion, before: Sequence[PinTrace], after: Sequence[PinTrace]) -> Flags:
+    """The frames (F,) that `pin_motion` may make otherwise with the pins `after` than with those `before`."""
+    was, now = (_Plan(skeleton, motion.frames, pins) for pins in (before, after))
+    one, other = Counter(before), Counter(after)
+    changed = (one - other) + (other - one)
+    reached = np.zeros(len(motion), bool)
+    for plan in (was, now):
+        for pin, (first, stop) in zip(plan.pins, plan.spans, strict=True):
+            reached[first:stop] |= pin in changed
+    fades = [{(fade[0], fade[2].tobytes()): fade for fade in plan.fades} for plan in (was, now)]
+    new = fades[0].keys() ^ fades[1].keys()
+    for _ in range(PASSES - 1):
+        before_pass = reached.copy()
+        for key, (border, near, _) in (fades[0] | fades[1]).items():
+            reached[near] |= key in new or before_pass[border] or before_pass[border - 1]
+    return reached
 
-    change (F, J, 6): rotation vectors about the bones' own axes, and shifts, on top of the motion.
+
+class _Plan:
+    """When pins hold, and where the change of the motion comes and goes beside them.
+
+    points (P,) what is held, spans (P,) the first index and the one after the last; held (F,)
     """
 
-    def __init__(self, skeleton: Skeleton, motion: Motion, pins: Sequence[TimedPin], method: PinAndDrag) -> None:
-        self.skeleton, self.motion, self.pins = skeleton, motion, tuple(pins)
-        self.method = replace(method, coherent=True, fps=motion.fps)
-        self.points = [(skeleton.index(pin.bone), np.asarray(pin.point).tobytes()) for pin in pins]
-        self.spans = [pin.span(motion) for pin in pins]  # first index, and the one after the last
-        held = np.zeros(len(motion), bool)
+    def __init__(self, skeleton: Skeleton, frames: Array, pins: Sequence[TimedPin] | Sequence[PinTrace]) -> None:
+        self.frames, self.pins = frames, tuple(pins)
+        self.points = [(skeleton.index(pin.bone), np.asarray(pin.point, float).tobytes()) for pin in pins]
+        self.spans = [_span(pin, frames) for pin in pins]
+        self.held = np.zeros(len(frames), bool)
         for first, stop in self.spans:
-            held[first:stop] = True
-        self.frames = np.flatnonzero(held)
-        self.goals = [self._goal(lane) for lane in self._lanes()]
-        self.change = np.zeros((len(motion), len(skeleton), 6))
+            self.held[first:stop] = True
+        alike: dict[object, list[tuple[int, int]]] = {}
+        for point, span in zip(self.points, self.spans, strict=True):
+            alike.setdefault(point, []).append(span)
+        self._alike = {point: np.sort(np.transpose(spans), axis=1) for point, spans in alike.items()}
         self.fades = self._fades()
-
-    def _lanes(self) -> list[list[int]]:
-        """Pins of one point that follow each other: one goal can stand for all of them."""
-        lanes: dict[tuple[object, ...], list[list[int]]] = {}
-        for number in sorted(range(len(self.pins)), key=lambda number: self.spans[number]):
-            pin = self.pins[number]
-            alike = lanes.setdefault(
-                (self.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
-            )
-            free = next((lane for lane in alike if self.spans[lane[-1]][1] <= self.spans[number][0]), None)
-            if free is None:
-                alike.append([number])
-            else:
-                free.append(number)
-        return [lane for alike in lanes.values() for lane in alike]
-
-    def _goal(self, numbers: Sequence[int]) -> Goal:
-        """The goal of some pins over all frames, with weight 0 where none is on."""
-        one, count = self.pins[numbers[0]], len(self.motion)
-        position = None if one.position is None else np.zeros((count, 3))
-        turn = None if one.rotation is None else np.tile(rotation.IDENTITY, (count, 1))
-        weight = np.zeros(count)
-        for number in numbers:
-            pin, on = self.pins[number], slice(*self.spans[number])
-            weight[on] = 1.0
-            for target, given in ((position, pin.position), (turn, pin.rotation)):
-                if target is not None and given is not None:
-                    target[on] = _over_time(pin, given, (count, target.shape[1]))[on]
-        return Goal(one.bone, position, turn, one.point, weight, weight, relative_to=one.relative_to)
 
     def _fades(self) -> list[tuple[int, slice, Array]]:
         """Where what is held changes, between the frame before it and it; frames, and their shares of the jump.
 
         Half of a jump goes to each side where pins end as others begin.
         """
-        frames = self.motion.frames
+        frames = self.frames
         begins, ends = dict[int, float](), dict[int, float]()  # the longest ease at a border
         for number, (first, stop) in enumerate(self.spans):
             if 0 < first < stop:
@@ -223,54 +246,143 @@ class _Work:
 
     def _ease(self, number: int, border: int, before: bool) -> float:
         """Frames over which a pin comes or goes: not into those in which the same point is held otherwise."""
-        pin, frames = self.pins[number], self.motion.frames
-        spans = [span for span, point in zip(self.spans, self.points, strict=True) if point == self.points[number]]
+        pin, frames, (firsts, stops) = self.pins[number], self.frames, self._alike[self.points[number]]
         if before:
-            others = [stop for _, stop in spans if stop <= border]
-            return min(pin.ease_in, frames[border - 1] - frames[max(others) - 1] if others else np.inf)
-        others = [first for first, _ in spans if first >= border]
-        return min(pin.ease_out, frames[min(others)] - frames[border] if others else np.inf)
+            other = int(np.searchsorted(stops, border, side="right")) - 1
+            return min(pin.ease_in, frames[border - 1] - frames[stops[other] - 1] if other >= 0 else np.inf)
+        other = int(np.searchsorted(firsts, border))
+        return min(pin.ease_out, frames[firsts[other]] - frames[border] if other < len(firsts) else np.inf)
+
+    def turns(self, count: int, wanted: Flags | None) -> list[Indices]:
+        """The held frames that are solved in each of `count` passes for those `wanted` (F,), by default all.
+
+        In each but the last those are needed, too, between which the jumps are that are faded out next.
+        """
+        needed = np.ones(len(self.frames), bool) if wanted is None else wanted.copy()
+        found = [np.flatnonzero(self.held & needed)]
+        for _ in range(count - 1):
+            after = needed.copy()
+            for border, near, _ in self.fades:
+                needed[border - 1 : border + 1] |= after[near].any()
+            found.insert(0, np.flatnonzero(self.held & needed))
+        return found if len(found[0]) else []
+
+
+class _Work:
+    """A motion that is held in some frames.
+
+    bones (B,): those that the pins hang on, which alone may change. change (F, B, 6): rotation vectors about the bones'
+    own axes, and shifts, on top of the motion.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        motion: Motion,
+        pins: Sequence[TimedPin],
+        method: PinAndDrag,
+        only: Flags | None,
+        draft: bool,
+    ) -> None:
+        self.skeleton, self.motion, self.pins, self.only = skeleton, motion, tuple(pins), only
+        self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
+        self.plan = _Plan(skeleton, motion.frames, pins)
+        self._spans = self.plan.spans
+        self.turns = self.plan.turns(DRAFT if draft else PASSES, only)
+        self.goals = [self._goal(lane) for lane in self._lanes()]
+        named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
+        self.bones = np.array(
+            sorted({bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}), int
+        )
+        self.change = np.zeros((len(motion), len(self.bones), 6))
+
+    def _lanes(self) -> list[list[int]]:
+        """Pins of one point that follow each other: one goal can stand for all of them."""
+        lanes: dict[tuple[object, ...], list[list[int]]] = {}
+        for number in sorted(range(len(self.pins)), key=lambda number: self._spans[number]):
+            pin = self.pins[number]
+            alike = lanes.setdefault(
+                (self.plan.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
+            )
+            free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), None)
+            if free is None:
+                alike.append([number])
+            else:
+                free.append(number)
+        return [lane for alike in lanes.values() for lane in alike]
+
+    def _goal(self, numbers: Sequence[int]) -> Goal:
+        """The goal of some pins over all frames, with weight 0 where none is on."""
+        one, count = self.pins[numbers[0]], len(self.motion)
+        position = None if one.position is None else np.zeros((count, 3))
+        turn = None if one.rotation is None else np.tile(rotation.IDENTITY, (count, 1))
+        weight = np.zeros(count)
+        for number in numbers:
+            pin, on = self.pins[number], slice(*self._spans[number])
+            weight[on] = 1.0
+            for target, given in ((position, pin.position), (turn, pin.rotation)):
+                if target is not None and given is not None:
+                    target[on] = _over_time(pin, given, (count, target.shape[1]))[on]
+        return Goal(one.bone, position, turn, one.point, weight, weight, relative_to=one.relative_to)
 
     def passes(self) -> Iterator[None]:
         """Solve, a block at a time."""
-        for turn in range(PASSES if len(self.frames) else 0):
-            method = self.method if turn == PASSES - 1 else replace(self.method, settle=False)
-            jumps = [self.change[border] - self.change[border - 1] for border, _, _ in self.fades]
-            for (_, frames, shares), jump in zip(self.fades, jumps, strict=True):
+        for turn, solved_now in enumerate(self.turns, start=1):
+            method = self.method if turn == len(self.turns) else replace(self.method, settle=False)
+            jumps = [self.change[border] - self.change[border - 1] for border, _, _ in self.plan.fades]
+            for (_, frames, shares), jump in zip(self.plan.fades, jumps, strict=True):
                 self.change[frames] += shares[:, None, None] * jump
-            for part in blocks(len(self.frames)):
-                block = self.frames[part]
+            for part in blocks(len(solved_now)) if len(solved_now) else ():
+                block = solved_now[part]
                 reference = self._changed(block)
                 goals = [goal.at((block,), (len(self.motion),)) for goal in self.goals]
                 solved = replace(method, reference=reference).solve(self.skeleton, reference, goals).pose
-                own = self.motion.pose
-                turns = rotation.log(rotation.mul(rotation.inv(own.rotations[block]), solved.rotations))
-                self.change[block] = np.concatenate([turns, solved.translations - own.translations[block]], axis=-1)
+                own, new = self._own(block), (solved.rotations[:, self.bones], solved.translations[:, self.bones])
+                turns = rotation.log(rotation.mul(rotation.inv(own[0]), new[0]))
+                self.change[block] = np.concatenate([turns, new[1] - own[1]], axis=-1)
                 yield
+
+    def _own(self, frames: Indices) -> tuple[Array, Array]:
+        """Rotations and translations of the bones in some frames of the motion."""
+        pose, places = self.motion.pose, np.ix_(frames, self.bones)
+        return pose.rotations[places], pose.translations[places]
 
     def _changed(self, frames: Indices) -> Pose:
         """The poses of some frames with their change on top."""
         pose, change = self.motion.pose[frames], self.change[frames]
-        turns = rotation.mul(pose.rotations, rotation.exp(change[..., :3]))
-        return replace(pose, rotations=turns, translations=pose.translations + change[..., 3:])
+        rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+        rotations[:, self.bones] = rotation.mul(rotations[:, self.bones], rotation.exp(change[..., :3]))
+        translations[:, self.bones] += change[..., 3:]
+        # not checked again: it would normalise, and what does not change stays bit for bit
+        return Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices)
 
     def result(self) -> PinnedMotion:
         motion, changed = self.motion, np.any(self.change != 0.0, axis=(1, 2))
+        if self.only is not None:
+            changed &= self.only
         touched = np.flatnonzero(changed)
         if len(touched):
-            rotations, translations = motion.pose.rotations.copy(), motion.pose.translations.copy()
+            own = motion.pose
+            rotations, translations = own.rotations.copy(), own.translations.copy()
             for part in blocks(len(touched)):
                 block = touched[part]
                 new = self._changed(block)
                 rotations[block], translations[block] = new.rotations, new.translations
-            own = motion.pose
-            # not checked again: it would normalise, and frames beside the pins stay bit for bit
             motion = replace(motion, pose=Pose.trusted(rotations, translations, own.scales, own.driven_matrices))
         errors = np.zeros((2, len(self.pins)))
         for number, pin in enumerate(self.pins):
-            gaps, turns = pin_errors(self.skeleton, motion, pin)
-            errors[:, number] = rotation.lengths(gaps).max(initial=0.0), rotation.lengths(turns).max(initial=0.0)
+            on = slice(*self._spans[number])
+            asked = np.ones(len(motion), bool)[on] if self.only is None else self.only[on]
+            if not asked.any():
+                continue
+            gaps, turns = (rotation.lengths(part)[asked] for part in pin_errors(self.skeleton, motion, pin))
+            errors[:, number] = gaps.max(initial=0.0), turns.max(initial=0.0)
         return PinnedMotion(motion, changed, *errors)
+
+
+def _span(pin: TimedPin | PinTrace, frames: Array) -> tuple[int, int]:
+    first, stop = np.searchsorted(frames, pin.start), np.searchsorted(frames, pin.end, side="right")
+    return int(first), int(stop)
 
 
 def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:

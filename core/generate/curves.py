@@ -61,11 +61,7 @@ def fit(
         raise CoreError("The samples of a curve must be finite numbers.")
     if np.any(np.diff(t) <= 0.0):
         raise CoreError("The times of the samples must increase.")
-    if weights is None:
-        loose = (columns != 0.0) & (columns != 1.0)
-        v = np.where(loose.any(axis=1) & (columns.shape[1] == 1), LOOSE, EXACT)
-    else:
-        v = np.asarray(weights, float)
+    v = default_weights(columns) if weights is None else np.asarray(weights, float)
     if v.shape != t.shape or not np.all((v > 0.0) & np.isfinite(v)):
         raise CoreError("Every sample needs a positive weight.")
     if width is None:
@@ -79,6 +75,12 @@ def fit(
     system[1:, 1:] = _kernel(t, t, width) + np.diag(1.0 / (gamma * v))
     found = np.linalg.solve(system, np.concatenate([np.zeros((1, columns.shape[1])), columns]))
     return FittedCurve(frozen(t), frozen(found[1:]), frozen(found[0]), float(width))
+
+
+def default_weights(values: Array) -> Array:
+    """(n,) weights of samples of values (n, C): see `fit`."""
+    loose = (values != 0.0) & (values != 1.0)
+    return np.where(loose.any(axis=1) & (values.shape[1] == 1), LOOSE, EXACT)
 
 
 def _kernel(a: Array, b: Array, width: float) -> Array:

@@ -118,6 +118,83 @@ def test_the_root_goes_where_samples_of_its_path_are_keyed(rig: Any) -> None:
     np.testing.assert_allclose(np.array(rig.pose.bones[root].head), start, atol=1e-4)
 
 
+def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    assert not len(rig.poise_phases)
+    select(rig, ["forearm.R"])
+    assert bpy.ops.poise.add_phase(part="SELECTED", start=20, end=30) == {"FINISHED"}
+    rig.poise_phases[0].frame = 24
+    bpy.ops.poise.regenerate()
+    heads = []
+    for frame in range(20, 31):
+        context.scene.frame_set(frame)
+        heads.append(np.array(rig.pose.bones["forearm.R"].head))
+    assert np.ptp(heads, axis=0).max() < 1e-3
+
+    rig.poise_phases[0].kind = "FLIGHT"
+    rig.poise_phases[0].start, rig.poise_phases[0].end = 11, 36
+    bpy.ops.poise.regenerate()
+    root, heights = next(bone.name for bone in rig.pose.bones if bone.parent is None), []
+    for frame in (11, 21, 36):
+        context.scene.frame_set(frame)
+        heights.append(rig.pose.bones[root].head.z)
+    size = bridge.read_rig(rig).skeleton.size
+    np.testing.assert_allclose(np.diff(heights), np.array([1.0, -1.0]) * 0.5 * 9.81 * size * 0.4 * 0.6, rtol=1e-3)
+
+    rig.poise_phases[0].end = 5
+    before = contents()
+    with pytest.raises(RuntimeError, match="A flight ends after it starts"):
+        bpy.ops.poise.regenerate()
+    assert contents() == before
+    assert bpy.ops.poise.remove_phase() == {"FINISHED"}
+    bpy.ops.poise.regenerate()
+    context.scene.frame_set(21)
+    assert rig.pose.bones[root].head.z == pytest.approx(heights[0], abs=1e-5)
+
+
+def test_samples_weigh_what_their_keys_say(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    assert bpy.ops.poise.weigh_samples() == {"FINISHED"}
+    weights = curve(rig, "poise_tracks[0].weight")
+    np.testing.assert_allclose([tuple(key.co) for key in weights.keyframe_points], [[1, 0.1], [26, 0.1], [51, 0.1]])
+    with_own = [kind for kind, name in drawn_by(POISE_PT_generate) if name == "co"]
+    assert len(with_own) == 3 * 3
+    weights.keyframe_points[1].co[1] = 0.9
+    curve(rig, "poise_tracks[0].offset").keyframe_points[1].co = (31, 0.5)
+    rig.poise_tracks[0].gamma = 10.0
+    bpy.ops.poise.regenerate()
+    wanted = fit([0.0, 1.2, 2.0], [0.0, 0.5, 0.0], [0.1, 0.9, 0.1], gamma=10.0)(np.arange(51) / 25.0)[:, 0]
+    np.testing.assert_allclose(
+        [key.co[1] for key in curve(rig, "poise_tracks[0].fit").keyframe_points], wanted, atol=1e-5
+    )
+    weights = curve(rig, "poise_tracks[0].weight")
+    np.testing.assert_allclose([tuple(key.co) for key in weights.keyframe_points], [[1, 0.1], [31, 0.9], [51, 0.1]])
+
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points.insert(41, 1.0)
+    samples.update()
+    bpy.ops.poise.regenerate()
+    weights = curve(rig, "poise_tracks[0].weight")
+    np.testing.assert_allclose([key.co[1] for key in weights.keyframe_points], [0.1, 0.9, 0.1, 0.1], atol=1e-6)
+    with pytest.raises(RuntimeError, match="The path has no samples"):
+        bpy.ops.poise.weigh_samples(path=True)
+    bpy.ops.poise.weigh_samples()
+    assert not any(one.data_path.endswith("weight") for one in bridge.motion.active_curves(rig))
+
+
+def test_a_motion_may_be_made_with_reduced_keys_at_once(rig: Any) -> None:
+    assert bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1) == {"FINISHED"}
+    dense, turns = curve(rig, 'pose.bones["upper_arm.R"].rotation_quaternion'), stand(rig, "upper_arm.R", 20)
+    assert len(dense.keyframe_points) == 51
+    assert bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1, keys="REDUCED") == {"FINISHED"}
+    fewer = curve(rig, 'pose.bones["upper_arm.R"].rotation_quaternion')
+    assert len(fewer.keyframe_points) < 20
+    assert rig.poise_generated == rig.animation_data.action
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), turns, atol=0.02)
+    assert bpy.ops.poise.regenerate(keys="EVERY") == {"FINISHED"}
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), turns, atol=1e-5)
+
+
 def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
     first = rig.animation_data.action
@@ -140,6 +217,9 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     assert bpy.ops.poise.generate(recipe="jump", start=1) == {"FINISHED"}
     assert [track.name for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
     assert len(curve(rig, "poise_tracks[1].offset").keyframe_points) == 10
+    phases = [(phase.name, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
+    assert phases[0] == ("foot.L", "SUPPORT", 1, 13, 13)
+    assert phases[4][1:4] == ("FLIGHT", 13, 28)
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     seen = drawn_by(POISE_PT_generate)
     assert ("list", "poise_tracks") in seen

@@ -9,7 +9,7 @@ import pytest
 import bridge
 from commands.reduce import Baked, Reduced
 from core import forward
-from tests.blender.builders import contents
+from tests.blender.builders import contents, make_ik_body, select
 from tests.blender.rigs import SHIPPED, context, load
 from tests.blender.test_keys import keys_of
 
@@ -114,6 +114,66 @@ def test_a_backward_range_is_refused(clip: Any) -> None:
     with pytest.raises(RuntimeError, match="runs backwards"):
         bpy.ops.poise.bake_motion(frame_start=30, frame_end=10)
     assert contents() == before
+
+
+def matrices(rig: Any, frames: range) -> np.ndarray:
+    found = []
+    for frame in frames:
+        context.scene.frame_set(frame)
+        found.append(bridge.read_matrices(rig))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("mute", [True, False])
+def test_a_visual_bake_keys_what_constraints_and_drivers_make_of_bones(mute: bool) -> None:
+    rig = make_ik_body()
+    for frame, height in ((1, 0.0), (5, 0.3), (9, 0.1)):
+        rig.pose.bones["foot_ik.L"].location.z = height
+        rig.pose.bones["foot_ik.L"].keyframe_insert("location", frame=frame)
+    stretch = rig.pose.bones["forearm.R"].constraints.new("STRETCH_TO")
+    stretch.target, stretch.subtarget = rig, "foot_ik.L"
+    rig.pose.bones["head"].rotation_mode = "XYZ"
+    driver = rig.pose.bones["head"].driver_add("rotation_euler", 1).driver
+    driver.expression = "frame / 10"
+    before, source, actions = matrices(rig, range(1, 10)), rig.animation_data.action.name, contents()["actions"]
+    assert bpy.ops.poise.bake_motion(visual=True, mute=mute) == {"FINISHED"}
+    assert contents()["actions"][source] == actions[source]
+    keyed = {path.split('"')[1] for path, _ in curves(rig)}
+    assert {"shin.L", "thigh.L", "foot.L", "forearm.R", "head"} <= keyed
+    assert [c.mute for c in rig.pose.bones["shin.L"].constraints] == [mute]
+    assert not rig.animation_data.drivers[0].mute
+    legs = [rig.pose.bones.find(f"{part}.{side}") for part in ("thigh", "shin", "foot") for side in "LR"]
+    bones = slice(None) if mute else legs  # what is left on goes on from the keys: IK is there, a stretch is twice
+    np.testing.assert_allclose(matrices(rig, range(1, 10))[:, bones], before[:, bones], atol=1e-4 if mute else 5e-3)
+
+
+def test_a_visual_bake_of_some_bones_mutes_no_constraint_that_decides_others_too() -> None:
+    rig = make_ik_body()
+    rig.pose.bones["foot_ik.L"].keyframe_insert("location", frame=1)
+    select(rig, ["shin.L", "foot.L"])
+    bpy.ops.object.mode_set(mode="POSE")
+    assert bpy.ops.poise.bake_motion(visual=True, mute=True, bones="SELECTED") == {"FINISHED"}
+    assert not rig.pose.bones["shin.L"].constraints[0].mute
+    assert rig.pose.bones["foot.L"].constraints[0].mute
+
+
+def test_modifiers_of_curves_are_baked_into_a_new_action_of_the_whole_motion_alone(clip: Any) -> None:
+    source, path = clip.animation_data.action, ('pose.bones["Head"].rotation_euler', 0)
+    noise = curves(clip)[path].modifiers.new("NOISE")
+    noise.strength, noise.scale = 0.5, 3.0
+    wanted = [curves(clip)[path].evaluate(frame) for frame in range(1, 67)]
+    context.scene.frame_set(1)
+    before = contents()
+    for given in ({"visual": False}, {"visual": True, "frame_end": 60}, {"visual": True, "action": "PRESENT"}):
+        with pytest.raises(RuntimeError, match="has a Noise modifier"):
+            bpy.ops.poise.bake_motion(**given)
+    assert contents() == before
+    assert bpy.ops.poise.bake_motion(visual=True) == {"FINISHED"}
+    made = curves(clip)[path]
+    assert not len(made.modifiers)
+    np.testing.assert_allclose([made.evaluate(frame) for frame in range(1, 67)], wanted, atol=1e-4)
+    bridge.assign(clip, source)
+    assert len(curves(clip)[path].modifiers) == 1
 
 
 def test_a_bake_names_what_it_does_not_key(clip: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bridge
-from commands.timed_pins import PinnedMotion
+from commands.timed_pins import PinnedMotion, fingerprint
 from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
 from tests.blender.builders import contents, linked_copy, make_empty, world
@@ -97,6 +97,63 @@ def test_each_solve_begins_with_the_original_motion(walker: Any) -> None:
     assert walker.poise_result == made
     moved = np.flatnonzero(np.abs(after - there).max(axis=1) > 1e-6) + BEGIN
     assert set(moved.tolist()) <= set(near)
+
+
+def values_of(action: Any, frames: range) -> dict[Any, Any]:
+    """Frames, values and handles of the keys in a range, by channel."""
+    found: dict[Any, Any] = {}
+    for curve in bridge.all_curves(action):
+        keys = [key for key in curve.keyframe_points if key.co[0] in frames]
+        found[curve.data_path, curve.array_index] = [(*key.co, *key.handle_left) for key in keys]
+    return found
+
+
+def test_a_changed_pin_is_solved_where_it_reaches_and_all_else_stays_bit_for_bit(walker: Any) -> None:
+    for bone, start, end in (("RightFoot", 24, 28), ("LeftFoot", 30, 36), ("RightFoot", 44, 50)):
+        pin = walker.poise_timed_pins.add()
+        pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, end, start, 2, 2
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    made, early = walker.poise_result, range(BEGIN, 41)
+    before = values_of(made, early)
+    walker.poise_timed_pins[2].end = 53
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    assert walker.poise_result == made
+    assert values_of(made, early) == before
+    bones = ("Hips", "RightFoot", "LeftHand")
+    found = [places(walker, bone, range(BEGIN, END + 1)) for bone in bones]
+
+    assert PinnedMotion(context, walker).only is not None
+    walker.poise_result_pins = ""  # as of a file from before: all of it is solved
+    assert PinnedMotion(context, walker).only is None
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    whole = [places(walker, bone, range(BEGIN, END + 1)) for bone in bones]
+    np.testing.assert_allclose(found, whole, atol=1e-3 * bridge.read_rig(walker).skeleton.size)
+
+    walker.poise_timed_pins.remove(2)
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    alone = places(walker, "RightFoot", range(42, END + 1))
+    bridge.assign(walker, walker.poise_source)
+    np.testing.assert_allclose(places(walker, "RightFoot", range(42, END + 1)), alone, atol=1e-4)
+
+
+def test_a_motion_that_would_go_on_a_whole_turn_away_is_written_as_a_whole(walker: Any) -> None:
+    pin_hand(walker)
+    bpy.ops.poise.solve_motion()
+    made = walker.poise_result
+    for curve in bridge.all_curves(made):  # an arm that goes on a turn further, as after a turn that is no more
+        if curve.data_path.endswith('"RightForeArm"].rotation_euler') and curve.array_index == 0:
+            for key in curve.keyframe_points:
+                key.co[1] += 2.0 * np.pi * (key.co[0] > 34.0)
+            curve.update()
+    walker.poise_result_print = fingerprint(made)
+    walker.poise_timed_pins[0].position.z += 1.0
+    walker.poise_timed_pins[0].frame = 31
+    assert PinnedMotion(context, walker).only is not None
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    for curve in bridge.all_curves(walker.poise_result):
+        if curve.data_path.endswith('"RightForeArm"].rotation_euler'):
+            values = [curve.evaluate(frame) for frame in range(BEGIN, END + 1)]
+            assert np.abs(np.diff(values)).max() < 1.0
 
 
 def test_a_kept_motion_is_a_plain_action(walker: Any) -> None:

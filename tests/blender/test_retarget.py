@@ -9,11 +9,13 @@ import pytest
 
 import bridge
 import commands
+from commands.generate import Generated
+from commands.recipe import read_recipe
 from commands.retarget import Retargeted, imported
 from core import CoreError, forward
 from core.editing.contacts import find_contacts, foot_points, places_of
 from core.generate import body_axes, leg_length
-from tests.blender.builders import contents, make_chain, select
+from tests.blender.builders import contents, make_chain, make_ik_body, select
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 from tests.blender.test_keys import keys_of
 
@@ -256,6 +258,65 @@ def test_controls_bring_a_body_that_they_lead() -> None:
         ways = ways @ body_axes(edit.roles).T / np.linalg.norm(ways, axis=1, keepdims=True)
         assert np.degrees(np.arccos(np.clip((ways * wanted[:, place]).sum(-1), -1.0, 1.0))).max() < 1.0
     assert not any(curve.data_path.startswith('pose.bones["DEF-') for curve in bridge.motion.active_curves(rig))
+
+
+def test_leading_controls_tells_how_far_it_is_and_closed_in_the_middle_leaves_all_as_it_was() -> None:
+    rig = make_ik_body()
+    rig.pose.bones["hips"].location.z = -0.05  # not keyed
+    context.view_layer.update()
+    with imported(context, CLIP) as (source, _):
+        edit = Retargeted(context, rig, source, (20, 24), plant=False)
+    edit.solve()
+    before, frame = contents(), context.scene.frame_current
+    steps = edit.leading(rig)
+    assert [next(steps) for _ in range(2)] == [0.2, 0.4]
+    assert contents() != before  # it is being tried
+    steps.close()
+    assert contents() == before
+    assert context.scene.frame_current == frame
+
+    done = list(edit.leading(rig))
+    assert done == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert contents() == before
+    led = edit.led
+    edit.write(rig)
+    assert edit.led is led  # not once more
+
+
+def off_by_part(rig: Any, edit: Any) -> dict[str, float]:
+    """How far joints are from where the motion has them, at most, in sizes of the body."""
+    there, _ = edit.look(rig, slice(None))
+    gaps = forward(edit.skeleton, there.pose)[0] - forward(edit.skeleton, edit.after.pose)[0]
+    most = np.linalg.norm(gaps, axis=-1).max(axis=0) / edit.skeleton.size
+    return {role: float(most[bone]) for role, bone in edit.roles.bones.items() if isinstance(bone, int)}
+
+
+def test_controls_that_stay_in_most_frames_of_a_motion_stay_where_they_were_led() -> None:
+    rig = make_ik_body()
+    edit = Generated(context, rig, read_recipe(Path("wave")), 1)
+    assert edit.controlled is not None
+    edit.solve()
+    edit.write(rig)
+    off = off_by_part(rig, edit)
+    assert max(off[f"{part}.{side}"] for part in ("hand", "forearm", "foot") for side in "LR") < 1e-3
+
+
+@pytest.mark.parametrize("motion", ["jump", "walk"])
+def test_feet_on_ik_without_poles_go_where_a_motion_has_them(motion: str) -> None:
+    path = SHARED / "rigs" / "scripted" / "named_mmd_japanese.blend"
+    if not path.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig = load(path)[0]
+    if motion == "jump":
+        context.scene.render.fps = 10
+        edit: Any = Generated(context, rig, read_recipe(Path("jump")), 1)
+    else:
+        with imported(context, CLIP) as (source, _):
+            edit = Retargeted(context, rig, source, (20, 30))
+    edit.solve()
+    edit.write(rig)
+    off = off_by_part(rig, edit)
+    assert max(off[f"{part}.{side}"] for part in ("hand", "forearm", "foot") for side in "LR") < 2e-3
 
 
 def test_a_body_that_nothing_known_leads_is_refused_with_the_reason() -> None:

@@ -1,5 +1,6 @@
 """Pins over time: what is held, what stays, and that nothing jumps."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
 from core import CoreError, Pose, forward, rotation
-from core.editing.timed_pins import PASSES, TimedPin, hold, pin_motion
+from core.editing.timed_pins import PASSES, TimedPin, hold, pin_motion, reach
 
 WALK = Path(__file__).parents[1] / "data" / "motion" / "cmu_07_12.bvh"
 
@@ -92,6 +93,42 @@ def test_a_pin_may_follow_a_path_given_for_all_frames(walk: Clip) -> None:
     np.testing.assert_allclose(changed[5:16, foot], path[5:16], atol=1e-4)
     with pytest.raises(CoreError, match="for each of 65 frames"):
         pin_motion(walk.skeleton, walk.motion, [TimedPin("RightFoot", 5.0, 15.0, path[:7])])
+
+
+def test_a_changed_pin_is_solved_alone_as_it_would_be_with_all(walk: Clip) -> None:
+    def pins(last: float) -> list[TimedPin]:
+        feet = [("RightFoot", 4.0, 10.0), ("LeftFoot", 12.0, 20.0), ("RightFoot", 22.0, 28.0), ("LeftFoot", 30.0, 36.0)]
+        held = [hold(walk.skeleton, walk.motion, foot, first, stop, ease=3.0) for foot, first, stop in feet]
+        return [*held, hold(walk.skeleton, walk.motion, "RightFoot", 46.0, last, ease=2.0)]
+
+    before, after = pins(48.0), pins(51.0)
+    traces = [[pin.trace(walk.skeleton) for pin in some] for some in (before, after)]
+    assert not reach(walk.skeleton, walk.motion, traces[0], traces[0][::-1]).any()
+    reached = reach(walk.skeleton, walk.motion, *traces)
+    assert reached[44:54].all()
+    assert not reached[:28].any()
+    was, whole = (pin_motion(walk.skeleton, walk.motion, some).motion.pose for some in (before, after))
+    part = pin_motion(walk.skeleton, walk.motion, after, only=reached)
+    found = part.motion.pose
+    assert same_bits(found, walk.motion.pose, ~reached)
+    assert part.position_error.max() < 1e-4
+    joined = np.where(reached[:, None, None], found.rotations, was.rotations)
+    assert rotation.angle_between(joined, whole.rotations).max() < 1e-3
+    shifts = np.where(reached[:, None, None], found.translations, was.translations) - whole.translations
+    assert np.abs(shifts).max() < 1e-3
+
+
+def test_a_pin_beside_others_of_its_point_changes_their_eases_too(walk: Clip) -> None:
+    first = hold(walk.skeleton, walk.motion, "LeftHand", 10.0, 20.0, ease=9.0).trace(walk.skeleton)
+    second, later = (
+        hold(walk.skeleton, walk.motion, "LeftHand", start, 40.0, ease=0.0).trace(walk.skeleton)
+        for start in (30.0, 24.0)
+    )
+    reached = reach(walk.skeleton, walk.motion, [first, second], [first, later])
+    assert reached[21:41].all()
+    assert not reached[40 + 1 :].any()
+    other = replace(second, asked="elsewhere")
+    assert reach(walk.skeleton, walk.motion, [first, second], [first, other])[30:40].all()
 
 
 def test_progress_is_told_and_may_cancel(walk: Clip) -> None:

@@ -33,7 +33,7 @@ RESTS = 0.1
 
 
 def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
-    """Pin a foot, drag each control by its shape, Esc; drop the last one, and undo."""
+    """Pin a foot, drag each control by its shape, Esc; drop the last one, undo; and Esc while a motion is led."""
     import bpy
 
     bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
@@ -69,7 +69,25 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from drop(hand)
     hand.screenshot("controls_dropped")
     yield from key(hand, "Z", ctrl=True)
-    return seen | {"undone": channels(bpy.data.objects["rig"]) == seen.pop("start"), "left": left_behind()}
+    seen |= {"undone": channels(bpy.data.objects["rig"]) == seen["start"], "left": left_behind()}
+    yield from lead_motion(hand, seen)
+    return seen | {"led": [*seen["led"], channels(bpy.data.objects["rig"]) == seen.pop("start")]}
+
+
+def lead_motion(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
+    """Generate a wave, and Esc as soon as its frames are tried on the controls."""
+    import bpy
+
+    scene, actions = bpy.context.scene, len(bpy.data.actions)
+    frame = scene.frame_current
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.poise.generate("INVOKE_DEFAULT", recipe="wave")
+    yield from hand.until(lambda: scene.frame_current > frame + 2, 60.0)
+    hand.screenshot("controls_led")
+    yield from key(hand, "ESC")
+    yield 0.5
+    left = [one for one in hand.window.modal_operators if one.bl_idname == "POISE_OT_generate"]
+    seen["led"] = [scene.frame_current == frame, len(bpy.data.actions) == actions, not left]
 
 
 def on_shape(hand: Any, name: str) -> Pixel:

@@ -82,6 +82,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
         return sum(operator.bl_idname == "POISE_OT_solve_motion" for operator in running)
 
     made = sorted(action.name for action in bpy.data.actions)
+    bpy.data.objects[name].poise_result_pins = ""  # so that there is all of it to solve
     yield from hand.click(*panel[SOLVE][0])
     yield 0.3
     seen["cancelled at work"] = at_work()

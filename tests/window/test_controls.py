@@ -37,3 +37,7 @@ def test_cancelled_and_undone_drags_give_the_start_pose_back(seen: dict[str, Any
     assert [went[3] for went in seen["went"].values() if len(went) > 3] == [True] * (len(GRABBED) - 1)
     assert seen["undone"]
     assert seen["left"] == []
+
+
+def test_escape_while_a_motion_is_led_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
+    assert seen["led"] == [True] * 4
