@@ -336,7 +336,7 @@ def exp_features(x: Array) -> tuple[Array, Array]:
         np.multiply.accumulate(powers, axis=1, out=powers)
         of_turn, of_rate = powers @ _TURN_SERIES, powers @ _RATE_SERIES
     else:
-        angle2 = np.maximum(square, _SMALL_ANGLE**2)
+        angle2 = np.maximum(square, _SMALL_ANGLE**4)  # what is divided by less is next to nothing
         angle = np.sqrt(angle2)
         cosine, sine = np.cos(angle), np.sin(angle) / angle
         coefficients = np.stack([cosine, sine, (1.0 - cosine) / angle2, (1.0 - sine) / angle2], axis=-1)

@@ -38,6 +38,7 @@ class EulerBox:
         base = 9 * np.arange(len(table))
         # entries of the matrices that the angles are read from, as flat indices
         self._entries = np.stack([base + 3 * a + b for a, b in ((k, j), (k, k), (k, i), (i, i), (j, i))])
+        self._places = np.unravel_index(self._entries, (len(table), 3, 3))
         signs = np.ones((5, len(table)))
         signs[[0, 4]], signs[2] = self._parity, -self._parity
         self._signs = signs
@@ -60,23 +61,35 @@ class EulerBox:
         return len(self.bones)
 
     def coordinates(self, matrices: Array) -> Array:
-        flat = matrices.reshape(*matrices.shape[:-3], -1)
-        entries = flat.take(self._entries, axis=-1) * self._signs  # (..., 5, k): sines in the even rows
-        cosines = entries[..., 1:4, :].copy()
+        # (..., 5, k): sines in the even rows; indices, and "K", leave the frames last in memory where they are
+        if matrices.ndim == 3:
+            entries = matrices.ravel().take(self._entries) * self._signs
+        else:
+            entries = matrices[..., *self._places] * self._signs
+        cosines = entries[..., 1:4, :].copy("K")
         cosines[..., 1, :] = np.hypot(entries[..., 3, :], entries[..., 4, :])
         rows = np.arctan2(entries[..., ::2, :], cosines)  # (..., 3, k)
         angles = np.swapaxes(rows, -1, -2)
         if self._middle is not None:
             angles = self._middle + rotation.wrap(angles - self._middle)
-        elif not ((rows < self._floor) | (rows > self._ceiling)).any():
-            return angles
-        out = angles - np.minimum(np.maximum(angles, self.lower), self.upper)
-        # of the two triples for one rotation take the one that is less far outside
+            return self._nearer(angles, self.lower, self.upper, self._middle)
+        outside = ((rows < self._floor) | (rows > self._ceiling)).any(axis=-2)
+        if outside.any():
+            low, high = (np.broadcast_to(bound, angles.shape)[outside] for bound in (self.lower, self.upper))
+            angles[outside] = self._nearer(angles[outside], low, high)
+        return angles
+
+    @staticmethod
+    def _nearer(angles: Array, lower: Array, upper: Array, middle: Array | float = 0.0) -> Array:
+        """Of the two triples (..., 3) for one rotation the one that is less far outside."""
+
+        def outside(some: Array) -> Array:
+            return np.sum(np.maximum(some - upper, 0.0) + np.maximum(lower - some, 0.0), axis=-1)
+
         turned = angles + np.array([np.pi, 0.0, np.pi])
         turned[..., 1] = np.pi - angles[..., 1]
-        middle = 0.0 if self._middle is None else self._middle
         turned = middle + rotation.wrap(turned - middle)
-        worse = np.sum(np.abs(excess(self, turned)), axis=-1) >= np.sum(np.abs(out), axis=-1)
+        worse = outside(turned) >= outside(angles)
         return np.where(worse[..., None], angles, turned)
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:

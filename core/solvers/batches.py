@@ -45,6 +45,6 @@ def flat_array(values: Array | float, batch_shape: Shape, tail: int = 1) -> Arra
 
 
 def flat_pose(pose: Pose, batch_shape: Shape) -> Pose:
-    """The pose as B frames."""
+    """The pose as B frames; one pose is the same memory for all of them."""
     parts = (pose.rotations, 2), (pose.translations, 2), (pose.scales, 2), (pose.driven_matrices, 3)
-    return Pose(*(None if array is None else flat_array(array, batch_shape, tail) for array, tail in parts))  # pyright: ignore
+    return Pose.trusted(*(None if array is None else flat_array(array, batch_shape, tail) for array, tail in parts))  # pyright: ignore

@@ -6,6 +6,7 @@ limit is an observation with the standard deviation `softness`: it gives way whe
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +61,7 @@ class LimitRows:
         joint = [np.repeat(member, size) for member, size in zip(self.members, sizes, strict=True)]
         self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
         self.count = len(self.joint)
-        # slot: rows of one joint come one after the other, rows of one slot belong to different joints
-        seen: dict[int, int] = {}
-        slot = np.zeros(self.count, int)
-        for row, owner in enumerate(self.joint.tolist()):
-            slot[row] = seen.get(owner, 0)
-            seen[owner] = slot[row] + 1
+        self.slots = slots_of(self.joint)
         self.real = ~(self.lower == self.upper).all(axis=0)  # limits, not locked channels
         self.variance = np.where(self.real, softness * softness, 0.0)
         rows = [size * len(group.bones) for group, size in zip(groups, sizes, strict=True)]
@@ -78,7 +74,6 @@ class LimitRows:
             for c in range(size)
         ]
         self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
-        self.slots = [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
 
     def nothing(self, frames: int) -> NDArray[np.bool_]:
         """No active row; (B, K)."""
@@ -183,6 +178,16 @@ class LimitRows:
         return 0.5 * (result + np.swapaxes(result, -1, -2))
 
 
+def slots_of(joint: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Rows of one joint come one after the other, rows of one slot belong to different joints."""
+    seen: dict[int, int] = {}
+    slot = np.zeros(len(joint), int)
+    for row, owner in enumerate(joint.tolist()):
+        slot[row] = seen.get(owner, 0)
+        seen[owner] = slot[row] + 1
+    return [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]
+
+
 @dataclass(frozen=True, eq=False)
 class Measured(Batch):
     """Limits at one x."""
@@ -191,11 +196,19 @@ class Measured(Batch):
     values: Array  # (B, K) coordinates
 
 
+class Rows(Protocol):
+    """To which joints K rows belong."""
+
+    joint: NDArray[np.int64]  # (K,)
+    variance: Array  # (K,) of soft ones
+    slots: list[NDArray[np.int64]]  # rows of a slot belong to different joints
+
+
 @dataclass(frozen=True, eq=False)
 class LinearLimits:
     """Limit rows at one x: below <= slope . dx <= above."""
 
-    rows: LimitRows
+    rows: Rows
     below: Array  # (B, K) at most 0 inside
     above: Array  # (B, K) at least 0 inside
     slopes: Array  # (B, K, 3)
@@ -313,10 +326,11 @@ class LinearLimits:
         joints = int(owner.max()) + 1
         moved = np.sum(self.slopes * step[:, : 3 * joints].reshape(len(step), joints, 3)[:, owner], axis=-1)
         crossed = ~active & ((moved > self.above + numbers.LIMIT_SLACK) | (moved < self.below - numbers.LIMIT_SLACK))
-        if not release or not active.any():
-            return crossed
+        return crossed | self.leaving(active, push) if release and active.any() else crossed
+
+    def leaving(self, active: NDArray[np.bool_], push: Array) -> NDArray[np.bool_]:
+        """Active rows that would be left of their own accord: their bounds would have to pull."""
         multipliers = self.multipliers(active, push)
         upper = np.abs(self.above) < np.abs(self.below)
         free = active & (self.above - self.below > numbers.LIMIT_SLACK)
-        leaving = np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
-        return crossed | (free & leaving)
+        return free & np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)

@@ -84,9 +84,12 @@ REFITS_OF_DRAG: Final = 3  # and in a tick: the next one goes on
 REFITTED: Final = 1e-6  # errors that new links change by less are as they are
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)
-CHUNK: Final = 512  # frames solved together: temporaries stay in the cache
-# of a coherent batch every 32nd frame is solved first, and each finer one starts from its neighbours
-STRIDES: Final = (32, 8, 4, 2, 1)
+CHUNK: Final = 1024  # frames solved together
+# of a coherent batch every 8th frame is solved first, and each finer one starts from its neighbours
+STRIDES: Final = (8, 4, 2, 1)
+FIRST_WAVE: Final = 8  # steps that these frames have at most, and those between them
+WAVE: Final = 3
+STRAGGLERS: Final = 8  # part of a wave that is left to the next one
 # phases: near the reference; only the goals; only the first level, if others are out of reach
 NATURAL, EXACT, TOP_LEVEL = range(3)
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that are no crossing

@@ -41,14 +41,16 @@ from ..skeleton import Skeleton, frozen, is_whole
 from ..solution import Solution
 from . import numbers
 from .batches import batch_shape_of, check_inputs, flat_array, flat_pose
+from .found import Found
 from .frame import FrameSolver
+from .frames import FramesSolver
 from .goal_rows import Errors, GoalRows
 from .levels import Levels
 from .limit_rows import LimitRows, LinearLimits
 from .newton import shortened
 from .reasons import reasons
 from .restarts import Restarts
-from .tree import Batch, Kinematics, Links
+from .tree import Kinematics, Links
 
 Root = Literal["free", "translate", "fixed", "pull"]
 ROOTS: tuple[Root, ...] = ("free", "translate", "fixed", "pull")
@@ -179,6 +181,7 @@ class Problem:
             if some.rotations.shape[-2] != len(skeleton):
                 raise CoreError(f"The {name} has {some.rotations.shape[-2]} bones, the skeleton {len(skeleton)}.")
         self.batch_shape = batch_shape_of(goals, pose, reference)
+        self.same_pose = not pose.batch_shape and not reference.batch_shape
         self.given = self.start = flat_pose(pose, self.batch_shape)
         self.reference = flat_pose(reference, self.batch_shape)
         self.count = int(np.prod(self.batch_shape, dtype=int))
@@ -193,7 +196,7 @@ class Problem:
         self._prepare_prior()
         self._prepare_levels()
         self.x = self._state_of(self.start)
-        self.links = self._fit(self.x) if pose.batch_shape or reference.batch_shape else self._fit_one()
+        self.links = self._fit_one() if self.same_pose else self._fit(self.x)
         self._vector = self.x[0]
         self._missed = np.zeros(self.count, bool)
         self.restarts = Restarts(self, self._bends())
@@ -204,6 +207,8 @@ class Problem:
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
             self._given = self.given[0]
+        two = self.damping_shares is not None
+        self.frames = FramesSolver(self) if rigid and lean and two and self.tree.degrees else None
         self._dragged = self.count == 1 and not method.settle and not method.starts
         self._out_of_reach, self._aims = False, np.zeros((1, self.rows.rows))
 
@@ -259,7 +264,13 @@ class Problem:
                     groups.append(group.take(kept))
         self.brought_in = np.zeros(self.start.rotations.shape[:-1], bool)
         if groups and method.limits is True:
-            rotations, self.brought_in = clamp_rotations(tuple(groups), self.start.rotations)
+            given = self.start.rotations
+            one = self.same_pose and all(group.lower.ndim == 2 for group in groups)
+            rotations, brought_in = clamp_rotations(tuple(groups), given[:1] if one else given)
+            rotations, self.brought_in = (
+                np.broadcast_to(rotations, given.shape),
+                np.broadcast_to(brought_in, given.shape[:-1]),
+            )
             self.start = replace(self.start, rotations=rotations)
         softness = float(numbers.LIMIT_SOFTNESS) if method.limits == "soft" else 0.0
         self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
@@ -475,7 +486,7 @@ class Problem:
         solution = self._solution(self._pose_at(found.x), *errors, found.iterations, self.met(found), active)
         return solution.reshape(self.batch_shape)
 
-    def _resting(self, x: Array) -> tuple["Found", NDArray[np.int64]]:
+    def _resting(self, x: Array) -> tuple[Found, NDArray[np.int64]]:
         """Frames at x that missed a goal in the last solve and do not move from there, put to rest; and which they are.
 
         Gauss-Newton steps would lead them away first, and perhaps to another valley.
@@ -500,7 +511,7 @@ class Problem:
         fits[self.limit_rows.outside(self.limit_rows.measure(at, everything), everything, numbers.LIMIT_SLACK)] = False
         return np.where(fits[:, None], home, x)
 
-    def _refitted(self, found: "Found") -> "Found":
+    def _refitted(self, found: Found) -> Found:
         """Solved again where scaled bones were not quite rigid: links are exact only where they were taken."""
         iterations, everything = found.iterations, np.arange(self.count)
         for _ in range(numbers.REFITS_OF_DRAG if self._dragged else numbers.REFITS):
@@ -516,7 +527,7 @@ class Problem:
         errors = self.rows.errors(self.links.place(found.x), everything)
         return replace(found, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
 
-    def _tick(self, x: Array) -> "Found":
+    def _tick(self, x: Array) -> Found:
         """As `_solve_frame`, of a body or of goals that the lean form does not know."""
         frame = np.zeros(1, int)
         found = self._unknown(x)
@@ -529,7 +540,7 @@ class Problem:
         self._out_of_reach = not self.met(found).all()
         return found
 
-    def _calmed(self, found: "Found") -> "Found":
+    def _calmed(self, found: Found) -> Found:
         """A few steps to rest of a frame whose goals are out of reach."""
         x, steps, active, self._aims = self._newton.tick(found.x, self._aims)
         frame = np.zeros(1, int)
@@ -550,7 +561,7 @@ class Problem:
             x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
         return x
 
-    def _rested(self, found: "Found", frames: NDArray[np.int64] | None = None) -> "Found":
+    def _rested(self, found: Found, frames: NDArray[np.int64] | None = None) -> Found:
         """The same with frames (by default all) at rest: goals that are met stay so, others are as near as can be."""
         nearly = numbers.NEARLY_PULLED if self.method.root == "pull" else numbers.NEARLY
         met = self.met(found)
@@ -633,30 +644,33 @@ class Problem:
             *(given or (self.given, self.brought_in)), self.method, names, active,
         )  # fmt: skip
 
-    def _solve_flat(self, x: Array) -> "Found":
+    def _solve_flat(self, x: Array) -> Found:
         frames = np.arange(self.count)
         if not (self.method.coherent and self.count > 2):
             return self._solve_chunks(x, frames)
-        # coarse to fine: a few frames from their own start, the others from what was found on either side of them
-        found = self._unknown(x)
-        solved = np.zeros(0, int)
+        # coarse to fine: a few frames from their own start, the others from what was found on either side of them;
+        # those that are not done soon go on together with the next ones
+        found, near = self._unknown(x), np.zeros(self.count, bool)
         for stride in numbers.STRIDES:
-            if stride > 1 and stride >= self.count:
-                continue
             knots = np.union1d(frames[::stride], frames[-1:])
-            new = np.setdiff1d(knots, solved)
-            begin = x[new]
-            if len(solved):
-                change = found.x[solved] - x[solved]
-                after = np.searchsorted(solved, new)
-                before = after - 1
-                t = ((new - solved[before]) / (solved[after] - solved[before]))[:, None]
-                begin += (1.0 - t) * change[before] + t * change[after]
-            found.put(new, self._solve_chunks(begin, new))
-            solved = knots
+            here, solved = knots[~found.done[knots]], np.flatnonzero(near)
+            new = here[~near[here]]
+            begin = found.x
+            begin[new] = x[new]
+            if len(solved) > 1:
+                begin[new] += between(solved, found.x[solved] - x[solved], new)
+            most = numbers.WAVE if len(solved) else numbers.FIRST_WAVE
+            for part in chunks(here):
+                further = self.iterate(begin[part], part, most, fewest=max(1, len(part) // numbers.STRAGGLERS))
+                found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
+            near[here] = (found.lengths[here] <= numbers.NEARLY).all(axis=1)
+        left = np.flatnonzero(~found.done)
+        if len(left):
+            further = self._solve_chunks(found.x[left], left)
+            found.put(left, replace(further, iterations=found.iterations[left] + further.iterations))
         return found
 
-    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> "Found":
+    def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> Found:
         """Solve the given frames from their x.
 
         A step costs nearly the same for ten frames as for two hundred, so the stragglers of all chunks go on together.
@@ -666,13 +680,12 @@ class Problem:
             left = np.flatnonzero(~found.done)
             if steps is None and self.method.coherent:  # what lay between its neighbours was no good start
                 found.x[left] = self.x[frames[left]]
-            for part in np.split(left, range(numbers.CHUNK, len(left), numbers.CHUNK)):
-                if len(part):
-                    further = self.iterate(found.x[part], frames[part], steps)
-                    found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
+            for part in chunks(left):
+                further = self.iterate(found.x[part], frames[part], steps)
+                found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
         return found
 
-    def _unknown(self, x: Array) -> "Found":
+    def _unknown(self, x: Array) -> Found:
         """Frames at x of which nothing is known yet."""
         count, blocks, levels = len(x), len(self.rows.owners), len(self.rows.levels)
         return Found(
@@ -702,8 +715,15 @@ class Problem:
         mean = np.sum(gap * weight[..., None], axis=1) / weight.sum(axis=1)[:, None]
         return (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[roots] > 0.0)
 
-    def iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, first: int = numbers.NATURAL) -> "Found":
-        """At `most` so many steps for the given frames of the batch, until they are met and settled."""
+    def iterate(
+        self, x: Array, frames: NDArray[np.int64], most: int | None, first: int = numbers.NATURAL, fewest: int = 1
+    ) -> Found:
+        """At `most` so many steps for the given frames of the batch, until they are met and settled.
+
+        If less than `fewest` frames are left these are left to others.
+        """
+        if self.frames is not None:
+            return self.frames.iterate(x, frames, most, first, fewest)
         method = self.method
         links = self.links[frames]
         x = x.copy()
@@ -732,7 +752,7 @@ class Problem:
         # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
         alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
         budget = np.full(len(x), method.iterations)  # steps left in the phase
-        while len(alive) and (most is None or iterations.max() < most):
+        while len(alive) >= fewest and (most is None or iterations.max() < most):
             whole = len(alive) == len(x)
             pick = slice(None) if whole else alive
             now = at if whole else at[alive]
@@ -827,7 +847,7 @@ class Problem:
             return merit
         return np.where(phase == numbers.TOP_LEVEL, (errors.costs * upper) @ self.level_weights, merit)
 
-    def met(self, errors: "Errors | Found") -> NDArray[np.bool_]:
+    def met(self, errors: Errors | Found) -> NDArray[np.bool_]:
         return np.all(errors.lengths <= self.tolerances, axis=1)
 
     def strain(self, x: Array) -> Array:
@@ -904,13 +924,19 @@ class Problem:
         return y
 
 
-@dataclass(frozen=True, eq=False)
-class Found(Batch):
-    """How far B frames have got."""
+def chunks(frames: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The frames in parts that are solved together."""
+    return np.split(frames, range(numbers.CHUNK, len(frames), numbers.CHUNK)) if len(frames) else []
 
-    x: Array  # (B, D)
-    iterations: NDArray[np.int64]  # (B,)
-    active: NDArray[np.bool_]  # (B, K) limit rows
-    done: NDArray[np.bool_]  # (B,)
-    lengths: Array  # (B, K) as in `Errors`
-    costs: Array  # (B, L) as in `Errors`
+
+def between(knots: NDArray[np.int64], values: Array, places: NDArray[np.int64]) -> Array:
+    """Values (n, D) at places between knots (k,), which are sorted and two at least: cubic Hermite splines."""
+    slopes = np.gradient(values, knots, axis=0, edge_order=1)
+    after = np.clip(np.searchsorted(knots, places), 1, len(knots) - 1)
+    before = after - 1
+    size = (knots[after] - knots[before])[:, None]
+    t = np.clip((places - knots[before])[:, None] / size, 0.0, 1.0)
+    s = 1.0 - t
+    straight = s * values[before] + t * values[after]
+    rise = (values[after] - values[before]) / size
+    return straight + s * t * size * (s * (slopes[before] - rise) - t * (slopes[after] - rise))
