@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.channels import channel_path, rotation_channel
 from ..core import CoreError, Motion, Pose, forward, rotation
 from ..core.editing.contacts import Contacts
 from ..core.editing.timed_pins import PinTrace, TimedPin, reach
@@ -20,6 +21,7 @@ from .edit import Bones, Frames, nobody
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .led import set_switches
 from .report import Report
+from .still import find_still, keep_still, keyed_paths, lay_still, read_still
 from .takes import record
 
 LEAST_EASE: Final = 1  # frames
@@ -48,6 +50,8 @@ class PinnedMotion(HeldMotion):
             raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
         self.source: str = source.name
         with bridge.acting(object, source):
+            lay_still(object, read_still(object, self.source))
+            self._still = find_still(object)
             whole, used = (
                 bridge.keyed_range(object),
                 [pin for pin in object.poise_timed_pins if pinned and not pin.mute],
@@ -196,6 +200,21 @@ class PinnedMotion(HeldMotion):
         object.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins})
         object.poise_result_print = fingerprint(object.poise_result)
 
+    def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
+        self._keep_still(object, turned, moved)
+        return super().report(object, written, turned, moved)
+
+    def show(self, object: Any, pose: Pose) -> None:
+        place = int(np.flatnonzero(self.only)[0]) if self.only is not None and self.only.any() else 0
+        self._keep_still(object, *bridge.changed_bones(self.before.pose[[place]], pose[None])[:2])
+        super().show(object, pose)
+
+    def _keep_still(self, object: Any, turned: Bones, moved: Bones) -> None:
+        """How the bones that are going to be moved stand where they have no keys; of controls all."""
+        names = self.rig.skeleton.names
+        bones = [*turned, *moved] if self.controlled is None else range(len(names))
+        keep_still(object, self.source, self._still, [names[bone] for bone in bones])
+
     def _write_changed(self, object: Any) -> Report | None:
         """Key the frames that were solved in the motion that is there; None, with nothing done, where it cannot be."""
         assert self.only is not None
@@ -222,7 +241,10 @@ class PinnedMotion(HeldMotion):
         near = only.copy()  # with a frame on each side, where all is as it was
         near[1:] |= only[:-1]
         near[:-1] |= only[1:]
+        present = bridge.read_channels(object)
+        lay_still(object, self._still)
         now, _ = bridge.read_motion(object, self.rig, self.before.frames[near])
+        bridge.write_channels(object, present)
         inner = only[near]
         new = self.after.pose[only] if led is None else led.motion.pose
         rotations, translations = now.pose.rotations.copy(), now.pose.translations.copy()
@@ -235,9 +257,17 @@ class PinnedMotion(HeldMotion):
             goes_on = inner[run[-1]] or bridge.goes_on(object, self.rig, _part(now, pose, run), turned)
             if not goes_on:
                 return None
-        for run in runs:
-            part = _part(now, pose, run[inner[run]])
-            bridge.write_keys(object, self.rig, part, turned, moved, None, new=False)
+        keyed = keyed_paths(object)
+        skeleton, ways = self.rig.skeleton, (turned, moved)
+        channels = [[rotation_channel(mode) for mode in skeleton.rotation_modes], ["location"] * len(skeleton)]
+        fresh_turned, fresh_moved = (
+            np.array([channel_path(skeleton.names[bone], names[bone]) not in keyed for bone in bones], bool)
+            for bones, names in zip(ways, channels, strict=True)
+        )
+        for run in runs:  # what has no keys yet goes on from the frames beside, as it was
+            wide, part = _part(now, pose, run), _part(now, pose, run[inner[run]])
+            bridge.write_keys(object, self.rig, wide, turned[fresh_turned], moved[fresh_moved], None, new=False)
+            bridge.write_keys(object, self.rig, part, turned[~fresh_turned], moved[~fresh_moved], None, new=False)
         if led is not None:
             set_switches(object, led, framed=True)
         return turned, moved
@@ -315,6 +345,8 @@ def give_back(object: Any) -> None:
     bridge.assign(object, source)
     object.poise_source = object.poise_result = None
     object.poise_result_pins = ""
+    lay_still(object, read_still(object, source.name))
+    object.poise_still = ""
     if same:
         drop(made)
     elif made is not None:

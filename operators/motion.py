@@ -246,7 +246,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         name = object.poise_result.name
         object.poise_source = object.poise_result = None
-        object.poise_result_pins = ""
+        object.poise_result_pins = object.poise_still = ""
         object.poise_timed_pins.clear()
         return "INFO", f'"{name}" is a plain action now'
 

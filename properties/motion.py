@@ -110,6 +110,12 @@ TIMED: Final[dict[str, Any]] = {
         options={"HIDDEN"},
         override=OPEN,
     ),
+    "still": StringProperty(
+        name="Unkeyed Bones",
+        description="How bones that the original motion has no keys of stood before timed pins moved them",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
     "result_pins": StringProperty(
         name="Solved Pins",
         description="What the pinned motion was made of, to tell which frames a change of its pins reaches",

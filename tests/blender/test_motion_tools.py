@@ -6,12 +6,13 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 import bridge
 from commands.timed_pins import PinnedMotion, fingerprint
 from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
-from tests.blender.builders import contents, linked_copy, make_empty, world
+from tests.blender.builders import contents, linked_copy, make_armature, make_empty, select, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 from tests.blender.test_keys import keys_of
 from tests.blender.test_panel import drawn_by
@@ -268,6 +269,43 @@ def test_what_cannot_be_solved_is_left_out_and_alone_changes_nothing(walker: Any
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     edit = PinnedMotion(context, walker)
     assert (len(edit.pins), len(edit.left_out)) == (1, 3)
+
+
+def test_bones_without_keys_are_as_they_were_in_every_solve_and_come_back() -> None:
+    rig = make_armature()
+    select(rig, [])
+    for frame in (1, 40):
+        rig.pose.bones["hand.R"].keyframe_insert("rotation_quaternion", frame=frame)
+    before = [places(rig, "head", range(frame, frame + 1))[0] for frame in (1, 20, 39)]
+    foot = world(rig, "foot.L")
+    rig.poise_live_pins = True
+    context.scene.frame_set(20)
+    pin = rig.poise_timed_pins.add()
+    pin.name, pin.held, pin.start, pin.end, pin.ease_in = "hand.R", "PLACE", 18, 22, 4
+    pin.position = rig.pose.bones["hand.R"].head + Vector((0.0, -0.9, -0.4))  # far enough for the trunk to follow
+    context.view_layer.update()
+    assert np.linalg.norm(world(rig, "head") - before[1]) > 0.1
+    solved = []
+    for ease in (4, 5):
+        pin.ease_in = ease
+        assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+        found = [places(rig, "head", range(frame, frame + 1))[0] for frame in (1, 20, 39)]
+        np.testing.assert_allclose([found[0], found[2]], [before[0], before[2]], atol=1e-5)
+        solved.append(found[1])
+        context.scene.frame_set(20)
+    np.testing.assert_allclose(solved[0], solved[1], atol=1e-3)
+    other = rig.poise_timed_pins.add()  # of bones that have had no keys
+    other.name, other.held, other.start, other.end, other.ease_in, other.ease_out = "foot.L", "PLACE", 32, 33, 3, 3
+    other.position = rig.pose.bones["foot.L"].head + Vector((0.0, -0.3, 0.3))
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    feet = places(rig, "foot.L", range(1, 41))
+    np.testing.assert_allclose(feet[[0, 37, 39]], [foot] * 3, atol=1e-5)
+    assert np.linalg.norm(feet[32] - foot) > 0.05
+    np.testing.assert_allclose(places(rig, "head", range(20, 21))[0], solved[1], atol=1e-5)
+
+    rig.poise_live_pins = False
+    assert bpy.ops.poise.give_motion_back() == {"FINISHED"}
+    np.testing.assert_allclose(places(rig, "head", range(20, 21))[0], before[1], atol=1e-6)
 
 
 def test_a_hand_goes_with_an_object_that_the_other_hand_carries(walker: Any) -> None:

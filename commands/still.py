@@ -1,0 +1,56 @@
+"""Bones without keys: how they stood before timed pins moved or keyed them, so that the original motion comes back."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import bridge
+from ..bridge.channels import CHANNELS, channel_path
+from ..bridge.motion import active_curves
+from ..core.rotation import Array
+
+Stand = dict[str, dict[str, list[float]]]  # bone -> channel -> values
+
+
+def read_still(object: Any, action: str) -> Stand:
+    """What is kept of bones that the action has no keys of."""
+    kept = json.loads(object.poise_still or "{}")
+    return kept.get("bones", {}) if kept.get("action") == action else {}
+
+
+def keep_still(object: Any, action: str, stand: Stand, bones: Iterable[str]) -> None:
+    """Keep how some bones stand, where that is not kept yet."""
+    kept = {bone: stand[bone] for bone in bones if stand.get(bone)} | read_still(object, action)
+    object.poise_still = json.dumps({"action": action, "bones": kept}) if kept else ""
+
+
+def lay_still(object: Any, stand: Stand) -> None:
+    """Bring bones to where they stood."""
+    if stand:
+        channels, index = bridge.read_channels(object), object.pose.bones.find
+        for bone, values in stand.items():
+            for name, value in values.items():
+                if index(bone) >= 0:
+                    channels[name][index(bone)] = value
+        bridge.write_channels(object, channels)
+
+
+def keyed_paths(object: Any) -> set[str]:
+    """The data paths of all curves that the object's action has for it."""
+    return {curve.data_path for curve in active_curves(object)}
+
+
+def find_still(object: Any) -> Stand:
+    """How all bones stand in the channels that the present action has no curves of."""
+    keyed = keyed_paths(object)
+    channels: Mapping[str, Array] = bridge.read_channels(object)
+    return {
+        bone.name: {
+            name: np.asarray(channels[name][place]).tolist()
+            for name in CHANNELS
+            if channel_path(bone.name, name) not in keyed
+        }
+        for place, bone in enumerate(object.pose.bones)
+    }
