@@ -336,10 +336,10 @@ def exp_features(x: Array) -> tuple[Array, Array]:
         np.multiply.accumulate(powers, axis=1, out=powers)
         of_turn, of_rate = powers @ _TURN_SERIES, powers @ _RATE_SERIES
     else:
-        angle2 = np.maximum(square, _SMALL_ANGLE**4)  # what is divided by less is next to nothing
+        angle2 = np.maximum(square, _SMALL_ANGLE**2)
         angle = np.sqrt(angle2)
-        cosine, sine = np.cos(angle), np.sin(angle) / angle
-        coefficients = np.stack([cosine, sine, (1.0 - cosine) / angle2, (1.0 - sine) / angle2], axis=-1)
+        second, third = (1.0 - np.cos(angle)) / angle2, (1.0 - np.sin(angle) / angle) / angle2
+        coefficients = np.stack([1.0 - second * square, 1.0 - third * square, second, third], axis=-1)
         of_turn, of_rate = coefficients @ _TURN_SPREAD, coefficients @ _RATE_SPREAD
     features = np.empty((len(x), 10))
     features[:, 0] = 1.0

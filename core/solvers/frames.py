@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_SMALLEST: Final = 1e-16  # squared angle: what is divided by less is next to nothing
+_SMALL_ANGLE: Final = 1e-4  # as in `rotation`
 _FEW: Final = 128  # frames up to which LAPACK, one after the other, is quicker than all at once
 _LEAST_PIVOT: Final = 1e-16  # of the dual system: what is less is rounding
 
@@ -660,11 +660,12 @@ def exponential(x: Array) -> tuple[Array, Array]:
 
     See `rotation.exp_features`: exp = a I + b [x] + c x x^T.
     """
-    square = np.maximum(squares(x), _SMALLEST)
-    angle = np.sqrt(square)
-    cosine, sine = np.cos(angle), np.sin(angle) / angle
-    rate = np.stack([sine, (1.0 - cosine) / square, (1.0 - sine) / square])
-    return combined(x, cosine, rate[0], rate[1]), rate
+    square = squares(x)
+    safe = np.maximum(square, _SMALL_ANGLE**2)
+    angle = np.sqrt(safe)
+    second, third = (1.0 - np.cos(angle)) / safe, (1.0 - np.sin(angle) / angle) / safe
+    rate = np.stack([1.0 - third * square, second, third])
+    return combined(x, 1.0 - second * square, rate[0], second), rate
 
 
 def right_jacobian(x: Array, rate: Array) -> Array:

@@ -10,7 +10,9 @@ from core.solvers.pins import Problem, between
 from tests.core.figures import random_pose, skeleton_of
 from tests.core.test_limited_solves import ENDS, KINDS, limited_figure, outside, where
 
-FRAMES = 30
+pytestmark = pytest.mark.long
+
+FRAMES = 20
 
 
 def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) -> Problem:
@@ -65,19 +67,30 @@ def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, tur
 
 
 @pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
-@pytest.mark.parametrize("steps", [1, 60])
-def test_without_limits_the_steps_are_the_same(figure: Skeleton, root: str, steps: int) -> None:
+@pytest.mark.parametrize("phase", [numbers.NATURAL, numbers.EXACT, numbers.TOP_LEVEL])
+def test_without_limits_steps_are_the_same(figure: Skeleton, root: str, phase: int) -> None:
     deviations = np.random.default_rng(3).uniform(0.2, 0.8, (len(figure), 3))
-    method = PinAndDrag(root=root, settle=False, deviations=deviations, iterations=steps)  # pyright: ignore
-    fast, slow = both(led(figure, method, 4))
-    np.testing.assert_array_equal(fast.iterations, slow.iterations)
+    problem = led(figure, PinAndDrag(root=root, settle=False, deviations=deviations), 4)  # pyright: ignore
+    everything, form = np.arange(FRAMES), problem.frames
+    assert form is not None
+    fast = problem.iterate(problem.x, everything, 4, phase)
+    problem.frames = None
+    slow = problem.iterate(problem.x, everything, 4, phase)
+    for name in ("iterations", "done"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+    for name in ("x", "lengths"):
+        np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), atol=1e-6)
+
+
+@pytest.mark.parametrize("root", ["free", "translate"])
+def test_without_limits_answers_are_the_same(figure: Skeleton, root: str) -> None:
+    fast, slow = both(led(figure, PinAndDrag(root=root, settle=False), 4))  # pyright: ignore
     np.testing.assert_array_equal(fast.converged, slow.converged)
-    # rounding grows along the way to what is out of reach
-    near = np.where(slow.converged, 1e-6, 1e-3)
-    turned = rotation.angle_between(fast.pose.rotations, slow.pose.rotations).max(axis=1)
-    assert np.all(turned < near)
-    assert np.all(np.abs(fast.pose.translations - slow.pose.translations).max(axis=(1, 2)) < near)
-    assert np.all(np.abs(fast.position_error - slow.position_error).max(axis=1) < near)
+    near = slow.converged  # rounding grows on the way to what is out of reach
+    assert near.any()
+    assert np.max(rotation.angle_between(fast.pose.rotations, slow.pose.rotations)[near]) < 1e-6
+    np.testing.assert_allclose(fast.pose.translations[near], slow.pose.translations[near], atol=1e-6)
+    np.testing.assert_allclose(fast.position_error[near], slow.position_error[near], atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,8 +103,8 @@ def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str) -> None:
     assert slow.limits_active is not None
     assert fast.limits_active.any(axis=1).mean() > 0.1
     assert fast.converged.sum() >= slow.converged.sum() - 1
-    strain = [problem.strain(problem._state_of(solution.pose)) for solution in (fast, slow)]
-    assert np.median(strain[0]) < 1.05 * np.median(strain[1])
+    ours, theirs = (problem.strain(problem._state_of(solution.pose)) for solution in (fast, slow))
+    assert np.median((ours / theirs)[fast.converged & slow.converged]) < 1.01  # as natural
 
 
 def test_the_dual_system_is_solved_for_few_frames_and_for_many() -> None:
