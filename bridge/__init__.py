@@ -40,7 +40,7 @@ from .keys import (
     write_motion,
     write_reduced,
 )
-from .learned import learned_cone, write_learned
+from .learned import forget_tuning, learned_cone, read_tuning, write_learned, write_tuning
 from .motion import acting, all_curves, assign, keyed_range, read_motion
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
@@ -68,6 +68,7 @@ __all__ = [
     "count_keys",
     "find_again",
     "find_controlled",
+    "forget_tuning",
     "held_back",
     "keyed_range",
     "lead_controls",
@@ -88,6 +89,7 @@ __all__ = [
     "read_pose",
     "read_rig",
     "read_roles",
+    "read_tuning",
     "read_view",
     "remove_keys",
     "repeating_bones",
@@ -105,4 +107,5 @@ __all__ = [
     "write_motion",
     "write_pose",
     "write_reduced",
+    "write_tuning",
 ]
