@@ -26,6 +26,19 @@ def test_a_few_frames_are_measured() -> None:
         assert row[8:10] == ["100.0%", "0.0%"]  # effectors met, wrong bends
 
 
+def test_accelerations_of_clips_are_measured_with_what_was_learnt_too() -> None:
+    few = ["--clips", "6", "--stride", "20", "--sets", "salsa", "--cases", "A", "--methods", "tuned"]
+    command = [sys.executable, "-m", "benchmarks.naturalness", *few]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if not DATA.is_dir():
+        assert "Nothing was measured" in done.stdout
+        pytest.skip("the motion packs are not here")
+    ((name, case, method, frames, *ratios),) = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert (name, case, method, int(frames)) == ("salsa", "A", "tuned", 12)
+    assert all(0.5 < float(ratio) < 2.0 for ratio in ratios)
+
+
 def test_limits_admit_what_people_do() -> None:
     command = [sys.executable, "-m", "benchmarks.naturalness.limits", "--stride", "20"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)

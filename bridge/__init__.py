@@ -44,7 +44,7 @@ from .keys import (
     write_reduced,
     write_visual,
 )
-from .learned import learned_cone, write_learned
+from .learned import forget_tuning, learned_cone, read_tuning, write_learned, write_tuning
 from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
@@ -72,6 +72,7 @@ __all__ = [
     "count_keys",
     "find_again",
     "find_controlled",
+    "forget_tuning",
     "goes_on",
     "held_back",
     "keyed_range",
@@ -94,6 +95,7 @@ __all__ = [
     "read_pose",
     "read_rig",
     "read_roles",
+    "read_tuning",
     "read_view",
     "read_visual",
     "remove_keys",
@@ -113,5 +115,6 @@ __all__ = [
     "write_motion",
     "write_pose",
     "write_reduced",
+    "write_tuning",
     "write_visual",
 ]

@@ -1,4 +1,5 @@
-"""Limits that were learnt from a motion, kept with the bones: `PoseBone.poise_learned`, JSON."""
+"""What was learnt from a motion, kept with the bones as JSON: limits in `PoseBone.poise_learned`, and how stiff joints
+are in `PoseBone.poise_tuning`."""
 
 import json
 from collections.abc import Collection
@@ -6,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core import CoreError, Polygon, SwingPolygon, rotation
+from ..core import CoreError, Polygon, Skeleton, SwingPolygon, rotation
+from ..core.humanoid.anatomy import Tuning
 from ..core.limits.swing import from_swing_twist
 from ..core.rotation import Array
 from .errors import BridgeError
@@ -53,3 +55,38 @@ def learned_cone(bone: Any, world: Array) -> list[Array]:
     tips = matrix[:3, 3] + bone.length * ways
     lines = [np.concatenate([tips, tips[:1]]), *(np.stack([matrix[:3, 3], tip]) for tip in tips[::_SPOKE])]
     return [line @ world[:3, :3].T + world[:3, 3] for line in lines]
+
+
+def write_tuning(object: Any, skeleton: Skeleton, tuning: Tuning) -> None:
+    """Keep with the pose bones what joints of an armature, or of its body's own skeleton, do, in place of what was."""
+    forget_tuning(object)
+    rows = np.round(np.concatenate([tuning.turns, tuning.deviations], axis=1), _DIGITS).tolist()
+    for bone in np.flatnonzero(tuning.told).tolist():
+        object.pose.bones[skeleton.names[bone]].poise_tuning = json.dumps(rows[bone])
+
+
+def forget_tuning(object: Any) -> int:
+    """Forget what the joints do; returns of how many."""
+    learnt = [bone for bone in object.pose.bones if bone.poise_tuning]
+    for bone in learnt:
+        bone.poise_tuning = ""
+    return len(learnt)
+
+
+def read_tuning(object: Any, skeleton: Skeleton) -> Tuning | None:
+    """What is kept with the bones of a skeleton; None where that is nothing. Raises BridgeError if it is damaged."""
+    bones = object.pose.bones
+    kept = {place: text for place, name in enumerate(skeleton.names) if (text := bones[name].poise_tuning)}
+    if not kept:
+        return None
+    rows = np.tile([*rotation.IDENTITY, 0.0, 0.0, 0.0], (len(skeleton), 1))
+    for place, text in kept.items():
+        try:
+            row = np.array(json.loads(text), float)
+            if row.shape != (rows.shape[1],) or not np.isfinite(row).all() or not row[:4].any() or row[4:].min() <= 0.0:
+                raise ValueError
+        except (ValueError, TypeError) as error:
+            name = skeleton.names[place]
+            raise BridgeError(f'The learnt stiffness of "{name}" is damaged; learn it again.') from error
+        rows[place] = row
+    return Tuning(np.isin(np.arange(len(skeleton)), list(kept)), rotation.normalize(rows[:, :4]), rows[:, 4:])

@@ -15,7 +15,7 @@ from .channels import ArmatureObject
 from .driven import split_path
 from .errors import BridgeError
 from .keys import prepare_keys
-from .learned import write_learned
+from .learned import forget_tuning, write_learned
 from .motion import active_curves, read_motion
 
 
@@ -25,7 +25,7 @@ class NewRest:
 
     meshes: list[str] = field(default_factory=list[str])
     action: str | None = None
-    forgotten: list[str] = field(default_factory=list[str])  # bones whose learnt limits are gone
+    forgotten: list[str] = field(default_factory=list[str])  # bones that have learnt limits, or stiffness, no more
     limited: list[str] = field(default_factory=list[str])  # bones whose own limits are about the new rest pose now
 
 
@@ -57,11 +57,12 @@ def make_rest(context: Any, object: ArmatureObject) -> NewRest:
     for mesh, shape in shapes:
         _reshape(mesh, shape)
     for bone in object.pose.bones:
-        if bone.poise_learned:
+        if bone.poise_learned or bone.poise_tuning:
             write_learned(bone, None)
             done.forgotten.append(bone.name)
         if bone.use_ik_limit_x or bone.use_ik_limit_y or bone.use_ik_limit_z:
             done.limited.append(bone.name)
+    forget_tuning(object)
     context.view_layer.update()
     return done
 

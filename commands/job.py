@@ -14,7 +14,8 @@ What JOB.json leaves open, as decided here:
   `balance` in the world need an armature object that is scaled evenly;
 - `balance` knows gravity as the world's -Z. Without `supports` the body stands on what is pinned in position in all
   frames of the job. With `masses` bones that are not named weigh nothing; it is their shares that count;
-- `joint_targets` "rest" is about joints: bones without parent, and all locations, stay near the motion;
+- `joint_targets` "rest" and "relaxed" are about joints: bones without parent, and all locations, stay near the motion,
+  in the relaxed pose the hips and what carries them, too;
 - `roles` is a mapping as `commands/roles.py` has it, or the name of a file with one, beside the job's;
 - quaternions are normalised; a weight must be positive (a goal that is off is left out);
 - the default name "<old action> poise" ("<armature> poise" where there is none) gets Blender's number if it is taken;
@@ -55,9 +56,10 @@ Wins = Literal["pins", "drag"]
 # hold: fixed if all goals are met so, else pull, and over frames free
 Root = Literal["hold", "free", "translate", "fixed", "pull"]
 Limits = bool | Literal["soft"]
-JointTargets = Literal["present", "rest"]
+JointTargets = Literal["present", "rest", "relaxed"]
 
 _METHODS: Final = ("pins", "ccd", "humanoid")
+_TARGETS: Final = ("present", "rest", "relaxed")
 _ROOTS: Final = ("hold", "free", "translate", "fixed", "pull")
 _JOB: Final = (
     "version", "armature", "frames", "space", "method", "goals", "balance", "root", "limits", "anatomical_limits",
@@ -204,7 +206,7 @@ def parse(data: object, folder: FilePath | None = None) -> Job:
         root=read_choice(fields.get("root", "free"), "root", _ROOTS),
         balance=read_balance(fields.get("balance", False), space),
         stiffness=read_by_bone(fields.get("stiffness", {}), "stiffness", read_stiffness),
-        joint_targets=read_choice(fields.get("joint_targets", "present"), "joint_targets", ("present", "rest")),
+        joint_targets=read_choice(fields.get("joint_targets", "present"), "joint_targets", _TARGETS),
         stretch=read_flag(fields.get("stretch", False), "stretch"),
         roles=_roles(fields.get("roles", {}), folder or FilePath()),
     )

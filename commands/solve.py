@@ -13,7 +13,7 @@ from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.contribution import with_hinges
 from ..core.humanoid import Roles
-from ..core.humanoid.anatomy import with_anatomy
+from ..core.humanoid.anatomy import Tuning, anatomy, with_anatomy
 from ..core.rotation import Array
 from .chains import find_chain, method_of
 from .job import Job, on_bones
@@ -234,18 +234,19 @@ def _solution(
         tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
         body = job.humanoid.method(roles, bool(job.limits), **tolerances)
         return solve(writable, pose, goals, body)
+    tuning = bridge.read_tuning(object, skeleton)
     method = PinAndDrag(
         limits=job.limits,
         root="fixed" if job.root == "hold" else job.root,
         stretch=job.stretch,
-        reference=_relaxed(skeleton, pose) if job.joint_targets == "rest" else pose,
+        reference=_reference(job, skeleton, roles, pose, tuning),
         # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
         position_tolerance=position_tolerance,
         rotation_tolerance=rotation_tolerance,
     )
-    writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits)
+    writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
     solution = solve(writable, pose, goals, method)
     if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
         helping = "pull" if job.frames is None else "free"  # as a drag; frames in time would jump where they are far
@@ -267,9 +268,15 @@ def _kept(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
     return Pose(rotations, translations, scales, after.driven_matrices)
 
 
-def _relaxed(skeleton: Skeleton, pose: Pose) -> Pose:
-    """The motion with every bone at rest but those without parent: the body stays where it is."""
-    return replace(pose, rotations=np.where(skeleton.parents[:, None] < 0, pose.rotations, rotation.IDENTITY))
+def _reference(job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, tuning: Tuning | None) -> Pose:
+    """What joints stay near; the body stays where it is."""
+    if job.joint_targets == "present":
+        return pose
+    stays, turns = skeleton.parents < 0, np.broadcast_to(rotation.IDENTITY, pose.rotations.shape)
+    if job.joint_targets == "relaxed":
+        turns = anatomy(skeleton, roles, tuning).reference.rotations
+        stays[[bone for hips in roles.chain("hips") for bone in skeleton.ancestors(hips)]] = True
+    return replace(pose, rotations=np.where(stays[:, None], pose.rotations, turns))
 
 
 def _largest_scale(job: Job, worlds: Array) -> float:

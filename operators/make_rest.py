@@ -19,7 +19,7 @@ class POISE_OT_make_rest(Tool, bpy.types.Operator):
         said = ["The pose is the rest pose now"]
         said += [f"{counted(len(done.meshes), 'object')} reshaped"] if done.meshes else []
         said += [f'keys of "{done.action}" made anew'] if done.action else []
-        lost = [f"learnt limits of {counted(len(done.forgotten), 'bone')} forgotten"] if done.forgotten else []
+        lost = [f"what {counted(len(done.forgotten), 'bone')} learnt forgotten"] if done.forgotten else []
         lost += [f"limits of {counted(len(done.limited), 'bone')} are about the new pose"] if done.limited else []
         return "WARNING" if lost else "INFO", ", ".join([*said, *lost])
 

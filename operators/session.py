@@ -222,7 +222,10 @@ class Session:
             reference=self.start,
             settle=self._settle,
         )
-        return with_anatomy(self.skeleton, method, self._roles, ranges=object.poise_use_anatomy_limits)
+        return with_anatomy(
+            self.skeleton, method, self._roles, ranges=object.poise_use_anatomy_limits,
+            tuning=bridge.read_tuning(object, self.skeleton),
+        )  # fmt: skip
 
     @property
     def manner(self) -> str:

@@ -108,6 +108,9 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         column.prop(object, "poise_use_anatomy_limits")
         column.prop(object, "poise_use_balance")
         column.prop(object, "poise_use_stretch")
+        row = self.layout.row(align=True)
+        row.operator("poise.learn_stiffness")
+        row.operator("poise.forget_stiffness", text="Forget")
 
 
 class _Bone:
@@ -216,6 +219,8 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.separator()
         layout.operator("poise.learn_limits")
         layout.operator("poise.forget_limits")
+        layout.operator("poise.learn_stiffness")
+        layout.operator("poise.forget_stiffness")
         layout.separator()
         layout.operator("poise.import_keypoints")
         layout.operator("poise.listen")

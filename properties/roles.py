@@ -1,4 +1,4 @@
-"""What is known of single bones beside Blender's own: the part that the user gave it, limits that it learnt."""
+"""What is known of single bones beside Blender's own: the part that the user gave it, what it learnt."""
 
 from typing import Any, Final
 
@@ -14,6 +14,12 @@ ROLES: Final[dict[str, Any]] = {
     "learned": StringProperty(
         name="Learnt Limits",
         description="How far the bone turns and twists in the action that it learnt from",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
+    "tuning": StringProperty(
+        name="Learnt Stiffness",
+        description="How the bone usually is turned, and how easily it turns, in the action that it learnt from",
         options={"HIDDEN"},
         override=OPEN,
     ),

@@ -17,11 +17,10 @@ from core.humanoid.anatomy import Anatomy, anatomy
 from core.humanoid.joint_limits import HINGES, RANGES
 from core.limits import excess
 
+from .measure import FAULT, FAULTY
 from .motion import DATA, Frames, load
 
 PACKS: Final = {"training": ("cmu_mb_train", "cmu_daz_train"), "validation": ("cmu_mb_val", "cmu_daz_val")}
-FAULTY: Final = ("head", "foot")
-FAULT: Final = np.radians(120.0)
 SLACK: Final = np.radians(0.01)  # what the packs' rotations are rounded to
 STRIDE: Final = 3
 HEAD: Final = ("joint", "zero at", "x", "y", "z", "training", "validation", "left out")

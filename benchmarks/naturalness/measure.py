@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core import Goal, Pose, forward, rotation
+from core.humanoid.anatomy import anatomy
 
 from .motion import BENT, EFFECTORS, Array, Frames
 
@@ -21,6 +23,8 @@ _HINGES: Final = {
     "l_knee": (1.0, 0.0, 0.0),
     "r_knee": (1.0, 0.0, 0.0),
 }
+FAULTY: Final = ("head", "foot")
+FAULT: Final = np.radians(120.0)  # a head or foot that is turned further from the T-pose is the wrong way round
 _PAST: Final = np.radians(-2.0)  # a joint that is bent less is past straight
 
 
@@ -43,6 +47,13 @@ def goals_of(frames: Frames, case: str) -> list[Goal]:
         bone = frames.joints[joint]
         found.append(Goal(bone, frames.heads[:, bone] if placed else None, frames.turns[:, bone] if turned else None))
     return found
+
+
+def is_sound(frames: Frames) -> NDArray[np.bool_]:
+    """(n,) whether head and feet are the right way round: in some takes they are not, and are no motion of a body."""
+    bones = [frames.roles.bone(role) for role in ("head", "foot.L", "foot.R")]
+    canonical = anatomy(frames.skeleton, frames.roles).canonical
+    return np.all(rotation.angle_between(frames.pose.rotations[:, bones], canonical[bones]) <= FAULT, axis=1)
 
 
 def compare(frames: Frames, case: str, pose: Pose) -> dict[str, Array]:

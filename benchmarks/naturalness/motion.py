@@ -6,7 +6,7 @@ figures are taken over those.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -31,9 +31,13 @@ _UP: Final = np.array([0.0, 1.0, 0.0])
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """n frames of one skeleton: the true pose, and its joints' heads (n, J, 3) and frames (n, J, 4)."""
+    """n frames of one skeleton: the true pose, and its joints' heads (n, J, 3) and frames (n, J, 4).
+
+    before: the true pose some time before each, where frames are to be solved from there.
+    """
 
     family: str
+    subject: str
     clip: str
     skeleton: Skeleton
     roles: Roles
@@ -41,10 +45,20 @@ class Frames:
     pose: Pose
     heads: Array
     turns: Array
+    before: Pose | None = None
+
+    def __getitem__(self, rows: slice | NDArray[np.bool_]) -> "Frames":
+        before = None if self.before is None else self.before[rows]
+        return replace(self, pose=self.pose[rows], heads=self.heads[rows], turns=self.turns[rows], before=before)
 
 
-def load(pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | None = None) -> list[Frames]:
-    """Every `stride`-th frame of the clips of a pack, of some subjects only if they are named."""
+def load(
+    pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | None = None, ahead: float | None = None
+) -> list[Frames]:
+    """Every `stride`-th frame of the clips of a pack, of some subjects only if they are named.
+
+    With `ahead` from so many seconds on, and what they are solved from is what was then.
+    """
     arrays = dict(np.load(DATA / f"{pack}.npz"))  # each unpacked once
     family = pack.rpartition("_")[0]
     table = json.loads((DATA / "canonical_joints.json").read_text())[family]
@@ -54,24 +68,36 @@ def load(pack: str, stride: int, subjects: tuple[str, ...] = (), clips: int | No
     for number, name in enumerate(arrays["clip"]):
         if subjects and str(arrays["subject"][number]) not in subjects:
             continue
-        rows = np.arange(arrays["start"][number], arrays["start"][number + 1], stride)
+        lead = 0 if ahead is None else round(ahead * float(arrays["fps"]))
+        rows = np.arange(arrays["start"][number] + lead, arrays["start"][number + 1], stride)
+        if not len(rows):
+            continue
         person = int(arrays["skeleton"][number])
         if person not in bodies:
             skeleton, rest = _skeleton(names, arrays["parents"], arrays["offsets"][person])
             bodies[person] = skeleton, rest, find_roles(skeleton)
         skeleton, rest, roles = bodies[person]
-        turns = rotation.normalize(arrays["rot"][rows].astype(float) / _SCALE)
-        # the pack's rotations are in frames that are the world's at rest
-        pose = Pose(
-            rotation.mul(rotation.inv(rest), rotation.mul(turns, rest)),
-            place_root(skeleton, arrays["pos"][rows].astype(float)),
+        pose, before = (
+            Pose(
+                # the pack's rotations are in frames that are the world's at rest
+                rotation.mul(rotation.inv(rest), rotation.mul(_turns(arrays["rot"][some]), rest)),
+                place_root(skeleton, arrays["pos"][some].astype(float)),
+            )
+            for some in (rows, rows - lead)
         )
         heads, frames = forward(skeleton, pose)
         joints = {joint: names.index(bone) for joint, bone in table.items()}
-        found.append(Frames(family, str(name), skeleton, roles, joints, pose, heads, frames))
+        subject = str(arrays["subject"][number])
+        found.append(
+            Frames(family, subject, str(name), skeleton, roles, joints, pose, heads, frames, before if lead else None)
+        )
         if clips is not None and len(found) == clips:
             break
     return found
+
+
+def _turns(stored: NDArray[np.int16]) -> Array:
+    return rotation.normalize(stored.astype(float) / _SCALE)
 
 
 def _skeleton(names: list[str], parents: NDArray[np.int64], offsets: Array) -> tuple[Skeleton, Array]:

@@ -24,7 +24,7 @@ from ..errors import CoreError
 from ..limits import Framed
 from ..pose import Pose, frame_rotations
 from ..rotation import Array
-from ..skeleton import Skeleton
+from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag, numbers
 from .body import SIDES
 from .joint_limits import hinge_limits, range_limits
@@ -94,14 +94,41 @@ class Anatomy:
     canonical: Array
 
 
-def anatomy(skeleton: Skeleton, roles: Roles | None = None) -> Anatomy:
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What some of J joints do in a body's own motion; see `tuning.learn_tuning`.
+
+    told        (J,) the bones that it is about
+    turns       (J, 4) how far they usually are turned from the canonical T-pose, about its axes
+    deviations  (J, 3) standard deviations from that about these axes, radians
+    share       what the motion counted for in this, 0 to 1; the rest is what is known of people
+    """
+
+    told: Flags
+    turns: Array
+    deviations: Array
+    share: float = 1.0
+
+
+def anatomy(skeleton: Skeleton, roles: Roles | None = None, tuning: Tuning | None = None) -> Anatomy:
     """The anatomy of any skeleton, by its roles (`find_roles` if not given).
 
     What has no role, and all of a creature, has the solver's own deviations about its rest pose, unless it is a link
-    between two parts of a body. A creature's limb bends the way it is bent at rest.
+    between two parts of a body. A creature's limb bends the way it is bent at rest. What a `tuning` is about has the
+    usual pose and the deviations of that.
     """
     roles = find_roles(skeleton) if roles is None else roles
-    return _Body(skeleton, roles).anatomy()
+    found = _Body(skeleton, roles).anatomy()
+    if tuning is None:
+        return found
+    turns = rotation.mul(found.axes, rotation.mul(tuning.turns, rotation.inv(found.axes)))
+    told = (tuning.told & (skeleton.parents >= 0))[:, None]
+    rotations = np.where(told, rotation.mul(found.canonical, turns), found.reference.rotations)
+    return replace(
+        found,
+        reference=replace(found.reference, rotations=rotations),
+        deviations=np.where(told, tuning.deviations, found.deviations),
+    )
 
 
 def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
@@ -127,6 +154,7 @@ def with_anatomy(
     pose: Pose | None = None,
     *,
     ranges: bool = False,
+    tuning: Tuning | None = None,
 ) -> tuple[Skeleton, PinAndDrag]:
     """The skeleton with the limits of its anatomy added, and the method with the rest of it.
 
@@ -135,7 +163,7 @@ def with_anatomy(
     limits, else elbows and knees. What the named reference, or `pose`, is outside of is made wide enough for it: nobody
     moves because limits are heeded now.
     """
-    found = anatomy(skeleton, roles)
+    found = anatomy(skeleton, roles, tuning)
     changes: dict[str, Any] = {"bends": found.bends}
     here = pose if method.reference is None else method.reference
     if method.reference is None:

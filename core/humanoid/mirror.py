@@ -20,7 +20,7 @@ Model = Literal["BOTH", "L", "R"]
 
 _NEAR: Final = 0.01  # of the size: how far a bone may be from where its counterpart's mirror image is
 _WAY_ACROSS: Final = np.array([-1.0, 1.0, 1.0])
-_ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])  # a quaternion of the canonical frame on the other side of X
+ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])  # a quaternion of the canonical frame on the other side of X
 
 
 def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BOTH") -> Pose:
@@ -40,7 +40,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     if model != "BOTH":
         other[list(_side_of(skeleton, roles, partners, model))] = False
     changed = np.flatnonzero(other | (middle & (model == "BOTH")))
-    new = own[partners[changed]] * _ACROSS
+    new = own[partners[changed]] * ACROSS
     new = rotation.mul(known.axes[changed], rotation.mul(new, rotation.inv(known.axes[changed])))
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
@@ -60,7 +60,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     heading, to_canonical = heading_of(skeleton, roles, turns), heading_frame(roles.up, roles.facing)
     tilt = rotation.mul(rotation.inv(heading), turn)
     tilt = rotation.mul(to_canonical, rotation.mul(
-        rotation.mul(rotation.inv(to_canonical), rotation.mul(tilt, to_canonical)) * _ACROSS,
+        rotation.mul(rotation.inv(to_canonical), rotation.mul(tilt, to_canonical)) * ACROSS,
         rotation.inv(to_canonical)))  # fmt: skip
     wanted = rotation.mul(heading, rotation.mul(tilt, rest_turn(skeleton, figure.hips)))
     rotations[figure.hips] = rotation.mul(

@@ -182,7 +182,7 @@ def test_every_field_that_the_readme_shows_is_read() -> None:
         (job(limits=1), 'limits: needs true, false or "soft", not 1'),
         (job(limits=[]), "limits: needs true"),
         (job(stretch="yes"), 'stretch: needs true or false, not "yes"'),
-        (job(joint_targets="relaxed"), 'joint_targets: needs "present" or "rest", not "relaxed"'),
+        (job(joint_targets="relax"), 'joint_targets: needs "present" or "rest" or "relaxed", not "relax"'),
         (job(stiffness={"hips": 2}), "stiffness.hips: must be between 0 and 1, not 2"),
         (job(stiffness={"hips": [0, 0]}), "stiffness.hips: needs 3 numbers, not 2"),
         (job(stiffness={"hips": True}), "stiffness.hips: needs a number, not true"),

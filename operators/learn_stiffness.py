@@ -1,0 +1,57 @@
+"""Stiffness of all joints of an armature, from what they do in its action."""
+
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError
+from ..core.humanoid.tuning import learn_tuning, turns_of
+from ..core.pose import forward_matrices
+from .tool import Tool, counted
+
+_MOST: Final = 1000  # frames that are looked at
+_LITTLE: Final = 0.5  # a motion that counts for less than what is known of people
+
+
+class POISE_OT_learn_stiffness(Tool, bpy.types.Operator):
+    """Drags, Solve Here, Bake and jobs turn each joint, about each axis, as readily as it turns in the action"""
+
+    bl_idname = "poise.learn_stiffness"
+    bl_label = "Learn Stiffness"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        data = object.animation_data
+        if data is None or data.action is None:
+            raise CoreError(f'"{object.name}" has no action to learn from.')
+        body = bridge.read_body(object)
+        first, last = (int(frame) for frame in data.action.frame_range)
+        motion, _ = bridge.read_motion(object, body.rig, np.arange(first, last + 1, 1 + (last - first) // _MOST))
+        pose = motion.pose
+        if body.controlled is not None:
+            pose = bridge.read_controlled(body.controlled, forward_matrices(body.rig.skeleton, pose))
+        tuning = learn_tuning(body.skeleton, body.roles, turns_of(body.skeleton, body.roles, pose))
+        if not tuning.told.any():
+            raise CoreError("No joint turns in the action: there is nothing to learn.")
+        bridge.write_tuning(object, body.skeleton, tuning)
+        said = f"Learnt the stiffness of {counted(int(tuning.told.sum()), 'bone')} from {counted(len(motion), 'frame')}"
+        if tuning.share < _LITTLE:
+            return "WARNING", f"{said}, which show few poses: they count for {tuning.share:.0%}"
+        return "INFO", said
+
+
+class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
+    """Joints are as stiff again as those of people"""
+
+    bl_idname = "poise.forget_stiffness"
+    bl_label = "Forget Stiffness"
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        learnt = bridge.forget_tuning(object)
+        if not learnt:
+            raise CoreError(f'"{object.name}" has no learnt stiffness.')
+        return "INFO", f"Forgot the stiffness of {counted(learnt, 'bone')}"
+
+
+CLASSES = (POISE_OT_learn_stiffness, POISE_OT_forget_stiffness)
