@@ -75,11 +75,13 @@ class Rig:
 
     driven: why each driven bone is driven, e.g. 'constraint "IK" on "shin.L" (Inverse Kinematics)'.
     scaled: further bones, parents first, whose scale alone is decided by something else.
+    scalable: (J, 3) the scales that are neither locked nor decided by something else.
     """
 
     object_name: str
     skeleton: Skeleton
     driven: dict[str, str]
+    scalable: NDArray[np.bool_]
     clamps: tuple[RotationClamp, ...] = ()
     scaled: tuple[int, ...] = ()
 
@@ -209,7 +211,8 @@ def read_rig(object: ArmatureObject) -> Rig:
         driven=driven,
         rest_bases=rest,
     )
-    return Rig(object.name, skeleton, reasons, clamps, tuple(np.flatnonzero(scaled).tolist()))
+    scalable = ~(driven | scaled)[:, None] & ~_flags(channels, "lock_scale", 3)
+    return Rig(object.name, skeleton, reasons, scalable, clamps, tuple(np.flatnonzero(scaled).tolist()))
 
 
 def read_pose(object: ArmatureObject, rig: Rig) -> Pose:
@@ -267,42 +270,46 @@ class PoseWriter:
     """Sets rotation and location of the same bones (indices) again and again, and the lengths of `scaled`.
 
     Each rotation in its bone's own mode, and of all ways to say it the one nearest to the present values. Locked
-    channels, driven bones, locations of connected bones and lengths of bones without stretch stay as they are. Blender
-    evaluates the pose at the next update of the view layer.
+    channels, driven bones, locations of connected bones and lengths of bones without stretch stay as they are. With
+    `sizes` all scales of `scaled` are set. Blender evaluates the pose at the next update of the view layer.
     """
 
-    def __init__(self, rig: Rig, bones: Iterable[int], scaled: Iterable[int] = ()) -> None:
+    def __init__(self, rig: Rig, bones: Iterable[int], scaled: Iterable[int] = (), sizes: bool = False) -> None:
         skeleton = rig.skeleton
         chosen = np.zeros(len(skeleton), bool)
         chosen[list(bones)] = True
         self._placed = np.flatnonzero(chosen[:, None] & skeleton.translatable)  # of the (J, 3) locations
-        self._longer = stretching(rig, scaled)
+        self._scaled = scale_channels(rig, scaled, sizes) @ (len(_AXES), 1)  # of the (J, 3) scales
         turning = {mode: group[(chosen & skeleton.movable)[group]] for mode, group in rig.modes.items()}
         self._turned = [(mode, group, skeleton.rotation_locks[group]) for mode, group in turning.items() if len(group)]
         self._channels = {rotation_channel(mode) for mode, _, _ in self._turned}
-        self._channels |= {name for name, some in (("location", self._placed), ("scale", self._longer)) if len(some)}
+        self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
     def write(self, object: ArmatureObject, pose: Pose) -> None:
         """Bring the bones to one pose."""
         channels = read_channels(object, self._channels)
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
-        if self._longer and pose.scales is not None:
-            channels["scale"][self._longer, LENGTH] = pose.scales[self._longer, LENGTH]
+        if len(self._scaled) and pose.scales is not None:
+            channels["scale"].put(self._scaled, pose.scales.take(self._scaled))
         for mode, group, locks in self._turned:
             values = channels[rotation_channel(mode)]
             values[group] = _unlocked(values.take(group, axis=0), pose.rotations.take(group, axis=0), mode, locks)
         write_channels(object, channels)
 
 
-def write_pose(object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int], scaled: Iterable[int] = ()) -> None:
+def write_pose(
+    object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int], scaled: Iterable[int] = (), sizes: bool = False
+) -> None:
     """A `PoseWriter` for once."""
-    PoseWriter(rig, bones, scaled).write(object, pose)
+    PoseWriter(rig, bones, scaled, sizes).write(object, pose)
 
 
-def stretching(rig: Rig, bones: Iterable[int]) -> list[int]:
-    """Those of the bones whose length may be changed."""
-    return [bone for bone in bones if rig.skeleton.stretch[bone] > 0.0]
+def scale_channels(rig: Rig, bones: Iterable[int], sizes: bool = False) -> NDArray[np.int64]:
+    """(n, 2) bones and axes of the lengths that may be changed, those of bones with stretch; with `sizes` all."""
+    free = rig.scalable if sizes else (rig.skeleton.stretch > 0.0)[:, None] & (np.arange(len(_AXES)) == LENGTH)
+    chosen = np.isin(np.arange(len(free)), list(bones))
+    return np.argwhere(chosen[:, None] & free)
 
 
 def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.bool_]) -> Array:

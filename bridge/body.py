@@ -81,7 +81,7 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
         return Changes(turned, moved, (), [*led.switched])
     pose, names = allow(body, pose), body.skeleton.names
     changes = changed_bones(body.pose, pose)
-    write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones})
+    write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)
     rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
     return Changes(rotated, moved, grown)
 
@@ -97,7 +97,10 @@ def allow(body: Body, pose: Pose) -> Pose:
     inside, _ = clamp_rotations(skeleton.limits, pose.rotations)
     rotations = np.where((turned & skeleton.movable)[..., None], inside, start.rotations)
     translations = np.where(skeleton.translatable, pose.translations, start.translations)
-    allowed = replace(pose, rotations=rotations, translations=translations)
+    scales = pose.scales
+    if scales is not None:
+        scales = np.where(body.rig.scalable, scales, 1.0 if start.scales is None else start.scales)
+    allowed = replace(pose, rotations=rotations, translations=translations, scales=scales)
     driven = np.flatnonzero(skeleton.driven & turned.reshape(-1, len(skeleton)).any(axis=0))
     if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed)):
         name = skeleton.names[driven[0]]

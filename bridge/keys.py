@@ -16,7 +16,7 @@ from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
-from .armature import LENGTH, Rig, check, read_pose, stretching
+from .armature import Rig, check, read_pose, scale_channels
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
@@ -74,20 +74,21 @@ def write_keys(
     action: str | None = None,
     new: bool = True,
     scaled: Iterable[int] = (),
+    sizes: bool = False,
 ) -> bpy.types.Action:
     """Key rotations of `bones`, locations of `translated` and lengths of `scaled` (indices) at every frame of a motion.
 
     Rotations are keyed in the bones' own modes, without jumps, from the key before the range on. Keys in the range are
     replaced; keys outside of it and all other curves stay as they are. A new key interpolates as the keys did where it
     is put, linearly where there were none. Locked channels, driven bones, locations of connected bones and lengths of
-    bones without stretch get no keys.
+    bones without stretch get no keys. With `sizes` all scales of `scaled` are keyed.
 
     With `new` the present action is copied to a new one called `action`, which is assigned; else the present one is
     edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
     exists and for curves whose keys would not be what is seen.
     """
     _check_target(object, action, new)
-    channels = _channels(object, rig, motion, list(bones), list(translated), stretching(rig, scaled))
+    channels = _channels(object, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
     return _write_all(object, channels, action, new)
 
 
@@ -105,7 +106,7 @@ def write_motion(
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
     now = Pose.trusted(rotations, translations, scales, None)
     turned, moved, grown = changed_bones(now, motion.pose)
-    channels = _channels(object, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist(), [])
+    channels = _channels(object, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
     names = rig.skeleton.names
     channels += [
@@ -179,7 +180,7 @@ def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]
     channels = [
         channel
         for bone, motion in motions.items()
-        for channel in _channels(object, rig, motion, [bone], [bone], [])
+        for channel in _channels(object, rig, motion, [bone], [bone])
         if channel.data_path in keyed
     ]
     for channel in channels:
@@ -320,8 +321,9 @@ def _curves(object: ArmatureObject) -> dict[tuple[str, int], Any]:
 
 
 def _channels(
-    object: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int], scaled: list[int]
-) -> list[_Channel]:
+    object: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int],
+    scaled: NDArray[np.int64] | None = None,
+) -> list[_Channel]:  # fmt: skip
     """What is to be keyed, by bone."""
     skeleton = rig.skeleton
 
@@ -342,9 +344,11 @@ def _channels(
             _Channel(skeleton.names[bone], path(bone, "location"), int(i), motion.frames, values[:, i])
             for i in np.flatnonzero(skeleton.translatable[bone])
         ]
-    if motion.pose.scales is not None:
-        lengths = motion.pose.scales[..., LENGTH]
-        result += [_Channel(skeleton.names[b], path(b, "scale"), LENGTH, motion.frames, lengths[:, b]) for b in scaled]
+    if motion.pose.scales is not None and scaled is not None:
+        result += [
+            _Channel(skeleton.names[b], path(b, "scale"), i, motion.frames, motion.pose.scales[:, b, i])
+            for b, i in scaled.tolist()
+        ]
     order = {name: i for i, name in enumerate(skeleton.names)}
     return sorted(result, key=lambda c: (order[c.bone], list(CHANNELS).index(c.data_path.rpartition(".")[2]), c.index))
 

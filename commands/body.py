@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Pose, Skeleton, Solution, rotation
+from ..core import CoreError, LookAt, Pose, Skeleton, Solution, rotation
+from ..core.humanoid.gaze import MISSED
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from .edit import POSITION, ROTATION, Bones, Edit, Progress
@@ -111,7 +112,7 @@ def _read(setting: Any, text: str) -> Any:
 class BodyEdit(Edit):
     """The pose at each frame, or without `frames` the present one, as a tool makes it of what is there."""
 
-    method = "body"
+    method, sizes = "body", True
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class BodyEdit(Edit):
         if self.keyed:
             written = super().key(object, turned, moved, grown, action, new)
         else:
-            bridge.write_pose(object, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown)
+            bridge.write_pose(object, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown, True)
         if self.led is not None:
             set_switches(object, self.led, self.keyed)
         return written
@@ -198,6 +199,20 @@ def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution]) 
 
 def _report(skeleton: Skeleton, goals: Sequence[Any], take: Take) -> GoalReport:
     bone = skeleton.index(goals[0].bone)
+    if isinstance(goals[0], LookAt):
+        way = np.stack([goal.target for goal in goals]) - take.point(bone, np.asarray(goals[0].point))
+        here = take.ways_in("world", rotation.rotate(take.stand(bone), goals[0].axis))
+        there = take.ways_in("world", way)
+        past = np.arctan2(lengths(np.cross(here, there)), np.sum(here * there, axis=-1))
+        return GoalReport(
+            bone=skeleton.names[bone],
+            kind="look_at",
+            frames=take.frames,
+            position_error=None,
+            rotation_error=np.degrees(past),
+            position_tolerance=POSITION,
+            rotation_tolerance=float(np.degrees(MISSED)),
+        )
 
     def wanted(name: str) -> Array:
         return np.stack([getattr(goal, name) for goal in goals])

@@ -36,6 +36,7 @@ class Edit:
 
     method = ""  # as the report calls it
     original = False  # whether it is a motion of its own, and no change of the one that was there
+    sizes = False  # whether scales are written whole, not the lengths of what stretches alone
 
     def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
         """`frames`: from the first to the last in steps, or an array of all of them."""
@@ -99,7 +100,7 @@ class Edit:
         """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
         if self.original and new:
             return bridge.write_motion(object, self.rig, self.after, np.flatnonzero(self.always), action)
-        return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown)
+        return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown, self.sizes)
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:
         """How the pins hold in the motion that the armature has now, looked at block by block: memory."""

@@ -5,8 +5,9 @@ What JOB.json leaves open, as decided here:
 - `pull` is a number for all ends or an object by role ("hand.L", "foot.R", "head", "chest"), `resist` an object by part
   of the trunk ("hips", "spine", "neck", "shoulder"), all 0 to 1; `reach` is a share of a limb's length;
 - `swivel` is an object by limb ("arm.L", "leg.R"), degrees; a limb that is not named keeps its own;
-- goals are positions and rotations, and pins of them, of hips, chest, head, hands, feet, elbows or knees; a goal's
-  weight says how far the way to it is gone; priorities count where `finish` has to choose.
+- goals are positions and rotations, and pins of them, of hips, chest, head, hands, feet, elbows or knees, and with
+  `finish` all others; the weight of a place or rotation says how far the way to it is gone; priorities count where
+  `finish` has to choose.
 """
 
 from collections.abc import Mapping

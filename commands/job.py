@@ -98,7 +98,7 @@ class Job:
     joint_targets  what joints stay near, as far as the goals let them
     stretch        bones may grow by their own IK Stretch
     ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
-    humanoid       the humanoid method in their place; it takes positions and rotations, and of the settings the limits
+    humanoid       the humanoid method in their place; of the settings it takes the limits
     chosen         whether the job names its method
     roles          the parts of the body, where they are neither as found nor as the file has them corrected
     """
@@ -147,16 +147,22 @@ class Job:
                 'goals: "ccd" leads one bone of one chain: give it one goal with a "position" or a pin of it.'
             )
         for number, goal in enumerate(self.goals):
+            if self.humanoid is not None and self.humanoid.finish:
+                break  # which takes all kinds
             if not isinstance(goal, JobGoal):
-                raise CoreError(f'goals[{number}]: looks, distances and the like only with the method "pins".')
+                raise CoreError(f"goals[{number}]: looks, distances and the like only with {self._kinds()}.")
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
                 if wanted is not None:
-                    raise CoreError(f'goals[{number}].{name}: only with the method "pins".')
+                    raise CoreError(f"goals[{number}].{name}: only with {self._kinds()}.")
         for name in ("root", "anatomical_limits", "balance", "stiffness", "joint_targets", "stretch"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
         if self.limits == "soft":
             raise CoreError('limits: "soft" only with the method "pins".')
+
+    def _kinds(self) -> str:
+        """What takes goals of all kinds."""
+        return 'the method "pins"' if self.humanoid is None else '"finish", or with the method "pins"'
 
     def _check_times(self, goal: Wish, where: str) -> None:
         if self.frames is None:

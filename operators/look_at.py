@@ -7,8 +7,8 @@ import numpy as np
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
-from ..core import Pose
-from ..core.humanoid.gaze import look_at
+from ..core import Pose, Solution
+from ..core.humanoid.gaze import gaze_at
 from .body import BodyTool, find_object
 
 
@@ -41,13 +41,13 @@ class POISE_OT_look_at(BodyTool, bpy.types.Operator):
         layout.prop(operator, "head")
         layout.prop(operator, "eyes")
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
+    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:
         place = context.scene.cursor.location
         if self.target == "OBJECT":
             place = find_object(context, self.object, object).matrix_world.translation
         target, _ = bridge.world_to_armature(bridge.world_matrix(object), np.array(place, float))
         assert target is not None
-        return look_at(body.skeleton, body.roles, body.pose, target, self.head, self.eyes)
+        return gaze_at(body.skeleton, body.roles, body.pose, target, self.head, self.eyes)
 
 
 CLASSES = (POISE_OT_look_at,)

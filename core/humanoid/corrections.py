@@ -45,6 +45,7 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
             bones[role] = tuple(bone for bone in found if bone not in parts)
     bones |= said
     bones = {role: found for role, found in bones.items() if found != () or role in ("spine", "neck")}
+    _check_limbs(skeleton, said, bones)
     humanoid = roles.humanoid or _is_body(bones)
     body = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
     limbs = {name: chain for name, chain in roles.limbs.items() if not body.intersection(chain)}
@@ -93,6 +94,28 @@ def _check_order(skeleton: Skeleton, said: Mapping[str, Bones]) -> None:
                     f'"{skeleton.names[upper]}" cannot be "{role}": it hangs on "{skeleton.names[lower]}", which is '
                     f'said to be "{other}".'
                 )
+
+
+def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
+    """Raises CoreError where a leg that was said hangs on the upper end of the spine, while that hangs on the hips.
+
+    What hangs elsewhere may be: arms on the hips of a flat tree, legs on a spine that leads down to the hips.
+    """
+    hips, spine = bones.get("hips"), bones.get("spine", ())
+    if not isinstance(hips, int) or not isinstance(spine, tuple) or not spine:
+        return
+    chest, ancestors = spine[-1], skeleton.ancestors
+    if chest == hips or hips not in ancestors(chest):
+        return
+    arms = [bone for side in SIDES if isinstance(bone := bones.get(f"upper_arm.{side}"), int)]
+    crossed = any(hips in ancestors(arm) and chest not in ancestors(arm) for arm in arms)
+    for side in SIDES:
+        thigh = said.get(f"thigh.{side}")
+        if isinstance(thigh, int) and chest in ancestors(thigh) and (crossed or len(spine) > 1):
+            raise CoreError(
+                f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it hangs on "{skeleton.names[chest]}", the upper '
+                "end of the spine; are arms and legs swapped?"
+            )
 
 
 def _is_body(bones: Mapping[str, Bones]) -> bool:

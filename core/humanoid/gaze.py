@@ -1,14 +1,17 @@
 """Head and eyes that look at a place."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from .. import rotation
+from ..goals import AnyGoal, LookAt
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
+from ..solution import Solution
+from ..solvers import numbers
 from .anatomy import anatomy
 from .body import unit
 from .corrections import require
@@ -18,6 +21,8 @@ from .stance import axis_vector, heading_frame
 
 HEAD: Final = np.radians((80.0, 60.0))  # how far neck and head go to the side and up or down
 EYES: Final = np.radians((35.0, 25.0))
+MISSED: Final = np.radians(0.5)  # what neither head nor eyes look past by less is looked at
+_FORWARD: Final = np.array([0.0, 0.0, 1.0])  # in the canonical frame
 _ROUNDS: Final = 8  # the head moves as the neck turns
 _EYE_NAME: Final = ("eye", "眼", "目")
 _NO_EYE: Final = ("brow", "lid", "lash", "target", "ik", "look", "ctrl", "master", "pole", "corner", "socket")
@@ -48,11 +53,59 @@ def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: f
         heads, turns = forward(skeleton, replace(pose, rotations=rotations))
         for eye in pupils:
             base = rotation.mul(turns[eye], rotation.inv(rotations[eye]))
-            axis = rotation.mul(rotation.inv(rest_turn(skeleton, eye)), heading_frame(roles.up, roles.facing))
+            axis = _axes_of_eye(skeleton, roles, eye)
             turn = _towards(rotation.mul(base, axis), target - heads[eye], EYES)
             wanted = rotation.mul(axis, rotation.mul(turn, rotation.inv(axis)))
             rotations[eye] = rotation.slerp(rotations[eye], wanted, eyes)
     return replace(pose, rotations=rotations)
+
+
+def gaze_at(
+    skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: float = 1.0, eyes: float = 1.0
+) -> Pose | Solution:
+    """`look_at` as a solution whose goals are looks: of eyes that go all the way, or else of a head that does.
+
+    Without either it is a pose.
+    """
+    found = look_at(skeleton, roles, pose, target, head, eyes)
+    last, pupils = require(skeleton, roles, "head")[0], find_eyes(skeleton, roles)
+    goals: list[LookAt] = []
+    if pupils and eyes == 1.0:
+        ways = [_axes_of_eye(skeleton, roles, eye) for eye in pupils]
+        goals = [LookAt(eye, target, rotation.rotate(way, _FORWARD)) for eye, way in zip(pupils, ways, strict=True)]
+    elif head == 1.0:
+        heads, way = skeleton.rest_matrices[:, :, 3], anatomy(skeleton, roles).axes[last]
+        between = heads[pupils or [last]].mean(axis=0) - heads[last]
+        place = rotation.rotate(rotation.inv(rest_turn(skeleton, last)), between)
+        goals = [LookAt(last, target, rotation.rotate(way, _FORWARD), place)]
+    if not goals:
+        return found
+    past = np.array([gaze_error(goal, skeleton, found) for goal in goals])
+    return Solution(
+        skeleton, tuple(goals), found, np.zeros(len(goals)), past, np.array(1), np.array((past <= MISSED).all()),
+        numbers.POSITION_TOLERANCE * skeleton.size, MISSED, pose, np.zeros(len(skeleton), bool), _Reach(),
+    )  # fmt: skip
+
+
+def gaze_error(goal: LookAt, skeleton: Skeleton, pose: Pose) -> float:
+    """The angle, radians, by which a bone looks past a target of armature space in one pose."""
+    heads, turns = forward(skeleton, pose)
+    bone = skeleton.index(goal.bone)
+    here, way = rotation.rotate(turns[bone], np.array([goal.axis, goal.point]))
+    there = np.asarray(goal.target) - heads[bone] - way
+    return float(np.arctan2(np.linalg.norm(np.cross(here, there)), here @ there))
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """Why a look misses, for `Solution`."""
+
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        goal = goals[index]
+        if not isinstance(goal, LookAt) or gaze_error(goal, skeleton, pose) <= MISSED:
+            return []
+        aside, above = np.degrees(HEAD)
+        return [f"neck and head go no further than {aside:.0f} degrees aside and {above:.0f} up or down"]
 
 
 def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
@@ -71,6 +124,11 @@ def is_eye(name: str) -> bool:
     """Whether a bone is called an eyeball."""
     called = name.lower()
     return any(word in called for word in _EYE_NAME) and not any(word in called for word in _NO_EYE)
+
+
+def _axes_of_eye(skeleton: Skeleton, roles: Roles, eye: int) -> Array:
+    """(4,) the canonical frame in that of an eye."""
+    return rotation.mul(rotation.inv(rest_turn(skeleton, eye)), heading_frame(roles.up, roles.facing))
 
 
 def _towards(frame: Array, way: Array, most: Array) -> Array:

@@ -27,8 +27,8 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     """One pose (J): mirrored, or with one side ("L", "R") as the model of the other, which alone changes.
 
     The body keeps its heading and the place between its feet. Rotations are mirrored as turns from the canonical
-    T-pose about anatomical axes, locations as ways along these; scales stay. Bones without a counterpart stay as they
-    are. Raises CoreError without a body.
+    T-pose about anatomical axes, locations as ways along these, scales of all bones but those that carry the hips as
+    sizes along them. Bones without a counterpart stay as they are. Raises CoreError without a body.
     """
     figure = Figure(skeleton, roles)
     known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
@@ -51,6 +51,13 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     translations = np.array(pose.translations)
     translations[moved] = rotation.rotate(zero[moved], ways * _WAY_ACROSS)
     pose = replace(pose, translations=translations)
+    if pose.scales is not None:
+        sized = np.setdiff1d(changed, skeleton.ancestors(figure.hips)[1:])
+        to, back = (rotation.to_matrix(known.axes[bones]) for bones in (sized, partners[sized]))
+        seen = np.square(to * _WAY_ACROSS @ np.swapaxes(back, -1, -2))  # one where axes are the other's mirror images
+        scales = pose.scales.copy()
+        scales[sized] = (seen @ pose.scales[partners[sized]][..., None])[..., 0]
+        pose = replace(pose, scales=scales)
     if model != "BOTH":
         return replace(pose, rotations=rotations)
     # what carries the hips stays, and so do they look the way they looked

@@ -69,6 +69,22 @@ class Figure:
     def anatomy(self) -> Anatomy:
         return anatomy(self.skeleton, self.roles)
 
+    @cached_property
+    def trunk(self) -> dict[str, tuple[int, ...]]:
+        """The bones of the trunk's parts."""
+        clavicles = tuple(limb.before for limb in self.limbs.values() if limb.before >= 0)
+        return {"hips": (self.hips,), "spine": self.spine, "neck": self.neck, "shoulder": clavicles}
+
+    @cached_property
+    def ends(self) -> dict[int, tuple[str, tuple[int, ...]]]:
+        """The nodes that pull the body along: what they are called, and the bones that serve them alone."""
+        limbs = {
+            limb.end: (limb.name.replace("arm", "hand").replace("leg", "foot"), (limb.upper,))
+            for limb in self.limbs.values()
+        }
+        columns = {self.chest: ("chest", self.spine), self.head: ("head", self.neck)}
+        return {**limbs, **{bone: end for bone, end in columns.items() if bone not in (-1, self.hips)}}
+
     def anchor(self, bone: int) -> int:
         """The place of the node that a bone is carried by: itself or what it hangs on; -1 if nothing moves it."""
         return next((self.place[b] for b in self.skeleton.ancestors(bone) if b in self.place), -1)

@@ -8,7 +8,7 @@ targets, continuous where those are.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,8 @@ class Humanoid:
     """The method for `solve` that knows the body: targets of hips, chest, head, hands and feet, elbows and knees.
 
     Goals are positions and rotations in armature space; their weights, at most 1, say how far the way from the start
-    pose to the target is gone. Bones that ride on such a part (toes, fingers, jaw) may be named in its place.
+    pose to the target is gone. Bones that ride on such a part (toes, fingers, jaw) may be named in its place. Goals of
+    other parts and of other kinds, but velocities, are left to the finish.
 
     roles       the parts, found in the skeleton if not given
     pull        how hard an end that is out of reach pulls the body along, 0 to 1; for all, or by role ("hand.L",
@@ -59,7 +60,8 @@ class Humanoid:
     reach       the share of its length to which a limb stretches before it pulls
     swivel      the wanted swivel of a limb by name ("arm.L", "leg.R"), radians (...); without, it is kept
     limits      keep the skeleton's limits; anatomical ones of elbows and knees are always kept
-    finish      goals that are still missed, since limits hold or a part is stiff, are finished by `PinAndDrag`
+    finish      goals that are still missed, since limits hold, a part is stiff, or closed forms do not know them, are
+                finished by `PinAndDrag`
     """
 
     roles: Roles | None = None
@@ -80,7 +82,43 @@ class Humanoid:
         return HumanoidDrag(self, skeleton, pose, goals)
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        return reasons(PinAndDrag(limits=self.limits).prepare(skeleton, pose, goals), index)
+        """Those of the pins solver, after the settings that keep parts of the body where they are."""
+        figure = Figure(skeleton, self.roles)
+        said, still = self._kept(figure, goals[index])
+        movable = skeleton.movable & ~np.isin(np.arange(len(skeleton)), list(still))
+        method = PinAndDrag(limits=self.limits, root="fixed" if figure.root in still else "free")
+        problem = method.prepare(replace(skeleton, movable=movable), pose, goals)
+        found = reasons(problem, index)
+        return [*said, *found] if found else []
+
+    def _kept(self, figure: Figure, goal: AnyGoal) -> tuple[list[str], set[int]]:
+        """Sentences about settings that keep parts of the body from serving a goal, and the bones of these parts."""
+        skeleton, still = figure.skeleton, set[int]()
+        bone = skeleton.index(goal.bone)
+        chain, place = skeleton.ancestors(bone), figure.anchors[bone]
+        node = int(figure.nodes[place]) if place >= 0 else -1
+        node = next((limb.end for limb in figure.limbs.values() if limb.lower == node), node)
+        said: list[str] = []
+        if node in figure.ends and isinstance(goal, Goal) and goal.position is not None:
+            pull = self.pull_of(figure.ends[node][0])
+            if pull < 1.0:
+                said.append(f"its pull of {pull:g} leaves the body behind")
+            if pull <= 0.0:
+                own = set(figure.ends[node][1])
+                still = {bone for bone in range(len(skeleton)) if not own.intersection(skeleton.ancestors(bone))}
+        for part, bones in figure.trunk.items():
+            if self.gives(part) <= 0.0 and (part == "hips" or set(bones).intersection(chain)):
+                said.append(f"{part} {'resist' if part == 'hips' else 'resists'} with 1")
+                still.update(bones if part != "hips" else (*bones, figure.root))
+        return said, still
+
+    def pull_of(self, role: str) -> float:
+        """How hard an end pulls."""
+        return float(self.pull if not isinstance(self.pull, Mapping) else self.pull.get(role, 1.0))
+
+    def gives(self, part: str) -> float:
+        """How far a part of the trunk goes along, 1 minus what it resists."""
+        return 1.0 - float(np.clip(self.resist.get(part, 0.0), 0.0, 1.0))
 
 
 class HumanoidDrag:
@@ -100,6 +138,9 @@ class HumanoidDrag:
         """Give a goal another position (3,), or rotation (4,), or both."""
         changes = {name: value for name, value in (("position", position), ("rotation", turn)) if value is not None}
         goal: Any = self.goals[index]
+        for name in changes:
+            if getattr(goal, name, None) is None:
+                raise CoreError(f'The goal of "{goal.bone}" has no {name} to move.')
         self.goals[index] = replace(goal, **changes)
 
     def solve(self) -> Solution:
@@ -177,27 +218,19 @@ class _Body:
     # -- what is asked ----------------------------------------------------------------------------------------------
 
     def _read_goals(self) -> dict[int, _Target]:
-        figure = self.figure
-        middles = {limb.lower for limb in figure.limbs.values()}
-        ends = {figure.hips, figure.chest, figure.head, *(limb.end for limb in figure.limbs.values())} - {-1}
+        """The targets of nodes; what closed forms do not know is left to the finish."""
         found: dict[int, _Target] = {}
-        self.wanted: list[Goal] = []  # the goals of the flat frames, weights seen to
+        self.wanted: list[AnyGoal] = []  # the goals of the flat frames, weights of places seen to
+        self.known: list[bool] = []  # which of them are targets of nodes
         for goal in self.goals:
-            if not isinstance(goal, Goal) or goal.relative_to is not None or goal.velocity is not None:
-                raise CoreError(
-                    f'The humanoid method takes positions and rotations in space; pin "{goal.bone}" instead.'
-                )
-            bone = self.skeleton.index(goal.bone)
-            name = self.skeleton.names[bone]
-            anchor = int(figure.anchors[bone])
-            node = int(figure.nodes[anchor]) if anchor >= 0 else -1
-            elbow = node in middles and node == bone and goal.rotation is None and not np.any(goal.point)
-            if node not in ends and not elbow:
-                raise CoreError(
-                    f'The humanoid method has no target for "{name}": name hips, chest, head, hands, feet, elbows or '
-                    "knees, or what hangs on them, or use pins."
-                )
-            target = self._carried(goal, bone, node)
+            self._check_goal(goal)
+            node, wanted = self._node_of(goal), self._flat_goal(goal)
+            self.wanted.append(wanted)
+            self.known.append(node >= 0)
+            if node < 0:
+                continue
+            assert isinstance(wanted, Goal)
+            target = self._carried(wanted, node)
             before = found.get(node)
             if before is not None:
                 twice = [a is not None and b is not None for a, b in (
@@ -209,33 +242,66 @@ class _Body:
             found[node] = target
         return found
 
-    def _carried(self, goal: Goal, bone: int, node: int) -> _Target:
+    def _check_goal(self, goal: AnyGoal) -> None:
+        """Raises CoreError for what nothing here serves."""
+        if isinstance(goal, Goal) and (goal.velocity is not None or goal.angular_velocity is not None):
+            raise CoreError(f'The humanoid method follows no velocities; give "{goal.bone}" a place, or use pins.')
+        if self.method.finish or self._node_of(goal) >= 0:
+            return
+        if not _in_space(goal):
+            raise CoreError(
+                "Without its finish the humanoid method takes positions and rotations in space; pin "
+                f'"{goal.bone}" instead.'
+            )
+        name = self.skeleton.names[self.skeleton.index(goal.bone)]
+        raise CoreError(
+            f'Without its finish the humanoid method has no target for "{name}": name hips, chest, head, hands, feet, '
+            "elbows or knees, or what hangs on them, or use pins."
+        )
+
+    def _node_of(self, goal: AnyGoal) -> int:
+        """The node that closed forms bring to the goal, on which its bone rides; -1 where they cannot."""
+        figure, bone = self.figure, self.skeleton.index(goal.bone)
+        if not _in_space(goal) or figure.anchors[bone] < 0:
+            return -1
+        node = int(figure.nodes[figure.anchors[bone]])
+        if node in {figure.hips, figure.chest, figure.head, *(limb.end for limb in figure.limbs.values())}:
+            return node
+        middles = {limb.lower for limb in figure.limbs.values()}
+        elbow = node in middles and node == bone and goal.rotation is None and not np.any(goal.point)
+        return node if elbow else -1
+
+    def _flat_goal(self, goal: AnyGoal) -> AnyGoal:
+        """The goal of the flat frames; one in space at the part of the way from the start that its weights say."""
+        if self.batch_shape:
+            goal = goal.at(np.unravel_index(np.arange(len(self.start.rotations)), self.batch_shape), self.batch_shape)
+        if not isinstance(goal, Goal) or goal.relative_to is not None:
+            return goal
+        bone = self.skeleton.index(goal.bone)
+        head, turn = self.stance.start_heads[:, bone], self.stance.start_turns[:, bone]
+        if goal.position is not None:
+            here = head + rotation.rotate(turn, goal.point)
+            way = goal.position - here
+            goal = replace(goal, position=here + _share(goal.position_weight) * way, position_weight=1.0)
+        if goal.rotation is not None:
+            share = _share(goal.rotation_weight)[..., 0]
+            wanted = rotation.slerp(turn, np.broadcast_to(goal.rotation, turn.shape), np.broadcast_to(share, len(turn)))
+            goal = replace(goal, rotation=wanted, rotation_weight=1.0)
+        return goal
+
+    def _carried(self, goal: Goal, node: int) -> _Target:
         """The goal of a bone as one of the node that it rides on."""
-        stance = self.stance
+        stance, bone = self.stance, self.skeleton.index(goal.bone)
         heads, turns = stance.start_heads, stance.start_turns
         back = rotation.inv(turns[:, node])
         ride = rotation.mul(back, turns[:, bone])  # (B, 4) the bone in the node's frame
-        away = rotation.rotate(back, heads[:, bone] - heads[:, node])
-        point = away + rotation.rotate(ride, goal.point)
-        position = turned = None
-        if goal.position is not None:
-            wanted = flat_array(goal.position, self.batch_shape)
-            here = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
-            position = here + self._share(goal.position_weight)[:, None] * (wanted - here)
-            goal = replace(goal, position=position)
-        if goal.rotation is not None:
-            wanted = flat_array(goal.rotation, self.batch_shape)
-            wanted = rotation.slerp(turns[:, bone], wanted, self._share(goal.rotation_weight))
-            goal, turned = replace(goal, rotation=wanted), rotation.mul(wanted, rotation.inv(ride))
-        self.wanted.append(replace(goal, position_weight=1.0, rotation_weight=1.0))
-        return _Target(point, position, turned)
-
-    def _share(self, weight: Array | float) -> Array:
-        return np.clip(flat_array(weight, self.batch_shape, 0), 0.0, 1.0)
+        point = rotation.rotate(back, heads[:, bone] - heads[:, node]) + rotation.rotate(ride, goal.point)
+        turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(ride))
+        return _Target(point, goal.position, turned)
 
     def _check_names(self) -> None:
         method, limbs = self.method, self.figure.limbs
-        ends = ("chest", "head", *(self._role_of(limb.end) for limb in limbs.values()))
+        ends = ("chest", "head", *(self.figure.ends[limb.end][0] for limb in limbs.values()))
         pulls: Mapping[str, float] = method.pull if isinstance(method.pull, Mapping) else {}
         named: list[tuple[str, list[str], tuple[str, ...]]] = [
             ("pull", [*pulls], ends),
@@ -247,16 +313,9 @@ class _Body:
                 if name not in known:
                     raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
 
-    def _role_of(self, bone: int) -> str:
-        """The name of an end in `pull`."""
-        names = {
-            limb.end: limb.name.replace("arm", "hand").replace("leg", "foot") for limb in self.figure.limbs.values()
-        }
-        return {**names, self.figure.chest: "chest", self.figure.head: "head"}[bone]
-
-    def _pull_of(self, role: str) -> float:
-        given = self.method.pull
-        return float(given if not isinstance(given, Mapping) else given.get(role, 1.0))
+    def _pull_of(self, bone: int) -> float:
+        """How hard an end pulls."""
+        return self.method.pull_of(self.figure.ends[bone][0])
 
     # -- how it stands ----------------------------------------------------------------------------------------------
 
@@ -355,7 +414,7 @@ class _Body:
             for target, bone in points:
                 assert target.position is not None
                 here = nodes.point(bone, target.point)
-                pulls.append(_Pull(bone, here, target.position - here, self._pull_of(self._role_of(bone))))
+                pulls.append(_Pull(bone, here, target.position - here, self._pull_of(bone)))
             step = self._carry(nodes, x, pulls, gains)
             x = x + step
             if np.abs(step).max() < rests:
@@ -397,7 +456,7 @@ class _Body:
     def _gains(self) -> dict[str, float]:
         """The share of what is left that each part takes on."""
         figure = self.figure
-        gives = {part: self._gives(part) for part in PARTS}
+        gives = {part: self.method.gives(part) for part in PARTS}
         hips, chest = self.targets.get(figure.hips), self.targets.get(figure.chest)
         free = {
             "spine": bool(figure.spine) and (chest is None or chest is hips or chest.rotation is None),
@@ -415,16 +474,16 @@ class _Body:
         """Limbs with a target, the end's or else the middle joint's."""
         found: list[_Span] = []
         for name, limb in self.figure.limbs.items():
-            (point, wanted), middle, role = self.ends[name], self.middles.get(name), self._role_of(limb.end)
+            (point, wanted), middle, pull = self.ends[name], self.middles.get(name), self._pull_of(limb.end)
             upper, lower = self.lengths[name]
-            if self._pull_of(role) <= 0.0:
+            if pull <= 0.0:
                 continue
             if wanted is not None:
                 now = lengths(self.stance.point(limb.end, point) - self.stance.head(limb.upper))
                 soft = np.maximum(self.method.reach * (upper + lower), np.minimum(now, upper + lower))
-                found.append(_Span(limb.upper, wanted, soft, self._pull_of(role), True))
+                found.append(_Span(limb.upper, wanted, soft, pull, True))
             elif middle is not None and middle.position is not None:
-                found.append(_Span(limb.upper, middle.position, upper, self._pull_of(role), False))
+                found.append(_Span(limb.upper, middle.position, upper, pull, False))
         return found
 
     def _points(self) -> list[tuple[_Target, int]]:
@@ -433,7 +492,7 @@ class _Body:
         pulling = [(self.targets[bone], bone) for bone in sorted(bones) if bone in self.targets]
         return [
             (target, bone) for target, bone in pulling
-            if target.position is not None and self._pull_of(self._role_of(bone)) > 0.0
+            if target.position is not None and self._pull_of(bone) > 0.0
         ]  # fmt: skip
 
     # -- limbs ------------------------------------------------------------------------------------------------------
@@ -506,7 +565,7 @@ class _Body:
         pose = replace(pose, rotations=inside)
         used = np.ones(len(inside), int)
         errors = self._errors(pose)
-        missed = np.flatnonzero(~self._met(*errors))
+        missed = np.flatnonzero(~self._met(*errors, share=1.0))
         if self.method.finish and len(missed):
             pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits))
             errors = self._errors(pose)
@@ -515,7 +574,7 @@ class _Body:
     def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
         """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""
         known = self.figure.anatomy
-        fixed = self._gives("hips") == 0.0
+        fixed = self.method.gives("hips") == 0.0
         method = PinAndDrag(
             root="fixed" if fixed else "free", reference=pose[missed], deviations=self._deviations(), axes=known.axes,
             bends=known.bends, restarts=0, position_tolerance=self.method.position_tolerance,
@@ -527,29 +586,23 @@ class _Body:
         rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
         return replace(pose, rotations=rotations, translations=translations), solution.iterations
 
-    def _gives(self, part: str) -> float:
-        return 1.0 - float(np.clip(self.method.resist.get(part, 0.0), 0.0, 1.0))
-
     def _deviations(self) -> Array:
         """(J, 3) those of the anatomy, smaller where the trunk resists."""
-        figure, deviations = self.figure, np.array(self.figure.anatomy.deviations)
-        clavicles = [limb.before for limb in figure.limbs.values() if limb.before >= 0]
-        parts = {"hips": [figure.hips], "spine": figure.spine, "neck": figure.neck, "shoulder": clavicles}
-        for part, bones in parts.items():
-            deviations[list(bones)] *= self._gives(part)
+        deviations = np.array(self.figure.anatomy.deviations)
+        for part, bones in self.figure.trunk.items():
+            deviations[list(bones)] *= self.method.gives(part)
         return deviations
 
-    def _pulling(self, pose: Pose) -> list[Goal]:
+    def _pulling(self, pose: Pose) -> list[AnyGoal]:
         """The goals as far as they pull: of an end that does not, where the limb has brought it."""
         heads, turns = forward(self.skeleton, pose)
-        figure, found = self.figure, list[Goal]()
-        ends = {figure.chest, figure.head, *(limb.end for limb in figure.limbs.values())} - {figure.hips}
-        for goal in self.wanted:
+        figure, found = self.figure, list[AnyGoal]()
+        for goal, known in zip(self.wanted, self.known, strict=True):
             bone = self.skeleton.index(goal.bone)
             node = int(figure.nodes[figure.anchors[bone]])
-            if goal.position is not None and node in ends:
+            if known and isinstance(goal, Goal) and goal.position is not None and node in figure.ends:
                 here = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
-                goal = replace(goal, position=here + self._pull_of(self._role_of(node)) * (goal.position - here))
+                goal = replace(goal, position=here + self._pull_of(node) * (goal.position - here))
             found.append(goal)
         return found
 
@@ -557,7 +610,13 @@ class _Body:
         """Distances and angles (B, G) by which the goals are missed, as far as their weights want them."""
         heads, turns = forward(self.skeleton, pose)
         far, off = np.zeros((2, len(heads), len(self.goals)))
+        others = np.flatnonzero(np.logical_not(self.known))
+        if len(others):
+            goals = [self.wanted[number] for number in others.tolist()]
+            far[:, others], off[:, others] = PinAndDrag(limits=False).prepare(self.skeleton, pose, goals).missing()
         for number, goal in enumerate(self.wanted):
+            if not self.known[number] or not isinstance(goal, Goal):
+                continue
             bone = self.skeleton.index(goal.bone)
             if goal.position is not None:
                 here = heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
@@ -566,14 +625,27 @@ class _Body:
                 off[:, number] = rotation.angle_between(turns[:, bone], goal.rotation)
         return far, off
 
-    def _met(self, far: Array, off: Array) -> NDArray[np.bool_]:
-        return np.all((far <= self.tolerance) & (off <= self.method.rotation_tolerance), axis=-1)
+    def _met(self, far: Array, off: Array, share: float = 1.0) -> NDArray[np.bool_]:
+        """(B,) frames whose goals are met within a share of the tolerances."""
+        return np.all((far <= share * self.tolerance) & (off <= share * self.method.rotation_tolerance), axis=-1)
 
     def _solution(self, pose: Pose, far: Array, off: Array, used: NDArray[np.int64]) -> Solution:
         return Solution(
             self.skeleton, self.goals, pose, far, off, used, self._met(far, off), self.tolerance,
             self.method.rotation_tolerance, self.start, np.zeros(pose.rotations.shape[:-1], bool), self.method,
         ).reshape(self.batch_shape)  # fmt: skip
+
+
+def _in_space(goal: AnyGoal) -> TypeGuard[Goal]:
+    """Whether it is a whole position or rotation, or both, in armature space."""
+    if not isinstance(goal, Goal) or goal.relative_to is not None:
+        return False
+    return goal.position_axes is None and goal.rotation_axes is None
+
+
+def _share(weight: Array | float) -> Array:
+    """(..., 1) of the way to a target."""
+    return np.clip(np.asarray(weight, float), 0.0, 1.0)[..., None]
 
 
 def _lever(pulls: list[_Pull], pivot: Array) -> Array:

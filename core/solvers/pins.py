@@ -456,6 +456,11 @@ class Problem:
         """The pose, flat, where the last solve ended."""
         return self._pose_at(self.x)
 
+    def missing(self) -> tuple[Array, Array]:
+        """Position errors in armature units and rotation errors (B, G) of the goals where the last solve ended."""
+        lengths = self.rows.errors(self.links.place(self.x), np.arange(self.count)).lengths
+        return self.rows.errors_of_goals(lengths)
+
     def place_of(self, bone: str | int, point: Vector, heads: Array, turns: Array) -> Array:
         """Where a point of a bone is, from heads (J, 3) and turns (J, 4)."""
         number = self.skeleton.index(bone)

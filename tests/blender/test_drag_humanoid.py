@@ -1,4 +1,4 @@
-"""The drag tool by the humanoid method: it reaches, keeps pins, comes home, refuses what it cannot lead."""
+"""The drag tool by the humanoid method: it leads any part, keeps pins, comes home."""
 
 from typing import Any
 
@@ -61,11 +61,21 @@ def test_who_wins_is_none_of_its_business(rig: Any) -> None:
     assert (session.wins, session.manner) == ("PINS", "as a humanoid")
 
 
-def test_a_bone_that_the_method_has_no_target_for_is_refused(rig: Any) -> None:
-    before = contents()
-    with pytest.raises(RuntimeError, match=r'has no target for "upper_arm\.L"'):
-        bpy.ops.poise.drag(bone="upper_arm.L", shift=(0.0, 0.0, 0.1))
-    assert contents() == before
+@pytest.mark.parametrize("bone", ["upper_arm.L", "spine", "thigh.R"])
+def test_any_part_is_led_and_comes_home(rig: Any, bone: str) -> None:
+    feet, part = [world(rig, f"foot.{side}") for side in "LR"], world(rig, bone)
+    start = contents()["objects"]["rig"]["bones"]
+    session = Session(bpy.context, rig, [Grab("rig", bone, (0.0, 0.0, 0.0))])
+    for t in (0.5, 1.0, 0.5, 0.0):
+        way = t * np.array([0.02, -0.05, -0.06])
+        assert session.lead(way, NO_TURN).converged
+        np.testing.assert_allclose(world(rig, bone), part + way, atol=1e-3)
+        for side, place in zip("LR", feet, strict=True):
+            np.testing.assert_allclose(world(rig, f"foot.{side}"), place, atol=1e-3)
+    now = contents()["objects"]["rig"]["bones"]
+    for name, channels in start.items():
+        np.testing.assert_allclose(np.concatenate(now[name]), np.concatenate(channels), atol=2e-4)
+    session.give_back()
 
 
 def test_pull_resist_and_reach_of_the_panel_are_heeded(rig: Any) -> None:

@@ -79,9 +79,30 @@ def test_a_bone_that_is_no_target_is_refused_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_walk(make_armature())
-    code, _ = solved(tmp_path, capsys, {"bone": "upper_arm.R", "position": [0, 0, 1]})
-    assert code == 2
-    assert not (tmp_path / "after.blend").exists()
+    for goal in (
+        {"bone": "upper_arm.R", "position": [0, 0, 1]},
+        {"bone": "head", "look_at": [1, -1, 1]},
+        {"bone": "hand.R", "position": [0, 0, 0.1], "relative_to": "head"},
+    ):
+        code, _ = solved(tmp_path, capsys, goal, finish=False)
+        assert code == 2
+        assert not (tmp_path / "after.blend").exists()
+
+
+def test_a_job_has_goals_of_all_kinds_for_any_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_walk(make_armature())
+    feet = [{"bone": foot, "pin": ["position"]} for foot in ("foot.L", "foot.R")]
+    hand = {"bone": "hand.L", "position": [0.4, -0.35, 1.2]}
+    look = {"bone": "head", "look_at": [0.4, -1.0, 1.2], "axis": "Z"}
+    apart = {"bone": "hand.R", "distance": 0.25, "to": "hand.L"}
+    clavicle = {"role": "upper_arm.R", "position": [-0.15, -0.05, 1.4]}
+    code, report = solved(tmp_path, capsys, *feet, hand, look, apart, clavicle)
+    assert (code, report["method"], report["converged_frames"]) == (0, "humanoid", 20), report
+    assert [goal["kind"] for goal in report["goals"][2:]] == ["drag", "look_at", "distance", "drag"]
+    rig = bpy.data.objects["rig"]
+    bpy.context.scene.frame_set(7)
+    assert np.linalg.norm(world(rig, "hand.R") - world(rig, "hand.L")) == pytest.approx(0.25, abs=1e-3)
+    np.testing.assert_allclose(world(rig, "upper_arm.R"), clavicle["position"], atol=1e-3)
 
 
 @pytest.mark.parametrize("file", ["named_mixamo_cm.blend", "odd_random_rolls_apose.blend"])

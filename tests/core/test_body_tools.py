@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core import CoreError, Humanoid, Pose, Skeleton, forward, rotation, solve
+from core import CoreError, Humanoid, Pose, Skeleton, Solution, forward, rotation, solve
 from core.humanoid import find_roles
 from core.humanoid.corrections import correct_roles
-from core.humanoid.gaze import look_at
+from core.humanoid.gaze import gaze_at, look_at
 from core.humanoid.grip import pose_fingers
 from core.humanoid.ground import Plane, find_palm, find_sole, lay_hands, plant_feet
 from core.humanoid.mirror import counterparts, mirror_pose
@@ -108,6 +108,27 @@ def test_a_mirrored_pose_is_the_mirror_image_and_twice_is_none(named: bool) -> N
     np.testing.assert_allclose(before[feet].mean(axis=0)[:2], after[feet].mean(axis=0)[:2], atol=1e-9)
     again = mirror_pose(skeleton, roles, mirror_pose(skeleton, roles, pose))
     assert rotation.angle_between(again.rotations, pose.rotations).max() < 1e-7
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+def test_sizes_of_bones_are_mirrored_with_the_pose(rolled: bool) -> None:
+    rng = np.random.default_rng(16)
+    skeleton, roles = body(rng=rng if rolled else None)
+    pose = random_pose(skeleton, rng, spread=0.2)
+    scales, index = np.ones((len(skeleton), 3)), skeleton.index
+    scales[index("upper_arm.L")] = (1.0, 1.5, 1.0) if rolled else (1.2, 1.5, 0.8)  # across an arm no roll is said
+    scales[index("shin.R")], scales[index("head")] = 0.7, 1.3
+    pose = Pose(pose.rotations, pose.translations, scales)
+    mirrored = mirror_pose(skeleton, roles, pose)
+    np.testing.assert_allclose(mirrored.scales[index("upper_arm.R")], scales[index("upper_arm.L")], atol=1e-9)
+    np.testing.assert_allclose(mirrored.scales[index("shin.L")], 0.7, atol=1e-9)
+    np.testing.assert_allclose(mirrored.scales[index("head")], 1.3, atol=1e-9)
+    for bone in ("upper_arm.L", "shin.R"):
+        np.testing.assert_allclose(mirrored.scales[index(bone)], 1.0, atol=1e-9)
+    assert np.array_equal(mirror_pose(skeleton, roles, pose, "R").scales[index("shin.R")], scales[index("shin.R")])
+    again = mirror_pose(skeleton, roles, mirrored)
+    np.testing.assert_allclose(again.scales, scales, atol=1e-9)
+    assert mirror_pose(skeleton, roles, Pose(pose.rotations, pose.translations)).scales is None
 
 
 @pytest.mark.parametrize("model", ["L", "R"])
@@ -251,6 +272,51 @@ def test_what_a_body_lacks_is_named() -> None:
     chain = skeleton_of([("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2))])
     with pytest.raises(CoreError, match="No humanoid body"):
         take_posture(chain, find_roles(chain), Pose.rest(chain), "T")
+
+
+def test_a_look_that_neck_and_eyes_do_not_reach_is_a_goal_that_is_missed() -> None:
+    for rows, bone in ((STRAIGHT, "head"), ([*STRAIGHT, *EYES], "eye.L")):
+        skeleton, roles = body(rows, np.random.default_rng(15))
+        seen, unseen = (
+            gaze_at(skeleton, roles, Pose.rest(skeleton), np.array(target))
+            for target in ((0.8, -1.0, 1.4), (0.3, 2.0, 1.65))
+        )
+        assert isinstance(seen, Solution)
+        assert isinstance(unseen, Solution)
+        assert seen.converged
+        assert seen.explain() == []
+        assert np.array_equal(
+            seen.pose.rotations,
+            look_at(skeleton, roles, Pose.rest(skeleton), np.array((0.8, -1.0, 1.4))).rotations,
+        )
+        (sentence, *_) = unseen.explain()
+        assert sentence.startswith(f"{bone} is turned ")
+        assert "neck and head go no further than 80 degrees aside" in sentence
+    assert isinstance(gaze_at(skeleton, roles, Pose.rest(skeleton), np.ones(3), 0.5, 0.5), Pose)
+
+
+@pytest.mark.parametrize("chest", ["said", "found"])
+def test_arms_and_legs_that_are_swapped_in_a_mapping_are_refused(chest: str) -> None:
+    skeleton, roles = body()
+    other = dict(zip(("thigh", "shin", "foot", "upper_arm", "forearm", "hand"),
+                     ("upper_arm", "forearm", "hand", "thigh", "shin", "foot"), strict=True))  # fmt: skip
+    limbs = {skeleton.index(f"{part}.{side}"): f"{role}.{side}" for part, role in other.items() for side in "LR"}
+    trunk = {skeleton.index(name): "spine" for name in ("spine", "chest")} if chest == "said" else {}
+    with pytest.raises(CoreError, match=r'"upper_arm.L" cannot be "thigh.L": it hangs on "chest".* swapped'):
+        correct_roles(skeleton, roles, {skeleton.index("hips"): "hips", **trunk, **limbs})
+    right = {bone: skeleton.names[bone] for bone in limbs}
+    assert correct_roles(skeleton, roles, right).bones == roles.bones
+
+
+def test_odd_trees_that_are_whole_may_be_mapped() -> None:
+    # legs that hang on what hangs on the chest, the root: hips come last
+    rows = [("chest", None, (0, 0, 1.25), (0, 0, 1.06)), ("spine", "chest", (0, 0, 1.06), (0, 0, 0.95)),
+            ("hips", "spine", (0, 0, 0.95), (0, 0, 0.9))]  # fmt: skip
+    rows += [row for row in STRAIGHT if row[0] not in ("chest", "spine", "hips")]
+    skeleton = skeleton_of(rows)
+    said = {bone: name.replace("clavicle", "shoulder") for bone, name in enumerate(skeleton.names)}
+    said[skeleton.index("chest")] = "spine"
+    assert correct_roles(skeleton, find_roles(skeleton), said).bone("thigh.L") == skeleton.index("thigh.L")
 
 
 def test_said_parts_make_a_body_where_none_was_found() -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import CoreError, Goal, Humanoid, Pose, Skeleton, forward, rotation, solve
+from core import CoreError, Distance, Goal, Humanoid, LookAt, Pose, Skeleton, forward, rotation, solve
 from core.humanoid.anatomy import anatomy
 from core.limits import EulerBox
 from tests.core.figures import FIGURE, random_pose, skeleton_of
@@ -188,12 +188,15 @@ def test_limits_of_the_user_hold_and_the_rest_is_finished_by_pins() -> None:
         ([Goal("upper_arm.L", np.zeros(3))], 'no target for "upper_arm.L"'),
         ([Goal("hand.L", np.zeros(3)), Goal("hand.L", np.ones(3))], "Two goals"),
         ([Goal("hand.L", np.zeros(3), relative_to="head")], "in space"),
+        ([LookAt("head", np.ones(3))], "in space"),
+        ([Goal("hand.L", np.zeros(3), position_axes=np.array([0.0, 0.0, 1.0]))], "in space"),
+        ([Goal("hand.L", velocity=np.ones(3))], "no velocities"),
         ([Goal("hnad.L", np.zeros(3))], "did you mean"),
     ],
 )
 def test_what_it_has_no_use_for_is_refused(figure: Skeleton, goals: list[Goal], why: str) -> None:
     with pytest.raises(CoreError, match=why):
-        solve(figure, Pose.rest(figure), goals, Humanoid())
+        solve(figure, Pose.rest(figure), goals, ALONE)
 
 
 @pytest.mark.parametrize("setting", ["pull", "resist", "swivel"])
@@ -223,3 +226,75 @@ def test_what_does_not_pull_and_what_resists_stays_when_goals_are_finished(figur
     stiff = solve(figure, rest, [far], Humanoid(resist={"spine": 1.0, "shoulder": 1.0}))
     still = [figure.index(bone) for bone in ("spine", "chest", "clavicle.L", "clavicle.R")]
     assert turned(stiff.pose, rest)[still].max() < 0.1
+
+
+@pytest.mark.parametrize("held", [(), ("foot.L", "foot.R", "hand.L")])
+@pytest.mark.parametrize("bone", ["spine", "neck", "clavicle.L", "upper_arm.L", "thigh.R", "forearm.R"])
+def test_targets_of_any_part_are_met_alone_and_with_hands_and_feet(
+    figure: Skeleton, bone: str, held: tuple[str, ...]
+) -> None:
+    relaxed = anatomy(figure).reference
+    way = 0.06 * np.array([[0.3, -0.8, -0.5], [0.5, 0.5, -0.7], [-0.4, -0.9, -0.1]])
+    turn = rotation.exp(np.array([0.1, -0.2, 0.15]))
+    heads, turns = forward(figure, relaxed)
+    index = figure.index(bone)
+    wanted = rotation.mul(turn, turns[index]) if not held else None  # which a held hand or foot may forbid
+    goals = [Goal(bone, heads[index] + way, wanted), *six_points(figure, relaxed, held)]
+    solution = solve(figure, relaxed, goals, Humanoid())
+    assert solution.converged.all(), solution.explain()
+    np.testing.assert_allclose(place(figure, solution.pose, bone), goals[0].position, atol=0.2 * MILLIMETRE)
+    for frame in range(len(way)):  # an answer is a frame's own
+        alone = solve(figure, relaxed, [goal.at((frame,), (len(way),)) for goal in goals], Humanoid()).pose
+        assert turned(alone, solution.pose[frame]).max() < 0.01
+
+
+def test_looks_distances_and_places_beside_other_bones_are_met_with_hands_and_feet(figure: Skeleton) -> None:
+    relaxed = anatomy(figure).reference
+    hand = Goal("hand.L", place(figure, relaxed, "hand.L") + np.array([0.0, -0.3, 0.2]))
+    feet = six_points(figure, relaxed, ("foot.L", "foot.R"))
+    look = LookAt("head", np.array([0.4, -1.5, 1.2]), axis=rotation.rotate(
+        rotation.inv(forward(figure, relaxed)[1][figure.index("head")]), np.array([0.0, -1.0, 0.0])))  # fmt: skip
+    apart = Distance("hand.R", "hand.L", 0.3)
+    beside = Goal("hand.R", np.array([0.05, 0.1, -0.1]), relative_to="head")
+    level = Goal("hand.R", np.array([0.0, 0.0, 1.3]), position_axes=np.array([0.0, 0.0, 1.0]))
+    for more in ([look], [apart], [beside], [level], [look, apart]):
+        solution = solve(figure, relaxed, [hand, *feet, *more], Humanoid())
+        assert solution.converged, solution.explain()
+        hands = [place(figure, solution.pose, f"hand.{side}") for side in "LR"]
+        np.testing.assert_allclose(hands[0], hand.position, atol=0.2 * MILLIMETRE)
+        if apart in more:
+            assert np.linalg.norm(hands[1] - hands[0]) == pytest.approx(0.3, abs=0.2 * MILLIMETRE)
+        if more == [level]:
+            assert hands[1][2] == pytest.approx(1.3, abs=0.2 * MILLIMETRE)
+
+
+def test_a_drag_leads_what_closed_forms_do_not_know_and_comes_home(figure: Skeleton) -> None:
+    relaxed = anatomy(figure).reference
+    start = place(figure, relaxed, "upper_arm.L")
+    look = LookAt("head", np.array([0.4, -1.5, 1.2]))
+    goals = [Goal("upper_arm.L", start), *six_points(figure, relaxed, ("foot.L", "foot.R"))]
+    drag = Humanoid().prepare(figure, relaxed, goals)
+    t = np.linspace(0.0, 2.0 * np.pi, 9)
+    poses = []
+    for way in 0.05 * np.stack([np.sin(t), np.cos(t) - 1.0, -np.sin(0.5 * t)], axis=-1):
+        drag.move(0, start + way)
+        solution = drag.solve()
+        assert solution.converged
+        poses.append(solution.pose)
+    assert turned(poses[-1], relaxed).max() < 0.01
+    with pytest.raises(CoreError, match="no position to move"):
+        Humanoid().prepare(figure, relaxed, [look]).move(0, start)
+
+
+def test_settings_that_leave_the_body_behind_are_said_to_be_why(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    goals = [*six_points(figure, rest, ("foot.L", "foot.R")),
+             Goal("hand.L", place(figure, rest, "hand.L") + np.array([0.2, -0.4, -0.6]))]  # fmt: skip
+    loose = solve(figure, rest, goals, Humanoid(pull={"hand.L": 0.0}))
+    assert loose.reasons(2) == ["its pull of 0 leaves the body behind", "fully stretched from upper_arm.L"]
+    feet = solve(figure, rest, [Goal("hips", place(figure, rest, "hips") + 0.3), *goals[:2]], Humanoid(pull=0.0))
+    assert feet.reasons(1)[0] == "its pull of 0 leaves the body behind"
+    assert not any("comes first" in reason or "other way" in reason for reason in feet.reasons(1))
+    held = solve(figure, rest, goals, Humanoid(resist={"hips": 1.0, "spine": 1.0}))
+    assert held.reasons(2)[:2] == ["hips resist with 1", "spine resists with 1"]
+    assert solve(figure, rest, goals, Humanoid()).explain() == []
