@@ -43,18 +43,6 @@ for _row, _column, _terms in (
     for _p, _q, _factor in _terms:
         _OUTER_TO_MATRIX[4 * _p + _q, 3 * _row + _column] += _factor
 
-# and back: four times the outer product is a linear map of the matrix, and 1 more on the diagonal
-_MATRIX_TO_OUTER: Final[Array] = np.zeros((9, 16))
-_OUTER_OF_NONE: Final[Array] = np.eye(4).ravel()
-for _p in range(4):
-    for _axis in range(3):
-        _MATRIX_TO_OUTER[4 * _axis, 5 * _p] = 1.0 if _p in (0, 1 + _axis) else -1.0
-for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-    for _entry in (_i + 1, 4 * (_i + 1)):  # w and the axis: the antisymmetric part
-        _MATRIX_TO_OUTER[3 * _k + _j, _entry], _MATRIX_TO_OUTER[3 * _j + _k, _entry] = 1.0, -1.0
-    for _entry in (4 * (_j + 1) + _k + 1, 4 * (_k + 1) + _j + 1):  # two axes: the symmetric part
-        _MATRIX_TO_OUTER[[3 * _k + _j, 3 * _j + _k], _entry] = 1.0
-
 # cross-product matrix as a linear map: skew(v) = (v @ SKEW).reshape(3, 3), skew(v) w = v x w
 _SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
@@ -169,7 +157,14 @@ def to_matrix(q: ArrayLike) -> Array:
 def from_matrix(matrices: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) to unit quaternions with w >= 0 (Shepperd: the largest of four pivots)."""
     m = np.asarray(matrices, float)
-    rows = (m.reshape(-1, 9) @ _MATRIX_TO_OUTER + _OUTER_OF_NONE).reshape(-1, 4, 4)
+    flat = m.reshape(-1, 3, 3)
+    x, y, z = flat[:, 0, 0], flat[:, 1, 1], flat[:, 2, 2]
+    rows = np.empty((len(flat), 4, 4))
+    rows[:, 0, 0], rows[:, 1, 1] = 1 + x + y + z, 1 + x - y - z
+    rows[:, 2, 2], rows[:, 3, 3] = 1 - x + y - z, 1 - x - y + z
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        rows[:, 0, i + 1] = rows[:, i + 1, 0] = flat[:, k, j] - flat[:, j, k]
+        rows[:, j + 1, k + 1] = rows[:, k + 1, j + 1] = flat[:, k, j] + flat[:, j, k]
     pivot = np.argmax(np.diagonal(rows, axis1=1, axis2=2), axis=-1)
     return positive(normalize(rows[np.arange(len(rows)), pivot].reshape(*m.shape[:-2], 4)))
 
