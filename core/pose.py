@@ -153,26 +153,22 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
     moved = skeleton.offsets + np.where(
         skeleton.local_location[:, None], (rest @ location[..., None])[..., 0], location
     )
-    parents = skeleton.parents
-    # without scale all ways to inherit it are one; a driven bone may bring scale in
-    full = np.array([mode == "FULL" for mode in skeleton.inherit_scale]) | (not scaled and not driven.any())
-    plain = skeleton.inherit_rotation & full & ~driven
-    result = np.empty((*own.shape[:-3], len(skeleton), 3, 4))
-    for depth, level in enumerate(skeleton.levels):
+    local = np.concatenate([turned, moved[..., None]], axis=-1)
+    result = np.empty_like(local)
+    for depth, (simple, above, others, given) in enumerate(skeleton.descents[scaled]):
         if depth == 0:
-            result[..., level, :, :3] = turned[..., level, :, :]
-            result[..., level, :, 3:] = moved[..., level, :, None]
+            roots = skeleton.levels[0]
+            result[..., roots, :, :] = local[..., roots, :, :]
         else:
-            simple = level[plain[level]]
-            base = result[..., parents[simple], :, :]
-            result[..., simple, :, :3] = base[..., :3] @ turned[..., simple, :, :]
-            result[..., simple, :, 3:] = base[..., :3] @ moved[..., simple, :, None] + base[..., 3:]
-            for bone in level[~plain[level] & ~driven[level]]:
-                base = result[..., parents[bone], :, :]
+            base = result.take(above, axis=-3)
+            frames = base[..., :3] @ local.take(simple, axis=-3)
+            frames[..., 3] += base[..., 3]
+            result[..., simple, :, :] = frames
+            for bone in others:
+                base = result[..., skeleton.parents[bone], :, :]
                 parent = base[..., :3]
                 result[..., bone, :, :3] = _inherit(skeleton, int(bone), parent, rest[bone], own[..., bone, :, :])
                 result[..., bone, :, 3:] = parent @ moved[..., bone, :, None] + base[..., 3:]
-        given = level[driven[level]]
         if len(given) and pose.driven_matrices is not None:
             result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
     return result

@@ -195,6 +195,24 @@ class Skeleton:
         return tuple(np.flatnonzero(depth == level) for level in range(depth.max() + 1))
 
     @cached_property
+    def descents(self) -> tuple[tuple[tuple[Indices, Indices, Indices, Indices], ...], ...]:
+        """By level, for poses without scales and for those with some: bones that take their parent's whole frame, these
+        parents, bones that take a part of it, and driven ones.
+        """
+        whole = np.array([mode == "FULL" for mode in self.inherit_scale])
+        # without scale all ways to inherit it are one; a driven bone may bring scale in
+        kinds = (whole if self.driven.any() else np.ones(len(self), bool), whole)
+        plain = [self.inherit_rotation & kind & ~self.driven for kind in kinds]
+        return tuple(
+            tuple(
+                (level[simple[level]], self.parents[level[simple[level]]],
+                 level[~simple[level] & ~self.driven[level]], level[self.driven[level]])
+                for level in self.levels
+            )
+            for simple in plain
+        )  # fmt: skip
+
+    @cached_property
     def rest_matrices(self) -> Array:
         """Rest frames in armature space, (J, 3, 4)."""
         result = np.concatenate([self.rest_bases, self.offsets[..., None]], axis=-1)

@@ -52,6 +52,25 @@ class _Share:
     share: float
 
 
+@dataclass(frozen=True, eq=False)
+class _Hanging:
+    """What n bones hang on: parents (n,); the rest frames (n, 4) of those that do not go with them, if there are some.
+
+    All that a frame needs is made once: it has to cost little.
+    """
+
+    parents: NDArray[np.int64]
+    kept: tuple[NDArray[np.bool_], Array] | None
+    rest: Array
+
+    def base(self, stand: Array) -> Array:
+        """Frames (..., n, 4) of the bones without their own rotations, from those that all bones stand in."""
+        above = stand.take(self.parents, axis=-2)
+        if self.kept is not None:
+            above = np.where(self.kept[0], above, self.kept[1])
+        return rotation.mul(above, self.rest)
+
+
 class Actor:
     """A humanoid skeleton that takes readings. Raises CoreError where there is no human body."""
 
@@ -71,14 +90,15 @@ class Actor:
         shares = list(self._find_shares())
         self.parts: tuple[int, ...] = tuple(share.bone for share in shares)  # also those that cannot be turned
         self._shares = [share for share in shares if skeleton.movable[share.bone]]
-        self._after = rotation.inv(self.anatomy.axes)
         self._places = [share.bone for share in self._shares]
+        self._after = rotation.inv(self.anatomy.axes)[self._places]
         self._starts = np.array([share.start for share in self._shares])
         self._stops = np.array([share.end for share in self._shares])
         self._amounts = np.array([share.share for share in self._shares])
         self._between = np.flatnonzero((self._amounts > 0.0) & (self._amounts < 1.0))
         self.bones: list[int] = sorted(self._places)
-        self._still = self._carriers()
+        self._still = [(bone, self._hanging(bone)) for bone in self._carriers()]
+        self._hung = self._hanging(self._places)
         self.root = self._find_root()
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
         thighs = [self.roles.bone(f"thigh.{side}") for side in SIDES]
@@ -133,19 +153,19 @@ class Actor:
                 rotations[..., starts, :], rotations[..., stops, :], self._amounts[self._between]
             )
         places = self._places
-        frames = rotation.mul(rotation.mul(self._heading, wanted), self._after[places])
+        frames = rotation.mul(rotation.mul(self._heading, wanted), self._after)
         shape = np.broadcast_shapes(rotations.shape[:-2], present.batch_shape)
         own = np.broadcast_to(present.rotations, (*shape, len(self.skeleton), 4)).copy()
         stand = np.empty((*shape, len(self.skeleton) + 1, 4))  # of the bones, and last of what a root hangs on
         stand[..., -1, :] = rotation.IDENTITY
         stand[..., places, :] = frames
         driven = present.driven_matrices
-        for bone in self._still:
+        for bone, hanging in self._still:
             if self.skeleton.driven[bone] and driven is not None:
                 stand[..., bone, :] = frame_rotations(driven[..., bone, :, :3])
             else:
-                stand[..., bone, :] = rotation.mul(self._base(stand, bone), own[..., bone, :])
-        own[..., places, :] = rotation.mul(rotation.inv(self._base(stand, places)), frames)
+                stand[..., bone, :] = rotation.mul(hanging.base(stand), own[..., bone, :])
+        own[..., places, :] = rotation.mul(rotation.inv(self._hung.base(stand)), frames)
         if self.limits:
             own = clamp_rotations(self.limits, own)[0]
         others = (
@@ -154,12 +174,11 @@ class Actor:
         )
         return Pose.trusted(rotation.normalize(own), *others)  # pyright: ignore[reportArgumentType]
 
-    def _base(self, stand: Array, bones: int | list[int]) -> Array:
-        """Frames (..., n, 4) of bones without their own rotations, from those that all bones stand in."""
-        parents = self.skeleton.parents[bones]
-        inherits = (self.skeleton.inherit_rotation[bones] | (parents < 0))[..., None]
-        above = np.where(inherits, stand[..., parents, :], self._rest[parents])
-        return rotation.mul(above, self.skeleton.rest_rotations[bones])
+    def _hanging(self, bones: int | list[int]) -> "_Hanging":
+        skeleton, parents = self.skeleton, self.skeleton.parents[bones]
+        inherits = (skeleton.inherit_rotation[bones] | (parents < 0))[..., None]
+        kept = None if inherits.all() else (inherits, self._rest[parents])
+        return _Hanging(parents, kept, skeleton.rest_rotations[bones])
 
     def scale_of(self, reading: Reading) -> float:
         """Armature units for a metre of the figure: by the length of the legs."""

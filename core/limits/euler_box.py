@@ -145,10 +145,8 @@ class EulerBox:
 
     def _turns(self, angles: Array) -> Array:
         """Matrices of angles (..., k, 3), first, second, third."""
-        first, second, third = (
-            rotation.to_matrix(rotation.exp(angles[..., step, None] * self._permutation[:, step])) for step in range(3)
-        )
-        return third @ second @ first
+        turns = rotation.to_matrix(rotation.exp(angles[..., None] * self._permutation))  # (..., k, 3, 3, 3)
+        return turns[..., 2, :, :] @ turns[..., 1, :, :] @ turns[..., 0, :, :]
 
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[self._axes[index, coordinate]]
