@@ -44,9 +44,8 @@ def main() -> int:
     rig, count = walker(options.frames or FRAMES), options.frames or FRAMES
     poise, blender = fastest(lambda: bake(rig), lambda: nla_bake(rig))
     speed, blender_speed = count / poise, count / blender
-    ratio = f"nla.bake {blender_speed:.0f}, {speed / blender_speed:.1f} times as fast"
-    speeds = f"{speed:.0f} frames a second of processor time, {ratio}"
-    print(f"{bpy.app.version_string}: {speeds}")
+    speeds = f"{speed:.0f}, nla.bake {blender_speed:.0f}, {speed / blender_speed:.1f} times as fast"
+    print(f"{bpy.app.version_string}, frames a second of processor time: {speeds}")
     count, peaks = options.frames or LONG, {}
     with TemporaryDirectory() as folder:
         _measured("make", count, folder)

@@ -454,12 +454,15 @@ def _write(curve: Any, channel: _Channel) -> None:
     """Replace the keys between the first and the last frame by those of the channel."""
     points, frames = curve.keyframe_points, channel.frames
     times = read_keys(points, ("co",))["co"][:, 0]
-    before, after = times < frames[0] - SAME_FRAME, times > frames[-1] + SAME_FRAME
-    outside = bool(before.any() or after.any())
+    first_inside, last_inside = frames[0] - SAME_FRAME, frames[-1] + SAME_FRAME
+    outside = len(times) > 0 and bool(times[0] < first_inside or times[-1] > last_inside)  # they are in order
     old = read_keys(points, KEY) if outside else read_segments(points)
     merged = _fresh_keys(times, old, channel)
-    held = {name: np.full(len(frames), channel.handles is not None) for name in HANDLES}
+    held: dict[str, NDArray[np.bool_]] = {}
+    if outside or channel.handles is not None:
+        held = {name: np.full(len(frames), channel.handles is not None) for name in HANDLES}
     if outside:
+        before, after = times < first_inside, times > last_inside
         fresh = blank_keys(merged["co"]) | merged
         first, last = join(old, fresh, before, after)
         held["handle_left"][0] |= first
@@ -483,5 +486,7 @@ def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
         return fresh | {name: values[:, None].copy() for name, values in types.items()}
     if not len(times):
         return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
+    if np.array_equal(times, frames):
+        return fresh | {name: old[name] for name in SEGMENT if name in old}
     segment = np.maximum(np.searchsorted(times, frames + SAME_FRAME, side="right") - 1, 0)
     return fresh | {name: old[name][segment] for name in SEGMENT if name in old}

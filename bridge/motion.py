@@ -188,6 +188,8 @@ def _evaluate(curve: Any, frames: Array) -> Array:
     keys = np.empty((len(points), 2), np.float32)
     points.foreach_get("co", keys.ravel())
     times = keys[:, 0]
+    if not len(curve.modifiers) and np.array_equal(times, frames):
+        return keys[:, 1].astype(float)
     if len(curve.modifiers) or not len(times) or np.any(np.diff(times) <= SAME_FRAME):
         return np.array(list(map(curve.evaluate, frames.tolist())))
     at = np.minimum(np.searchsorted(times, frames), len(times) - 1)
