@@ -84,6 +84,7 @@ class _Placed(_Frames):
     costs: Array  # (L, B)
     own: Array  # (3, 3, limited, B) own rotations
     values: Array  # (K, B) coordinates
+    room: Array  # (K, B) from them to the nearer bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +110,12 @@ class _End(_Frames):
     lengths: Array
     costs: Array
     own: Array
-    values: Array
+    room: Array
     active: Flags | None
 
     @classmethod
     def of(cls, at: _Placed, state: _State | None) -> Self:
-        return cls(at.x, at.lengths, at.costs, at.own, at.values, None if state is None else state.active)
+        return cls(at.x, at.lengths, at.costs, at.own, at.room, None if state is None else state.active)
 
 
 @dataclass(frozen=True)
@@ -396,7 +397,8 @@ class FramesSolver:
             points += times(frames.take(tree.point_nodes, axis=2), given.arms)
         own = product(given.base, turns.take(self.problem.limit_rows.member, axis=2))
         values = self._coordinates(given, own)
-        return _Placed(x, rate, frames, heads, points, *self._errors(given, frames, points), own, values)
+        room = np.minimum(values - given.lower, given.upper - values)
+        return _Placed(x, rate, frames, heads, points, *self._errors(given, frames, points), own, values, room)
 
     def _coordinates(self, given: _Given, own: Array) -> Array:
         """Own rotations (3, 3, limited, B), turned back from E, in place; their limit coordinates (K, B)."""
@@ -513,21 +515,16 @@ class FramesSolver:
         length = np.sqrt(squares(step))
         step *= numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP)
         there = self.place(given, at.x + step)
-        changed |= self._beyond(given, there, numbers.LIMIT_SLACK) & ~state.active
+        changed |= (there.room < -numbers.LIMIT_SLACK) & ~state.active
         changed &= state.rounds < numbers.ACTIVE_SET_ROUNDS - 1
         return there, changed
 
     # -- limits -----------------------------------------------------------------------------------------------------
 
-    def _beyond(self, given: _Given, at: "_Placed | _End", slack: Array | float) -> Flags:
-        """(K, B) which coordinates are out of their bounds by more than `slack`."""
-        return (at.values < given.lower - slack) | (at.values > given.upper + slack)
-
     def _begin(self, given: _Given, at: _Placed, active: Flags) -> Flags:
         """As `LinearLimits.begin`."""
-        near = self._beyond(given, at, -numbers.LIMIT_NEAR)
         locked = given.upper - given.lower < numbers.LIMIT_SLACK
-        return (active & near) | self._beyond(given, at, numbers.LIMIT_SLACK) | locked
+        return (active & (at.room < numbers.LIMIT_NEAR)) | (at.room < -numbers.LIMIT_SLACK) | locked
 
     def _hold(
         self, given: _Given, at: _Placed, jacobian: list[Array], home: Array, gain: Array, active: Flags
@@ -602,7 +599,7 @@ class FramesSolver:
 
     def _brought_in(self, given: _Given, at: "_Placed | _End", slack: Array | float) -> tuple[Indices, _Placed] | None:
         """Frames with joints that are outside their limits by more than `slack`, with these brought in."""
-        beyond = self._beyond(given, at, slack)
+        beyond = at.room < -slack
         frames = np.flatnonzero(beyond.any(axis=0))
         if not len(frames):
             return None

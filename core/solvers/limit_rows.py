@@ -35,11 +35,12 @@ class LimitRows:
         self.members = [np.array([joints[bone] for bone in group.bones.tolist()], int) for group in groups]
         self.member = np.concatenate(self.members) if groups else np.zeros(0, int)
         bones = np.concatenate([group.bones for group in groups]) if groups else np.zeros(0, int)
-        self.base = to_matrix(reference[:, bones])
+        frames = len(reference)
+        base = to_matrix(reference[: 1 if reference.strides[0] == 0 else frames, bones])  # often all have the same
         self.axes: Array | None = None if axes is None else to_matrix(axes[bones])
         if self.axes is not None:
-            self.base = self.base @ self.axes
-        frames = len(reference)
+            base = base @ self.axes
+        self.base = np.broadcast_to(base, (frames, *base.shape[1:]))
         empty = np.zeros((frames, 0))
 
         def by_frame(bounds: list[Array]) -> Array:

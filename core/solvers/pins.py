@@ -195,7 +195,10 @@ class Problem:
         self._prepare_limits()
         self._prepare_prior()
         self._prepare_levels()
-        self.x = self._state_of(self.start)
+        self._joint_references = self.reference.rotations[:, self._joint_bones]
+        self._root_references = self.reference.translations[:, self._root_bones]
+        first = self.start[:1] if self.same_pose else self.start
+        self.x = np.repeat(self._state_of(first), self.count // len(first.rotations), axis=0)
         self.links = self._fit_one() if self.same_pose else self._fit(self.x)
         self._vector = self.x[0]
         self._missed = np.zeros(self.count, bool)
@@ -266,12 +269,9 @@ class Problem:
         if groups and method.limits is True:
             given = self.start.rotations
             one = self.same_pose and all(group.lower.ndim == 2 for group in groups)
-            rotations, brought_in = clamp_rotations(tuple(groups), given[:1] if one else given)
-            rotations, self.brought_in = (
-                np.broadcast_to(rotations, given.shape),
-                np.broadcast_to(brought_in, given.shape[:-1]),
-            )
-            self.start = replace(self.start, rotations=rotations)
+            inside, brought_in = clamp_rotations(tuple(groups), given[:1] if one else given)
+            self.brought_in = np.broadcast_to(brought_in, given.shape[:-1])
+            self.start = replace(self.start, rotations=np.broadcast_to(inside, given.shape))
         softness = float(numbers.LIMIT_SOFTNESS) if method.limits == "soft" else 0.0
         self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
 
@@ -403,17 +403,19 @@ class Problem:
     # -- state and pose ---------------------------------------------------------------------------------------------
 
     def _state_of(self, pose: Pose) -> Array:
-        self._joint_references = self.reference.rotations[:, self._joint_bones]
-        self._root_references = self.reference.translations[:, self._root_bones]
-        turns = rotation.log(rotation.mul(rotation.inv(self._joint_references), pose.rotations[:, self._joint_bones]))
+        """x (n, D) of a flat pose of the first n frames."""
+        count = len(pose.rotations)
+        references = rotation.inv(self._joint_references[:count])
+        turns = rotation.log(rotation.mul(references, pose.rotations[:, self._joint_bones]))
         if self._axes is not None:
             turns = rotation.rotate(rotation.inv(self._axes), turns)
-        shifts = (pose.translations[:, self._root_bones] - self._root_references) / self.unit
-        parts = [turns.reshape(self.count, -1), shifts.reshape(self.count, -1)]
+        shifts = (pose.translations[:, self._root_bones] - self._root_references[:count]) / self.unit
+        parts = [turns.reshape(count, -1), shifts.reshape(count, -1)]
         if len(self._long_bones):
             assert pose.scales is not None
             assert self.reference.scales is not None
-            parts.append(np.log(pose.scales[:, self._long_bones, 1] / self.reference.scales[:, self._long_bones, 1]))
+            references = self.reference.scales[:count, self._long_bones, 1]
+            parts.append(np.log(pose.scales[:, self._long_bones, 1] / references))
         return np.concatenate(parts, axis=1)
 
     def _bends(self) -> Array | None:
