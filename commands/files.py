@@ -132,14 +132,32 @@ def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
             if blend is not None:
                 part = _part(blend, undo)
                 bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
+                if not is_blend(part):
+                    raise OSError(f'Blender could not write "{blend}"; is the disk full?')
                 ready.append((part, blend.resolve()))
             for path, text in streams.items():
                 with path.open("w", encoding="utf-8") as stream:
                     stream.write(text)
             for part, path in ready:
                 part.replace(path)
-        except (OSError, RuntimeError) as error:  # Blender reports a file that it cannot write as RuntimeError
+        except RuntimeError as error:  # Blender reports so what it could not write, with a reason that may be any
+            raise CoreError(f'Nothing is written: Blender could not write "{blend}"; is the disk full?') from error
+        except OSError as error:
             raise CoreError(f"Nothing is written: {error}") from error
+
+
+def is_blend(path: Path) -> bool:
+    """Whether a file is a whole .blend file.
+
+    Blender does not always say that a disk is full (4.5 with compression, 5.2). Its catalogue, which this reads, is the
+    last block of a file.
+    """
+    libraries: Any = bpy.data.libraries
+    try:
+        with libraries.load(str(path)):
+            return True
+    except OSError:
+        return False
 
 
 def _part(path: Path, undo: ExitStack) -> Path:
