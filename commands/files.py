@@ -48,6 +48,8 @@ def import_motion(path: Path, alone: bool = False) -> None:
         with same_time(alone):
             importers[kind](str(path))
     except RuntimeError as error:
+        if "Traceback" in str(error):  # an importer in Python, which expects whole files
+            raise CoreError(f'"{path.name}" cannot be read; it is no whole {kind[1:].upper()} file.') from error
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
@@ -158,6 +160,8 @@ def is_blend(path: Path) -> bool:
             return True
     except OSError:
         return False
+    except ValueError:  # it is the one that is open
+        return True
 
 
 def _part(path: Path, undo: ExitStack) -> Path:
