@@ -48,9 +48,10 @@ def import_motion(path: Path, alone: bool = False) -> None:
         with same_time(alone):
             importers[kind](str(path))
     except RuntimeError as error:
-        if "Traceback" in str(error):  # an importer in Python, which expects whole files
-            raise CoreError(f'"{path.name}" cannot be read; it is no whole {kind[1:].upper()} file.') from error
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
+        if "Traceback" in str(error):  # an importer in Python stumbled
+            whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
+            raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
 

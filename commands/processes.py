@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
+from uuid import uuid4
 
 MARK: Final = "poise-batch "  # before an answer: Blender prints lines of its own
 ATTEMPTS: Final = 3  # at a task whose process ends without an answer
@@ -120,9 +121,12 @@ class Processes:
             process.kill()
 
     def close(self) -> None:
-        """Let the idle ones end."""
+        """Let the idle ones end, and kill others, for whom nobody waits any more."""
         while self._idle:
-            self._idle.pop().close()
+            process = self._idle.pop()
+            self._all.discard(process)
+            process.close()
+        self.kill()
         self._temporary.cleanup()
 
 
@@ -151,8 +155,8 @@ def local_pool(command: Sequence[str], folder: Path, jobs: int) -> Iterator[Pool
 
 # Dask sends functions of its own or of Python by name, others as bytecode, which is another in each version of Python;
 # workers need not have Poise where Python looks for modules, either
-_ON_WORKER: Final = "exec(source, globals()) or run_on_worker(command, folder, line)"
-_CLOSE_WORKER: Final = "exec(source, globals()) or close_worker()"
+_ON_WORKER: Final = "exec(source, globals()) or run_on_worker(batch, command, folder, line)"
+_CLOSE_WORKER: Final = "exec(source, globals()) or close_worker(batch)"
 
 
 @contextmanager
@@ -162,12 +166,14 @@ def dask_pool(command: Sequence[str], folder: Path, scheduler: str) -> Iterator[
     Raises ImportError where Dask is not installed; OSError, ValueError or TypeError where there is no scheduler.
     """
     distributed = importlib.import_module("distributed")
-    sent = {"source": Path(__file__).read_text(encoding="utf-8"), "command": tuple(command), "folder": str(folder)}
+    sent = {"source": Path(__file__).read_text(encoding="utf-8"), "batch": uuid4().hex}
     with distributed.Client(scheduler, timeout=_CONNECTING, set_as_default=False) as client:
         executor = client.get_executor(pure=False)
 
         def submit(line: str) -> "Future[Answer]":
-            return executor.submit(eval, _ON_WORKER, {**sent, "line": line})
+            return executor.submit(
+                eval, _ON_WORKER, {**sent, "command": tuple(command), "folder": str(folder), "line": line}
+            )
 
         def size() -> int:
             with suppress(OSError):  # the scheduler has gone
@@ -182,22 +188,19 @@ def dask_pool(command: Sequence[str], folder: Path, scheduler: str) -> Iterator[
                 client.run(eval, _CLOSE_WORKER, sent)
 
 
-def run_on_worker(command: Sequence[str], folder: str, line: str) -> Answer:
+def run_on_worker(batch: str, command: Sequence[str], folder: str, line: str) -> Answer:
     """On a worker of a cluster: `Processes.run`."""
     kept = _kept()
-    key = (tuple(command), folder)
-    if key not in kept:
-        kept.setdefault(key, Processes(command, folder))
-    return kept[key].run(line)
+    return (kept.get(batch) or kept.setdefault(batch, Processes(command, folder))).run(line)  # one for all threads
 
 
-def close_worker() -> None:
-    """On a worker of a cluster: let its processes end."""
-    kept = _kept()
-    while kept:
-        kept.popitem()[1].close()
+def close_worker(batch: str) -> None:
+    """On a worker of a cluster: let the processes of a batch end."""
+    processes = _kept().pop(batch, None)
+    if processes is not None:
+        processes.close()
 
 
-def _kept() -> dict[Any, Processes]:
-    """What a worker of a cluster has."""
+def _kept() -> dict[str, Processes]:
+    """What a worker of a cluster has, by batch."""
     return vars(importlib.import_module("distributed").get_worker()).setdefault("poise_processes", {})
