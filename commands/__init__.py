@@ -18,13 +18,11 @@ from .keypoints import add_keypoints
 from .path import add_edit_path
 from .reduce import add_bake, add_reduce_keys
 from .retarget import add_retarget
-from .verbs import add_info, add_solve, tell
+from .verbs import BROKEN, FAULT, REFUSED, add_info, add_solve, tell
 from .worker import add_worker
 
 __all__ = ["run"]
 
-_BAD_INPUT: Final = 2
-_FAULT: Final = 3
 _VERBS: Final = (
     add_info,
     add_solve,
@@ -64,13 +62,15 @@ def run(argv: list[str]) -> int:
     add_worker(verbs, run)
     try:
         arguments = parser.parse_args(argv)
+        if "check" in arguments:
+            arguments.check(arguments)
         return arguments.verb(arguments)
     except _Help:
         return 0
     except CoreError as error:
         tell(str(error))
-        return _BAD_INPUT
+        return REFUSED
     except Exception:
         tell(traceback.format_exc())
-        tell("This is a fault of Poise; nothing is written.")
-        return _FAULT
+        tell(FAULT)
+        return BROKEN

@@ -1,72 +1,31 @@
-"""`batch`: a verb on all files of a folder, several at a time, in processes that each have a Blender of their own.
-
-A file is finished when the record beside its output says that it was made of the same bytes, by the same job, verb and
-versions, and the output is as it was then: whatever it is called and whenever it was written.
-"""
+"""`batch`: a verb on all files of a folder, several at a time, in processes that each have a Blender of their own."""
 
 import argparse
 import json
 import os
 import sys
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import Any, Final
 
 import bpy
 
 from ..core import CoreError
-from ..core.keypoints import SUFFIXES
-from .fields import read_json, shown
-from .files import MOTIONS, check_place, same_file, write_whole
-from .job import read
-from .processes import LOST, Answer, dask_pool, local_pool
-from .recipe import read_recipe
-from .verbs import DONE, UNMET, one_line, show, tell
-from .worker import answer_of, record_of, sum_of
+from .files import check_place, same_file, write_whole
+from .processes import LOST, Answer, Pool, dask_pool, local_pool
+from .tasks import CLIPS, ROOT, VERBS, Task, plan
+from .verbs import DONE, REFUSED, UNMET, one_line, show, tell
+from .worker import record_of, sum_of
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-# verb -> the option that takes a clip, which goes onto the body of --blend, and what it reads; others open the file
-CLIPS: Final = {"keypoints": ("--input", SUFFIXES), "retarget": ("--motion", MOTIONS)}
-OPENED: Final = (".blend", *MOTIONS)
-VERBS: Final = ("solve", "contribute", "lock-feet", "generate", "reduce-keys", "bake", "edit-path", *CLIPS)
-# verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options
-OWN_FILES: Final[Mapping[str, tuple[str, Callable[[Path], object]]]] = {
-    "solve": ("--job", read),
-    "generate": ("--recipe", read_recipe),
-}
-GIVEN: Final = ("blend", "input", "motion", "output", "overwrite", "report", "json", "learn")  # no options of a job
 STATES: Final = {DONE: "done", UNMET: "done, but a goal is not met"}
 FAILED: Final = "failed"
-
-
-@dataclass(frozen=True)
-class Task:
-    """One file. `key`: the sum of all that decides what comes of it."""
-
-    name: str
-    arguments: tuple[str, ...]  # of the verb, without those for its results
-    output: Path
-    key: str
-
-    def line(self, verb: str) -> str:
-        return json.dumps({"arguments": [verb, *self.arguments], "output": str(self.output), "key": self.key})
-
-    def found(self) -> Answer | None:
-        """What came of it, if it is finished."""
-        try:
-            report = json.loads(record_of(self.output).read_text(encoding="utf-8"))
-            made = report["batch"]
-            if made["key"] == self.key and made["output"] == sum_of(self.output.read_bytes()):
-                return answer_of(report)
-        except (OSError, ValueError, TypeError, KeyError):  # there is none, or it is none
-            pass
-        return None
+LEFT: Final = "not done"
+_WAITING: Final = 10.0  # seconds without an answer until it is asked whether somebody is at work
 
 
 def add_batch(verbs: Any) -> None:
@@ -85,30 +44,46 @@ def add_batch(verbs: Any) -> None:
 
 
 def batch(verbs: Any, arguments: argparse.Namespace) -> int:
-    """Do what is not finished yet; returns 1 if a goal is not met or a file failed."""
+    """Do what is not finished yet; returns 1 if a goal is not met, or a file failed or is left."""
     begin = perf_counter()
     summary = Path(arguments.json) if isinstance(arguments.json, str) else None
     if summary is not None:
         check_place(summary)
-    tasks = _tasks(arguments)
-    verbs.choices[arguments.name].parse_args(tasks[0].arguments)  # what is wrong with the job is wrong for all
-    found = {task.name: answer for task in tasks if (answer := task.found()) is not None}
-    left = [task for task in tasks if task.name not in found]
-    if found:
-        tell(f"{len(found)} of {len(tasks)} files are finished already.")
-    rows = {name: _row(name, answer, True) for name, answer in found.items()}
-    for number, (name, answer) in enumerate(_answered(arguments, left), 1):
-        row = rows[name] = _row(name, answer)
-        spent = perf_counter() - begin
-        tell(
-            f"{len(rows)} of {len(tasks)}: {name}, {row['state']}"
-            + (f": {_shortly(row['reason'])}" if row["reason"] else "")
-            + f" ({_duration(spent / number * (len(left) - number))} left)"
-        )
+    tasks, refused = plan(arguments, verbs.choices[arguments.name])
+    if summary is not None:
+        _check_summary(summary, tasks)
+    rows = {name: _row(name, {"code": REFUSED, "said": reason}) for name, reason in refused.items()}
+    left: list[Task] = []
+    for task in tasks:
+        try:
+            answer = task.found()
+        except CoreError as error:
+            rows[task.name] = _row(task.name, {"code": REFUSED, "said": str(error)})
+            continue
+        if answer is None:
+            left.append(task)
+        else:
+            rows[task.name] = _row(task.name, answer, True)
+    count = len(tasks) + len(refused)
+    if kept := sum(row["finished_before"] for row in rows.values()):
+        tell(f"{kept} of {count} files are finished already.")
+    try:
+        with closing(_answered(arguments, left)) as answers:
+            for name, answer, seconds in answers:
+                row = rows[name] = _row(name, answer)
+                tell(
+                    f"{len(rows)} of {count}: {name}, {row['state']}"
+                    + (f": {_shortly(row['reason'])}" if row["reason"] else "")
+                    + (f" ({_duration(seconds)} left)" if seconds is not None else "")
+                )
+    except KeyboardInterrupt:
+        tell("Stopped. Start it again to go on.")
+    rows |= {task.name: _row(task.name, None) for task in left if task.name not in rows}
+    names = sorted(rows, key=lambda name: Path(name))
     data = {
         "verb": arguments.name,
-        "files": [rows[task.name] for task in tasks],
-        "digest": sum_of(json.dumps([(task.name, rows[task.name]["digest"]) for task in tasks]).encode()),
+        "files": [rows[name] for name in names],
+        "digest": sum_of(json.dumps([(name, rows[name]["digest"]) for name in names]).encode()),
         "seconds": round(perf_counter() - begin, 3),
     }
     _tell_table(data)
@@ -118,76 +93,59 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
     return DONE if all(row["state"] == STATES[DONE] for row in data["files"]) else UNMET
 
 
-def _tasks(arguments: argparse.Namespace) -> list[Task]:
-    """What is to be done with each file; raises CoreError for what is wrong with all of them."""
-    source, target, verb = arguments.input.resolve(), arguments.output.resolve(), arguments.name
-    if not source.is_dir():
-        raise CoreError(f'There is no folder "{arguments.input}".')
-    if same_file(source, target):
-        raise CoreError("--output is the folder of --input; results need one of their own.")
-    if arguments.jobs < 1:
-        raise CoreError(f"--jobs: must be at least 1, not {arguments.jobs}.")
-    option, kinds = CLIPS.get(verb, ("--blend", OPENED))
-    given = [path.resolve() for path in (arguments.job, arguments.blend) if path is not None]
-    files = [
-        path
-        for path in sorted(source.rglob("*"))
-        if path.suffix.lower() in kinds
-        and path.is_file()
-        and target not in path.parents
-        and path not in given
-        and not path.name.startswith(".")
-    ]
-    if not files:
-        raise CoreError(f'Nothing in "{arguments.input}" is for {verb}; it takes {", ".join(kinds)}.')
-    body: list[str] = []
-    if verb in CLIPS:
-        if arguments.blend is None:
-            raise CoreError(f"--blend is missing; {verb} needs the body that takes the clips.")
-        body = ["--blend", str(arguments.blend.resolve())]
-    elif arguments.blend is not None:
-        raise CoreError(f"--blend: only for {', '.join(CLIPS)}; {verb} opens the files themselves.")
-    options, sums = _options(verb, arguments.job)
-    common = [_version(), bpy.app.version_string, verb, *sums, *(_content(Path(path)) for path in body[1:])]
-    tasks: list[Task] = []
-    for path in files:
-        name = path.relative_to(source)
-        output = target / (name if path.suffix == ".blend" else name.with_name(f"{name.name}.blend"))
-        if output.exists() and not record_of(output).exists():
-            raise CoreError(f'"{output}" is there already and not of a batch; it is not written over.')
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CoreError(f'The folder "{output.parent}" cannot be made: {error.strerror or error}.') from error
-        key = sum_of(json.dumps([*common, _content(path)]).encode())
-        tasks.append(Task(name.as_posix(), (option, str(path), *body, *options), output, key))
-    return tasks
+def _check_summary(summary: Path, tasks: Sequence[Task]) -> None:
+    """Raises CoreError if the summary would be written over what the batch reads or makes."""
+    for task in tasks:
+        for path in (*task.sources, task.output, record_of(task.output)):
+            if same_file(summary, path):
+                raise CoreError(f'--json: "{summary}" is a file of the batch; it is not written over.')
 
 
-def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Iterator[tuple[str, Answer]]:
-    """What came of the tasks, by name, as they are done."""
+def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator[tuple[str, Answer, float | None]]:
+    """What came of the tasks, by name, as they are done, and the seconds that the rest will take if that is known."""
     if not tasks:
         return
-    folder = arguments.job.resolve().parent if arguments.job else Path.cwd()  # where files that a job names are
+    done: SimpleQueue[Future[Answer]] = SimpleQueue()
     with ExitStack() as stack:
-        if arguments.scheduler is None:
-            submit = stack.enter_context(local_pool(_worker(), folder, min(arguments.jobs, len(tasks))))
-        else:
+        pool = _pool(arguments, len(tasks), stack)
+        names: dict[Future[Answer], str] = {}
+        for task in tasks:
+            names[future := pool.submit(task.line(arguments.name))] = task.name
+            future.add_done_callback(done.put)
+        spent: list[float] = []  # seconds of processes
+        waits = False  # and it was told
+        while names:
             try:
-                submit = stack.enter_context(dask_pool(_worker(), folder, arguments.scheduler))
-            except ImportError as error:
-                raise CoreError(
-                    '--scheduler needs Dask; install "dask[distributed]" in the Python of Blender.'
-                ) from error
-            except (OSError, ValueError) as error:
-                raise CoreError(f'--scheduler: there is no Dask cluster at "{arguments.scheduler}".') from error
-        futures = {submit(task.line(arguments.name)): task.name for task in tasks}
-        for future in as_completed(futures):
+                future = done.get(timeout=_WAITING)
+            except Empty:
+                if not waits and pool.size() == 0:
+                    tell("Waiting for workers: the cluster has none.")
+                    waits = True
+                continue
+            waits = False
             try:
                 answer = future.result()
-            except Exception as error:  # a cluster gives up a task over which worker after worker is lost
-                answer = {"code": LOST, "said": str(error)}
-            yield futures[future], answer
+            # a cluster gives up a task over which worker after worker is lost, and all when it is lost itself
+            except (Exception, CancelledError) as error:
+                answer = {"code": LOST, "said": str(error) or "The cluster was lost."}
+            name = names.pop(future)
+            if "spent" in answer:
+                spent.append(answer["spent"])
+            size = pool.size() if spent else 0
+            yield name, answer, sum(spent) / len(spent) * len(names) / size if size else None
+
+
+def _pool(arguments: argparse.Namespace, count: int, stack: ExitStack) -> Pool:
+    """Where so many tasks are done, until the stack is closed."""
+    folder = arguments.job.resolve().parent if arguments.job else Path.cwd()  # where files that a job names are
+    if arguments.scheduler is None:
+        return stack.enter_context(local_pool(_worker(), folder, min(arguments.jobs, count)))
+    try:
+        return stack.enter_context(dask_pool(_worker(), folder, arguments.scheduler))
+    except ImportError as error:
+        raise CoreError('--scheduler needs Dask; install "dask[distributed]" in the Python of Blender.') from error
+    except (OSError, ValueError, TypeError) as error:
+        raise CoreError(f'--scheduler: there is no Dask cluster at "{arguments.scheduler}".') from error
 
 
 def _worker() -> list[str]:
@@ -201,11 +159,15 @@ def _worker() -> list[str]:
     return [sys.executable, str(script), verb]
 
 
-def _row(name: str, answer: Answer, kept: bool = False) -> dict[str, Any]:
-    """A file in the summary."""
+def _row(name: str, answer: Answer | None, kept: bool = False) -> dict[str, Any]:
+    """A file in the summary; without an answer it is left."""
+    if answer is None:
+        answer, state = {"code": LOST, "said": ""}, LEFT
+    else:
+        state = STATES.get(answer["code"], FAILED)
     return {
         "file": name,
-        "state": STATES.get(answer["code"], FAILED),
+        "state": state,
         "reason": answer["said"],
         "frames": answer.get("frames", 0),
         "seconds": round(answer.get("seconds", 0.0), 3),
@@ -217,8 +179,10 @@ def _row(name: str, answer: Answer, kept: bool = False) -> dict[str, Any]:
 def _tell_table(data: Mapping[str, Any]) -> None:
     files = data["files"]
     tell(f"\n{'':32}{'files':>8}{'frames':>10}{'seconds':>10}")
-    for state in (*STATES.values(), FAILED):
+    for state in (*STATES.values(), FAILED, LEFT):
         rows = [row for row in files if row["state"] == state]
+        if state == LEFT and not rows:
+            continue
         frames, seconds = (sum(row[name] for row in rows) for name in ("frames", "seconds"))
         tell(f"{state:32}{len(rows):8,}{frames:10,}{seconds:10,.1f}")
     tell(f"{_duration(data['seconds'])} in all; digest {data['digest']}")
@@ -228,57 +192,10 @@ def _tell_table(data: Mapping[str, Any]) -> None:
 
 
 def _shortly(reason: str) -> str:
-    """Its last sentence; the first lines may be a traceback."""
-    return reason.splitlines()[-1]
+    """Its last line; the first ones may be a traceback."""
+    return reason.rpartition("\n")[2]
 
 
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _options(verb: str, job: Path | None) -> tuple[list[str], list[str]]:
-    """The options in a job file, for a process in its folder, and the sums of that file and of those that it names."""
-    if job is None:
-        return [], []
-    data = read_json(job, "job", _object)
-    named = [job.resolve().parent / text for value in data.values() for text in _texts(value)]
-    sums = [_content(path) for path in [job, *named] if path.is_file()]
-    if verb in OWN_FILES and "version" in data:
-        option, check = OWN_FILES[verb]
-        check(job)
-        return [option, job.name], sums
-    options: list[str] = []
-    for name, value in data.items():
-        if name in GIVEN:
-            raise CoreError(f'The job file "{job}": {name}: is for batch to say.')
-        if isinstance(value, list):
-            options += [f"--{name}", *_texts(value)]
-        elif isinstance(value, bool):
-            options += [f"--{name}"] if value else []
-        else:
-            options += [f"--{name}={text}" for text in _texts(value)]
-    return options, sums
-
-
-def _object(data: object) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise CoreError(f"needs an object in braces, not {shown(data)}.")
-    return data
-
-
-def _texts(value: object) -> list[str]:
-    """A value as words of a command line; what is no word has none."""
-    values = value if isinstance(value, list) else [value]
-    return [str(one) for one in values if isinstance(one, str | int | float) and not isinstance(one, bool)]
-
-
-def _content(path: Path) -> str:
-    try:
-        return sum_of(path.read_bytes())
-    except OSError as error:
-        raise CoreError(f'The file "{path}" cannot be read: {error.strerror or error}.') from error
-
-
-def _version() -> str:
-    return tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]

@@ -21,7 +21,7 @@ def add_lock_feet(verbs: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to come and go in")
     add_motion(parser)
-    parser.set_defaults(verb=lock_feet)
+    parser.set_defaults(verb=lock_feet, check=check_feet)
 
 
 def add_motion(parser: argparse.ArgumentParser) -> None:
@@ -31,19 +31,30 @@ def add_motion(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--action", metavar="NAME", help="of the new action")
     add_results(parser)
     add_common(parser)
+    parser.set_defaults(check=check_motion)
+
+
+def check_motion(arguments: argparse.Namespace) -> None:
+    """Raises CoreError for what is wrong whatever the file."""
+    if arguments.frames:
+        check_range(tuple(arguments.frames), "--frames")
 
 
 def motion_of(arguments: argparse.Namespace) -> tuple[bpy.types.Object, tuple[int, int]]:
     """The armature and the frames that were asked for."""
     object = armature_of(arguments.armature)
-    return object, check_range(tuple(arguments.frames), "--frames") if arguments.frames else bridge.keyed_range(object)
+    return object, tuple(arguments.frames) if arguments.frames else bridge.keyed_range(object)
+
+
+def check_feet(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    if not arguments.ease >= 0.0:
+        raise CoreError(f"--ease: must be at least 0, not {arguments.ease:g}.")
 
 
 def lock_feet(arguments: argparse.Namespace) -> int:
     """Lock feet; returns 1 if a pin is off its place."""
     texts = outputs(arguments)
-    if not arguments.ease >= 0.0:
-        raise CoreError(f"--ease: must be at least 0, not {arguments.ease:g}.")
     object, frames = motion_of(arguments)
     edit = LockedFeet(bpy.context, object, frames, arguments.points, arguments.ease)
     edit.solve()

@@ -49,6 +49,9 @@ def import_motion(path: Path, alone: bool = False) -> None:
             importers[kind](str(path))
     except RuntimeError as error:
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
+        if "Traceback" in str(error):  # an importer in Python stumbled
+            whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
+            raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
 
@@ -132,14 +135,34 @@ def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
             if blend is not None:
                 part = _part(blend, undo)
                 bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
+                if not is_blend(part):
+                    raise OSError(f'Blender could not write "{blend}"; is the disk full?')
                 ready.append((part, blend.resolve()))
             for path, text in streams.items():
                 with path.open("w", encoding="utf-8") as stream:
                     stream.write(text)
             for part, path in ready:
                 part.replace(path)
-        except (OSError, RuntimeError) as error:  # Blender reports a file that it cannot write as RuntimeError
+        except RuntimeError as error:  # Blender reports so what it could not write, with a reason that may be any
+            raise CoreError(f'Nothing is written: Blender could not write "{blend}"; is the disk full?') from error
+        except OSError as error:
             raise CoreError(f"Nothing is written: {error}") from error
+
+
+def is_blend(path: Path) -> bool:
+    """Whether a file is a whole .blend file.
+
+    Blender does not always say that a disk is full (4.5 with compression, 5.2). Its catalogue, which this reads, is the
+    last block of a file.
+    """
+    libraries: Any = bpy.data.libraries
+    try:
+        with libraries.load(str(path)):
+            return True
+    except OSError:
+        return False
+    except ValueError:  # it is the one that is open
+        return True
 
 
 def _part(path: Path, undo: ExitStack) -> Path:

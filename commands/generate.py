@@ -138,7 +138,12 @@ def add_generate(verbs: Any) -> None:
     )
     add_results(parser)
     add_common(parser)
-    parser.set_defaults(verb=generate)
+    parser.set_defaults(verb=generate, check=check_start)
+
+
+def check_start(arguments: argparse.Namespace) -> None:
+    if arguments.start is not None and abs(arguments.start) > FRAME_LIMIT:
+        raise CoreError(f"--start: must be between {-FRAME_LIMIT} and {FRAME_LIMIT}.")
 
 
 def generate(arguments: argparse.Namespace) -> int:
@@ -148,8 +153,6 @@ def generate(arguments: argparse.Namespace) -> int:
     object = armature_of(arguments.armature)
     context: Any = bpy.context
     start = context.scene.frame_start if arguments.start is None else arguments.start
-    if abs(start) > FRAME_LIMIT:
-        raise CoreError(f"--start: must be between {-FRAME_LIMIT} and {FRAME_LIMIT}.")
     edit = Generated(context, object, recipe, start)
     edit.solve()
     report = edit.write(object, arguments.action or f"{object.name} {recipe.name}")

@@ -114,16 +114,19 @@ def add_keypoints(verbs: Any) -> None:
     parser.add_argument("--action", metavar="NAME", help="of the new action")
     add_results(parser)
     add_common(parser)
-    parser.set_defaults(verb=keypoints)
+    parser.set_defaults(verb=keypoints, check=check_numbers)
+
+
+def check_numbers(arguments: argparse.Namespace) -> None:
+    if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
+        raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
+    if arguments.noise is not None and not 0.0 <= arguments.noise < np.inf:
+        raise CoreError(f"--noise: must be 0 or a positive number, not {arguments.noise}.")
 
 
 def keypoints(arguments: argparse.Namespace) -> int:
     """Key a recording and write what was asked for; returns 1 if a wrist or an ankle is off where it was to be."""
     texts = outputs(arguments)
-    if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
-        raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
-    if arguments.noise is not None and not 0.0 <= arguments.noise < np.inf:
-        raise CoreError(f"--noise: must be 0 or a positive number, not {arguments.noise}.")
     job = KeypointsJob(
         layout=arguments.layout,
         unit=arguments.unit,

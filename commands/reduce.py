@@ -14,7 +14,7 @@ from ..core.humanoid import SIDES
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from .edit import Bones, Edit, Progress
-from .feet import add_motion, motion_of
+from .feet import add_motion, check_motion, motion_of
 from .recipe import bones_of
 from .report import GoalReport
 from .verbs import outputs, tell, tell_report
@@ -203,16 +203,20 @@ def add_bake(verbs: Any) -> None:
     parser.add_argument("--mute", action="store_true", help="and mute the constraints that decide these bones")
     parser.add_argument("--present", action="store_true", help="into the present action, not into a new one")
     add_motion(parser)
-    parser.set_defaults(verb=bake)
+    parser.set_defaults(verb=bake, check=check_bake)
+
+
+def check_bake(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    if arguments.step < 1:
+        raise CoreError(f"--step: must be at least 1, not {arguments.step}.")
+    if arguments.present and arguments.action is not None:
+        raise CoreError("--action: the name of a new action; not with --present.")
 
 
 def bake(arguments: argparse.Namespace) -> int:
     """Bake."""
     texts = outputs(arguments)
-    if arguments.step < 1:
-        raise CoreError(f"--step: must be at least 1, not {arguments.step}.")
-    if arguments.present and arguments.action is not None:
-        raise CoreError("--action: the name of a new action; not with --present.")
     object, frames = motion_of(arguments)
     edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.solve()

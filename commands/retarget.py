@@ -18,7 +18,6 @@ from ..core.editing.path import carry_roots
 from ..core.editing.retarget import planted, retarget
 from ..core.rotation import Array
 from .feet import add_motion
-from .fields import check_range
 from .files import MOTIONS, import_motion
 from .hold import HeldMotion
 from .verbs import armature_of, outputs, tell, tell_report
@@ -131,7 +130,7 @@ def bring(arguments: argparse.Namespace) -> int:
     """Bring a motion; returns 1 if a foot is off its place."""
     texts = outputs(arguments)
     object, context = armature_of(arguments.armature), bpy.context
-    frames = check_range(tuple(arguments.frames), "--frames") if arguments.frames else None
+    frames = tuple(arguments.frames) if arguments.frames else None
     takes: list[str] = []
     if arguments.source is not None:
         edit = Retargeted(context, object, armature_of(arguments.source), frames, not arguments.no_feet)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from .job import Job, read
 from .report import Report
 from .solve import perform
 
-DONE, UNMET = 0, 1
+DONE, UNMET, REFUSED, BROKEN = 0, 1, 2, 3  # exit codes
+FAULT = "This is a fault of Poise; nothing is written."
 
 
 def add_info(verbs: Any) -> None:
@@ -156,8 +158,11 @@ def show(arguments: argparse.Namespace, data: object) -> None:
     """Print the JSON object that was asked for."""
     if arguments.json is True:
         # the empty line ends whatever Blender may have begun to print
-        sys.stdout.write(f"\n{one_line(data)}")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(f"\n{one_line(data)}")
+            sys.stdout.flush()
+        except BrokenPipeError:  # who was to read it has gone, e.g. `| head`; Python would try again when it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(data: object) -> str:

@@ -1,7 +1,8 @@
 """`batch-worker`: what the processes of `batch` run. Files are done one after the other, as their lines come in.
 
 Beside each OUTPUT.blend goes OUTPUT.blend.json: the report of the verb with a field "batch", which says what the file
-was made of ("key"), its sum ("output"), the exit code, and the sum of its motion and its report ("digest").
+was made of ("key"), its sum ("output"), that of the file whose place it took ("before"), the exit code ("code"), and
+the sum of its motion and its report ("digest").
 """
 
 import hashlib
@@ -12,16 +13,21 @@ from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Final
+from uuid import uuid4
 
 import bpy
 import numpy as np
 
 from .. import bridge
+from ..core import CoreError
 from .files import write_whole
 from .processes import MARK, Answer
-from .verbs import DONE, UNMET, one_line
+from .verbs import DONE, FAULT, REFUSED, UNMET, one_line
 
+PART: Final = ".batch."  # how names of files begin that are not in their places yet
+MADE: Final = '"batch": {"key": "'  # what the text of a record has, even if half of it is lost
 TIMES: Final = ("seconds", "frames_per_second", "batch")  # what differs from run to run in a report
 
 Run = Callable[[list[str]], int]
@@ -35,25 +41,49 @@ def add_worker(verbs: Any, run: Run) -> None:
 
 def _serve(run: Run, arguments: object) -> int:
     for line in sys.stdin:
-        answer = _carry_out(run, json.loads(line))
+        answer = do_task(run, json.loads(line))
         # the empty line ends whatever Blender may have begun to print
         sys.stdout.write(f"\n{MARK}{one_line(answer)}")
         sys.stdout.flush()
     return DONE
 
 
-def _carry_out(run: Run, task: Mapping[str, Any]) -> Answer:
-    """Run the verb, and put on record what came of it."""
+def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
+    """Run the verb, and put its output and the record of it in their places together."""
+    begin = perf_counter()
     output, record = Path(task["output"]), record_of(Path(task["output"]))
+    part = output.with_name(f"{PART}{uuid4().hex}.blend")  # in the same folder: a .blend file has relative paths
     said = io.StringIO()
-    with redirect_stderr(said):
-        code = run([*task["arguments"], "--output", str(output), "--report", str(record)])
-    if code not in (DONE, UNMET):
-        return {"code": code, "said": said.getvalue().strip()}
-    report = json.loads(record.read_text(encoding="utf-8"))
-    made = {"key": task["key"], "code": code, "output": sum_of(output.read_bytes()), "digest": digest(report)}
-    write_whole(None, {record: one_line(report | {"batch": made})})
-    return answer_of(report | {"batch": made})
+    try:
+        with redirect_stderr(said):
+            code = run([*task["arguments"], "--output", str(part), "--report", str(record_of(part))])
+        if code not in (DONE, UNMET):
+            return {"code": code, "said": _reason(said.getvalue()), "spent": perf_counter() - begin}
+        for path, sum in task["sources"].items():
+            if sum_of(Path(path).read_bytes()) != sum:
+                raise CoreError(f'"{path}" was changed while it was read; start the batch again.')
+        report = json.loads(record_of(part).read_text(encoding="utf-8"))
+        made = {
+            "key": task["key"],
+            "code": code,
+            "output": sum_of(part.read_bytes()),
+            "before": sum_of(output.read_bytes()) if output.exists() else None,
+            "digest": digest(report),
+        }
+        write_whole(None, {record: one_line(report | {"batch": made})})
+        part.replace(output)
+    except (OSError, CoreError) as error:
+        return {"code": REFUSED, "said": str(error), "spent": perf_counter() - begin}
+    finally:
+        for left in (part, record_of(part)):
+            left.unlink(missing_ok=True)
+    return {**answer_of(report | {"batch": made}), "spent": perf_counter() - begin}
+
+
+def _reason(said: str) -> str:
+    """Why it failed: the last thing that was said, or for a fault of Poise where it came from."""
+    text = said.strip()
+    return text.removesuffix(FAULT).strip() if text.endswith(FAULT) else text.rpartition("\n")[2]
 
 
 def record_of(output: Path) -> Path:

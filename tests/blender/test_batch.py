@@ -7,7 +7,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,8 +18,11 @@ from typing import Any
 import pytest
 
 import commands
-from commands import processes
-from commands.worker import digest
+import commands.batch
+from commands import processes, verbs, worker
+from commands.files import is_blend, open_blend
+from commands.tasks import sources_of
+from commands.worker import digest, record_of
 from tests.blender.rigs import SHIPPED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -70,6 +76,42 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         return code, json.loads(lines[0]) if lines else {}, error
 
     return call
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks are done in this process, as they are submitted: starting others takes long."""
+
+    def submit(line: str) -> "Future[processes.Answer]":
+        future: Future[processes.Answer] = Future()
+        future.set_result(worker.do_task(commands.run, json.loads(line)))
+        return future
+
+    put_pool(monkeypatch, submit)
+
+
+def put_pool(
+    monkeypatch: pytest.MonkeyPatch,
+    submit: Callable[[str], "Future[processes.Answer]"],
+    size: Callable[[], int] = lambda: 1,
+) -> None:
+    """Let `batch` have this pool."""
+
+    @contextmanager
+    def pool(*_: object) -> Iterator[processes.Pool]:
+        yield processes.Pool(submit, size)
+
+    monkeypatch.setattr(commands.batch, "local_pool", pool)
+
+
+def keep(folder: Path, *names: str) -> None:
+    """Only these of the clips stay."""
+    for name in set(NAMES) - set(names):
+        (folder / "in" / name).unlink()
+
+
+def snapshot(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def digests(data: dict[str, Any]) -> dict[str, str]:
@@ -156,6 +198,18 @@ def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_j
         ((), '{"eese": 1}', "Unrecognized arguments: --eese=1"),
         ((), "[]", "needs an object in braces"),
         ((), '{"output": "x.blend"}', "output: is for batch to say"),
+        ((), '{"help": true}', "help: is for batch to say"),
+        ((), '{"report=x": true}', "report=x: is no name of an option"),
+        ((), '{"bones": {"a": 1}}', "bones: needs a text"),
+        ((), '{"bones": ["hips", "--json=x"]}', 'bones: "--json=x" begins as an option does'),
+        ((), '{"frames": [9, 2]}', "--frames: the range runs backwards"),
+        ((), '{"step": 0}', "--step: must be at least 1"),
+        (("--verb", "lock-feet"), '{"ease": -1}', "--ease: must be at least 0"),
+        (("--verb", "retarget", "--blend", "job.json"), "{}", "is no .blend file"),
+        (("--json", "job.json"), "{}", 'job.json" is a file of the batch'),
+        (("--json", "in/walk1.bvh"), "{}", 'walk1.bvh" is a file of the batch'),
+        (("--json", "out/walk1.bvh.blend.json"), "{}", "is a file of the batch"),
+        (("--output", "job.json/out"), "{}", "cannot be made"),
         (("--jobs", 0), "{}", "--jobs: must be at least 1"),
         (("--blend", "x.blend"), "{}", "bake opens the files themselves"),
         (("--verb", "retarget"), "{}", "--blend is missing"),
@@ -173,9 +227,12 @@ def test_what_is_wrong_with_all_files_is_said_once_and_nothing_is_written(
     if argv == ("--input", "."):
         shutil.rmtree(folder / "in")
     (folder / "job.json").write_text(job, encoding="utf-8")
+    if argv == ("--json", "out/walk1.bvh.blend.json"):
+        (folder / "out").mkdir()
+    files = snapshot(folder)
     code, _, error = run(*argv)
     assert (code, message.lower() in error.lower()) == (2, True), error
-    assert not list(folder.rglob("*.blend*"))
+    assert snapshot(folder) == files
 
 
 def test_a_file_that_is_no_output_of_a_batch_is_not_written_over(run: Run, folder: Path) -> None:
@@ -184,6 +241,149 @@ def test_a_file_that_is_no_output_of_a_batch_is_not_written_over(run: Run, folde
     code, _, error = run()
     assert (code, "is not written over" in error) == (2, True), error
     assert (folder / "out" / "walk2.bvh.blend").read_bytes() == b"mine"
+
+
+def test_a_file_that_is_no_record_of_a_batch_is_not_written_over(run: Run, folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "walk2.bvh.blend.json").write_text('{"mine": 1}', encoding="utf-8")
+    files = snapshot(folder)
+    code, _, error = run()
+    assert (code, "is not written over" in error) == (2, True), error
+    assert snapshot(folder) == files
+
+
+@pytest.mark.usefixtures("inside")
+def test_a_result_that_was_changed_since_is_left_alone_unless_the_batch_did_it(run: Run, folder: Path) -> None:
+    keep(folder, "walk1.bvh", "walk2.bvh")
+    assert run()[0] == 0
+    changed, swapped = (folder / "out" / f"{name}.blend" for name in ("walk1.bvh", "walk2.bvh"))
+    open_blend(changed)
+    verbs.write_whole(changed, {})  # as a user saves it
+    mine = changed.read_bytes()
+    # as if the batch had been ended between record and output: what is there is what the record says was there before
+    record = json.loads(record_of(swapped).read_text(encoding="utf-8"))
+    record["batch"] |= {"before": record["batch"]["output"], "output": "another"}
+    record_of(swapped).write_text(json.dumps(record), encoding="utf-8")
+    code, data, error = run()
+    assert data, error
+    assert (code, states(data)) == (1, {"walk1.bvh": ("failed", False), "walk2.bvh": ("done", False)})
+    assert "was changed since it was made" in error
+    assert changed.read_bytes() == mine
+    assert run()[1]["files"][1]["finished_before"]
+
+
+@pytest.mark.usefixtures("inside")
+def test_what_cannot_be_read_or_has_no_place_for_its_result_fails_alone(run: Run, folder: Path, tmp_path: Path) -> None:
+    keep(folder, "walk1.bvh")
+    clips = folder / "in"
+    shutil.copy(clips / "walk1.bvh", clips / f"{'a' * 240}.bvh")
+    (clips / "walk1.bvh.blend").write_bytes(b"its output would be that of walk1.bvh")
+    (clips / "broken.bvh").symlink_to("nowhere")
+    (clips / "loop.bvh").symlink_to("loop.bvh")
+    (clips / "empty.bvh").write_bytes(b"")
+    (clips / "cut.bvh").write_bytes((clips / "walk1.bvh").read_bytes()[:-300])
+    (clips / "linked").symlink_to(clips / "more", target_is_directory=True)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(clips / "pipe.bvh")
+    code, data, error = run()
+    reasons = {row["file"]: row["reason"] for row in data["files"]}
+    assert code == 1
+    assert {name for name, reason in reasons.items() if not reason} == {"walk1.bvh"}
+    assert "too long" in reasons.pop(f"{'a' * 240}.bvh")
+    assert 'walk1.bvh"' in reasons.pop("walk1.bvh.blend")
+    for name in ("empty.bvh", "cut.bvh"):
+        reason = reasons.pop(name)
+        assert reason.startswith(f'"{name}" cannot be read; it is no whole BVH file')
+        assert "\n" not in reason
+    assert all("is no file" in reason for reason in reasons.values() if reason)
+    assert 'linked" is a link to a folder' in error
+    assert {path.name for path in (folder / "out").iterdir()} == {"walk1.bvh.blend", "walk1.bvh.blend.json"}
+
+
+def test_files_that_jobs_and_gltf_files_name_count_however_deep_they_are_named(tmp_path: Path) -> None:
+    texts = {
+        "options.json": {"chain": "a:b", "job": "job.json", "x": ["\0", "." * 900, "data:" + "A" * 9999]},
+        "job.json": {"version": 1, "deep": [{"roles": "roles.json"}]},
+        "roles.json": {"version": 1, "name": "options.json"},
+        "c.gltf": {"buffers": [{"uri": "c%20d.bin"}]},
+    }
+    for name, data in texts.items():
+        (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
+    (tmp_path / "c d.bin").write_bytes(b"1")
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    assert {path.name for path in sources_of(tmp_path / "options.json")} == {"options.json", "job.json", "roles.json"}
+    assert {path.name for path in sources_of(tmp_path / "c.gltf")} == {"c.gltf", "c d.bin"}
+    assert len(sources_of(tmp_path / "bad.json")) == 1
+
+
+def test_what_is_changed_while_it_is_read_is_not_taken_for_done(folder: Path) -> None:
+    clip, output = folder / "in" / "walk1.bvh", folder / "walk1.blend"
+    arguments = ["bake", "--blend", str(clip)]
+    sources = {str(clip): worker.sum_of(b"as it was")}
+    files = snapshot(folder)
+    answer = worker.do_task(
+        commands.run, {"arguments": arguments, "output": str(output), "key": "k", "sources": sources}
+    )
+    assert "was changed while it was read" in answer["said"]
+    assert snapshot(folder) == files
+
+
+@pytest.mark.usefixtures("inside")
+def test_results_go_above_the_input_and_what_a_killed_process_left_is_cleared_away(run: Run, folder: Path) -> None:
+    keep(folder, "walk1.bvh")
+    (folder / "..batch.0123.77.blend").write_bytes(b"left")
+    code, _, error = run("--output", folder)
+    assert code == 0, error
+    assert is_blend(folder / "walk1.bvh.blend")
+    assert not list(folder.glob(".*"))
+
+
+def test_a_cluster_that_is_lost_or_has_no_workers_is_told(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(folder, "walk1.bvh")
+    future: Future[processes.Answer] = Future()
+
+    def lose() -> int:
+        threading.Timer(0.1, future.cancel).start()
+        return 0
+
+    put_pool(monkeypatch, lambda _: future, lose)
+    monkeypatch.setattr(commands.batch, "_WAITING", 0.01)
+    code, data, error = run()
+    assert (code, states(data)) == (1, {"walk1.bvh": ("failed", False)})
+    assert "failed: walk1.bvh: The cluster was lost." in error
+    assert error.count("Waiting for workers") == 1
+
+
+def test_a_batch_that_is_stopped_says_what_is_done(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> int:
+        raise KeyboardInterrupt
+
+    put_pool(monkeypatch, lambda _: Future(), stop)
+    monkeypatch.setattr(commands.batch, "_WAITING", 0.01)
+    code, data, error = run()
+    assert (code, states(data)) == (1, dict.fromkeys(NAMES, ("not done", False)))
+    assert "Stopped." in error
+
+
+def test_processes_do_not_outlive_a_batch_that_is_stopped(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    with (
+        suppress(KeyboardInterrupt),
+        processes.local_pool([sys.executable, "-c", "input(); input()"], tmp_path, 1) as pool,
+    ):
+        pool.submit("{}")
+        raise KeyboardInterrupt
+    assert time.monotonic() - begin < 10.0
+
+
+def test_who_reads_the_summary_may_go_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        verbs.show(Namespace(json=True), {"files": []})
 
 
 def test_without_dask_a_scheduler_is_refused_with_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import commands
+from commands.files import write_whole
+from core import CoreError
 from tests.blender.builders import (
     contents,
     make_armature,
@@ -481,6 +483,27 @@ def test_what_fails_at_the_last_moment_leaves_no_file(run: Run, folder: Path, mo
     assert result.code == 2
     assert "no space left" in result.error
     assert result.out.strip() == "" or "{" not in result.out
+    assert snapshot(folder) == files
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("missing", [500, 5_000, 50_000])
+def test_a_file_that_does_not_fit_on_the_disk_is_not_put_in_the_place_of_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool, missing: int
+) -> None:
+    """A limit to the size of files stands for the disk: Blender does not always say that it could not write all."""
+    resource = pytest.importorskip("resource")
+    path = folder / "walk.blend"
+    monkeypatch.setattr(bpy.context.preferences.filepaths, "use_file_compression", compressed)
+    write_whole(path, {})
+    files = snapshot(folder)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size - missing, hard))
+        with pytest.raises(CoreError, match=r'Nothing is written: Blender could not write .*walk\.blend"'):
+            write_whole(path, {folder / "report.json": "{}"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert snapshot(folder) == files
 
 
