@@ -156,7 +156,7 @@ def write_visual(
             ]
     whole = replace(motion, pose=Pose.trusted(rotations, translations, motion.pose.scales, None))
     placed = [bone for bone in chosen if np.any(translations[:, bone])]
-    channels = _channels(object, open_rig, whole, chosen, placed, stretching(rig, chosen)) + channels
+    channels = _channels(object, open_rig, whole, chosen, placed, scale_channels(rig, chosen)) + channels
     curves = _curves(object)
     first, last = keyed_range(object)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
