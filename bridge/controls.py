@@ -106,8 +106,8 @@ def find_controlled(
 
     `besides`: other bones that are to ride on the body, as far as they lead a part of it, or are driven by one. Those
     that led it otherwise than its control does, as by IK, go with it, poles of IK with their segment; with `along` all
-    that stand where it stands now, with `poles` these. On the first of `besides` the body is moved, if all of it hangs
-    there.
+    that stand where it stands now, with `poles` those of segments that no control turns. On the first of `besides` the
+    body is moved, if all of it hangs there.
     """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -146,7 +146,9 @@ def find_controlled(
         return None
     turners = {control.turns: part for part, control in controls.items()}
     carriers = graph.upstream(controls[first].turns).keys()  # the body leads nothing that it hangs on
-    others = (graph.twins(controls) if along else set()) | (graph.poles if poles else set())
+    others = graph.twins(controls) if along else set[int]()
+    bent = {bone for bone, control in controls.items() if control.turns < 0}
+    others |= {pole for pole, chain in graph.poles.items() if poles and chain & bent}
     besides = [*besides, *(others - {*besides})]
     riding = {bone: turners.get(bone, graph.part_of(bone, controls)) for bone in besides
               if bone not in controls and bone not in carriers}  # fmt: skip
@@ -220,7 +222,7 @@ class _Graph:
         self.in_chains: set[int] = set()
         self.begun: set[int] = set()  # of chains that bend as they are when Blender's solver begins
         self.goals: dict[int, int] = {}
-        self.poles: set[int] = set()  # free bones that say where an IK chain bends to
+        self.poles: dict[int, set[int]] = {}  # free bones that say where an IK chain bends to -> the chain
         self.gazes: dict[int, int] = {}  # eyeballs, and the free bones that they aim at
         for bone in object.pose.bones:
             for constraint in bone.constraints:
@@ -250,7 +252,8 @@ class _Graph:
         chain = [index(name) for name in decided_by(constraint, bone)]
         if constraint.pole_subtarget in self.object.pose.bones:
             pole = index(constraint.pole_subtarget)
-            self.poles |= {pole} if self.rig.skeleton.translatable[pole].all() else set()
+            if self.rig.skeleton.translatable[pole].all():
+                self.poles.setdefault(pole, set()).update(chain)
         self.in_chains |= set(chain)
         if constraint.pole_target is None:
             skeleton = self.rig.skeleton
