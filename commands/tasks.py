@@ -82,7 +82,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
     `parser`: of the verb.
     """
     source, target, verb = arguments.input.resolve(), arguments.output.resolve(), arguments.name
-    if not source.is_dir():
+    if not os.path.isdir(source):
         raise CoreError(f'There is no folder "{arguments.input}".')
     if same_file(source, target):
         raise CoreError("--output is the folder of --input; results need one of their own.")
@@ -129,7 +129,7 @@ def body_of(arguments: argparse.Namespace) -> list[str]:
         return []
     if blend is None:
         raise CoreError(f"--blend is missing; {verb} needs the body that takes the clips.")
-    if not blend.is_file():
+    if not os.path.isfile(blend):
         raise CoreError(f'There is no file "{blend}".')
     if blend.suffix.lower() not in MOTIONS and not is_blend(blend):
         raise CoreError(f'The file "{blend}" is no .blend file that this Blender can open.')

@@ -175,6 +175,15 @@ def test_a_file_over_which_every_process_ends_fails_with_the_reason(tmp_path: Pa
     assert answer["said"] == "Tried 3 times; the process ended with code 7: out of memory"
 
 
+def test_processes_have_names_in_utf_8_whatever_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
+        monkeypatch.setenv(name, value)
+    kept = processes.Processes(
+        [sys.executable, "-c", r"print('\u00fc', end='', flush=True); raise SystemExit(7)"], tmp_path
+    )
+    assert kept.run("{}")["said"].endswith("the process ended with code 7: \u00fc")
+
+
 def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_job_is_done_anew(
     run: Run, folder: Path
 ) -> None:
