@@ -68,7 +68,7 @@ class Task:
             made, now = report["batch"], sum_of(self.output.read_bytes())
             if now == made["output"]:
                 return answer_of(report) if made["key"] == self.key else None
-            known = now == made["before"]  # the batch was ended between the two
+            known = now == made.get("before")  # the batch was ended between the two
         except (OSError, ValueError, TypeError, KeyError):  # there is none, or it is none
             return None
         if not known and is_blend(self.output):
