@@ -63,7 +63,8 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
         with redirect_stderr(said):
             code = run([*task["arguments"], "--output", str(part), "--report", str(record_of(part))])
         if code not in (DONE, UNMET):
-            return {"code": code, "said": _reason(said.getvalue()), "spent": perf_counter() - begin}
+            reason = _reason(said.getvalue()).replace(str(part), str(output))
+            return {"code": code, "said": reason, "spent": perf_counter() - begin}
         for path, stamp in zip(task["sources"], stamps, strict=True):
             if _stamp(path) != stamp:  # maybe and put back
                 raise CoreError(f'"{path}" was changed while it was read; start the batch again.')
