@@ -76,6 +76,8 @@ def main() -> int:
     parser = report.options("benchmarks.batch", summary, ROUNDS)
     parser.add_argument("--clips", type=int, default=CLIPS, metavar="N", help=f"in a round (default {CLIPS})")
     chosen = parser.parse_args()
+    if chosen.clips < 1:
+        parser.error("--clips must be at least 1")
     rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
     count = SMOKE_CLIPS if chosen.smoke else chosen.clips
     found: list[list[dict[str, Any]]] = []

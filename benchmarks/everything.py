@@ -116,7 +116,10 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "benchmarks", help="where the figures go")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
-    options.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        options.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--folder: {error}")
     failed: list[str] = []
     for part in options.parts:
         print(f"\n==== {part}", flush=True)

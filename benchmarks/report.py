@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 
@@ -18,7 +19,9 @@ def options(name: str, summary: str, rounds: int) -> argparse.ArgumentParser:
 
 
 def rounds_of(parser: argparse.ArgumentParser, chosen: argparse.Namespace, rounds: int) -> int:
-    """How often everything is run."""
+    """How often everything is run; what cannot work is refused before anything is measured."""
+    if chosen.json not in (None, "-") and not Path(chosen.json).resolve().parent.is_dir():
+        parser.error(f"--json: there is no folder for {chosen.json}")
     if chosen.rounds is not None and chosen.rounds < 1:
         parser.error("--rounds must be at least 1")
     return chosen.rounds or (1 if chosen.smoke else rounds)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,6 +45,25 @@ def test_json_to_standard_output_is_nothing_but_json(tmp_path: Path) -> None:
     done = smoke(tmp_path, "--json", "-")
     assert json.loads(done.stdout)["smoke"] is True
     assert "W1, 72 DoF" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["batch", "--clips", "0"], "--clips must be at least 1"),
+        (["batch", "--json", "nowhere/x.json"], "--json: there is no folder"),
+        (["everything", "--folder", "pyproject.toml/x"], "--folder: "),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    name, *rest = options
+    monkeypatch.setattr(sys, "argv", [name, *rest])
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(SystemExit):
+        import_module(f"benchmarks.{name}").main()
+    assert message in capsys.readouterr().err
 
 
 def test_asked_for_peers_must_be_there(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf")  # that Blender imports
 
 def open_blend(path: Path) -> None:
     """Open a .blend file, or one of MOTIONS, in place of the present file; raises CoreError if that does not work."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     if path.suffix.lower() in MOTIONS:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -42,7 +42,7 @@ def import_motion(path: Path, alone: bool = False) -> None:
     kind = path.suffix.lower()
     if kind not in importers:
         raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(MOTIONS)}.')
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     try:
         with same_time(alone):
@@ -98,19 +98,20 @@ def present_blend() -> Path | None:
 
 def same_file(a: Path, b: Path) -> bool:
     """Whether two paths are one file, there or not yet; links are followed."""
-    if a.exists() and b.exists():
+    # os.path: Path.exists() raises where it may not look
+    if os.path.exists(a) and os.path.exists(b):
         return a.samefile(b)
     return a.resolve() == b.resolve()
 
 
 def check_place(path: Path) -> None:
     """Raises CoreError if no file can be written there."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return  # a pipe or device
     folder = path.resolve().parent
-    if path.is_dir():
+    if os.path.isdir(path):
         raise CoreError(f'"{path}" is a folder, not a file to write.')
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise CoreError(f'There is no folder "{folder}" to write "{path.name}" in.')
     if not os.access(folder, os.W_OK):
         raise CoreError(f'The folder "{folder}" cannot be written to.')

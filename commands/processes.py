@@ -20,8 +20,11 @@ from uuid import uuid4
 MARK: Final = "poise-batch "  # before an answer: Blender prints lines of its own
 ATTEMPTS: Final = 3  # at a task whose process ends without an answer
 LOST: Final = -1  # the code of a task without an answer, beside the exit codes of verbs
-# each process has a core: the threads of numpy's library would only be in each other's way
-_ONE_THREAD: Final = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+_SET: Final = {
+    # each process has a core: the threads of numpy's library would only be in each other's way
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")},
+    "PYTHONUTF8": "1",  # importers print the names of files, whatever the language is set to
+}
 _CONNECTING: Final = "10s"
 
 Answer = Mapping[str, Any]
@@ -35,7 +38,7 @@ class Process:
     """A process that is running `command` in `folder`, with a folder for temporary files."""
 
     def __init__(self, command: Sequence[str], folder: Path | str, temporary: str) -> None:
-        own = _ONE_THREAD | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
+        own = _SET | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
         self._popen = subprocess.Popen(
             command, cwd=folder, env=os.environ | own, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",

@@ -68,7 +68,7 @@ class Task:
             made, now = report["batch"], sum_of(self.output.read_bytes())
             if now == made["output"]:
                 return answer_of(report) if made["key"] == self.key else None
-            known = now == made["before"]  # the batch was ended between the two
+            known = now == made.get("before")  # the batch was ended between the two
         except (OSError, ValueError, TypeError, KeyError):  # there is none, or it is none
             return None
         if not known and is_blend(self.output):
@@ -82,7 +82,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
     `parser`: of the verb.
     """
     source, target, verb = arguments.input.resolve(), arguments.output.resolve(), arguments.name
-    if not source.is_dir():
+    if not os.path.isdir(source):
         raise CoreError(f'There is no folder "{arguments.input}".')
     if same_file(source, target):
         raise CoreError("--output is the folder of --input; results need one of their own.")
@@ -129,7 +129,7 @@ def body_of(arguments: argparse.Namespace) -> list[str]:
         return []
     if blend is None:
         raise CoreError(f"--blend is missing; {verb} needs the body that takes the clips.")
-    if not blend.is_file():
+    if not os.path.isfile(blend):
         raise CoreError(f'There is no file "{blend}".')
     if blend.suffix.lower() not in MOTIONS and not is_blend(blend):
         raise CoreError(f'The file "{blend}" is no .blend file that this Blender can open.')

@@ -8,6 +8,7 @@ the sum of its motion and its report ("digest").
 import hashlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
@@ -55,12 +56,17 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
     part = output.with_name(f"{PART}{uuid4().hex}.blend")  # in the same folder: a .blend file has relative paths
     said = io.StringIO()
     try:
+        stamps = [_stamp(path) for path in task["sources"]]
+        for path, sum in task["sources"].items():
+            if sum_of(Path(path).read_bytes()) != sum:
+                raise CoreError(f'"{path}" was changed since the batch began; start it again.')
         with redirect_stderr(said):
             code = run([*task["arguments"], "--output", str(part), "--report", str(record_of(part))])
         if code not in (DONE, UNMET):
-            return {"code": code, "said": _reason(said.getvalue()), "spent": perf_counter() - begin}
-        for path, sum in task["sources"].items():
-            if sum_of(Path(path).read_bytes()) != sum:
+            reason = _reason(said.getvalue()).replace(str(part), str(output))
+            return {"code": code, "said": reason, "spent": perf_counter() - begin}
+        for path, stamp in zip(task["sources"], stamps, strict=True):
+            if _stamp(path) != stamp:  # maybe and put back
                 raise CoreError(f'"{path}" was changed while it was read; start the batch again.')
         report = json.loads(record_of(part).read_text(encoding="utf-8"))
         made = {
@@ -78,6 +84,12 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
         for left in (part, record_of(part)):
             left.unlink(missing_ok=True)
     return {**answer_of(report | {"batch": made}), "spent": perf_counter() - begin}
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """What is another after a file has been written or put in its place."""
+    now = os.stat(path)
+    return now.st_ino, now.st_size, now.st_mtime_ns
 
 
 def _reason(said: str) -> str:

@@ -175,6 +175,15 @@ def test_a_file_over_which_every_process_ends_fails_with_the_reason(tmp_path: Pa
     assert answer["said"] == "Tried 3 times; the process ended with code 7: out of memory"
 
 
+def test_processes_have_names_in_utf_8_whatever_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
+        monkeypatch.setenv(name, value)
+    kept = processes.Processes(
+        [sys.executable, "-c", r"print('\u00fc', end='', flush=True); raise SystemExit(7)"], tmp_path
+    )
+    assert kept.run("{}")["said"].endswith("the process ended with code 7: \u00fc")
+
+
 def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_job_is_done_anew(
     run: Run, folder: Path
 ) -> None:
@@ -318,14 +327,23 @@ def test_files_that_jobs_and_gltf_files_name_count_however_deep_they_are_named(t
 
 def test_what_is_changed_while_it_is_read_is_not_taken_for_done(folder: Path) -> None:
     clip, output = folder / "in" / "walk1.bvh", folder / "walk1.blend"
-    arguments = ["bake", "--blend", str(clip)]
-    sources = {str(clip): worker.sum_of(b"as it was")}
+    task = {"arguments": ["bake", "--blend", str(clip)], "output": str(output), "key": "k"}
     files = snapshot(folder)
-    answer = worker.do_task(
-        commands.run, {"arguments": arguments, "output": str(output), "key": "k", "sources": sources}
-    )
-    assert "was changed while it was read" in answer["said"]
-    assert snapshot(folder) == files
+
+    def run_and_change(argv: list[str]) -> int:
+        code = commands.run(argv)
+        clip.rename(folder / "kept")
+        shutil.copy(folder / "kept", clip)  # the same again, but who knows what was read
+        (folder / "kept").unlink()
+        return code
+
+    for sum, run, message in (
+        (worker.sum_of(b"as it was"), commands.run, "was changed since the batch began"),
+        (worker.sum_of(clip.read_bytes()), run_and_change, "was changed while it was read"),
+    ):
+        answer = worker.do_task(run, {**task, "sources": {str(clip): sum}})
+        assert message in answer["said"]
+        assert snapshot(folder) == files
 
 
 @pytest.mark.usefixtures("inside")
