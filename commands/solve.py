@@ -246,6 +246,7 @@ def _solution(
         position_tolerance=position_tolerance,
         rotation_tolerance=rotation_tolerance,
     )
+    pose = _begun(job, writable, pose, method.reference, goals)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
     solution = solve(writable, pose, goals, method)
     if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
@@ -277,6 +278,19 @@ def _reference(job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, tuning: T
         turns = anatomy(skeleton, roles, tuning).reference.rotations
         stays[[bone for hips in roles.chain("hips") for bone in skeleton.ancestors(hips)]] = True
     return replace(pose, rotations=np.where(stays[:, None], pose.rotations, turns))
+
+
+def _begun(job: Job, skeleton: Skeleton, pose: Pose, reference: Pose | None, goals: list[Any]) -> Pose:
+    """The pose to begin with: the relaxed one, of bones that goals move and that are free, if they are to stay near it.
+
+    From far away, as from a T-pose, joints may end up turned half round.
+    """
+    if job.joint_targets != "relaxed" or reference is None:
+        return pose
+    free = skeleton.movable & ~skeleton.rotation_locks.any(axis=1) & (skeleton.stiffness < 1.0).all(axis=1)
+    led = {bone for goal in goals for bone in skeleton.ancestors(skeleton.index(goal.bone))}
+    moving = free & np.isin(np.arange(len(skeleton)), list(led))
+    return replace(pose, rotations=np.where(moving[:, None], reference.rotations, pose.rotations))
 
 
 def _largest_scale(job: Job, worlds: Array) -> float:

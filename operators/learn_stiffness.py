@@ -11,7 +11,7 @@ from ..core.humanoid.tuning import learn_tuning, turns_of
 from ..core.pose import forward_matrices
 from .tool import Tool, counted
 
-_MOST: Final = 1000  # frames that are looked at
+_MOST: Final = 500  # frames that are looked at: rigs whose bodies are driven are evaluated at each
 _LITTLE: Final = 0.5  # a motion that counts for less than what is known of people
 
 

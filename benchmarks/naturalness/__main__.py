@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from core import PinAndDrag, Pose, solve
-from core.humanoid.anatomy import Tuning, with_anatomy
+from core.humanoid.anatomy import Tuning, anatomy, standing, with_anatomy
 from core.humanoid.tuning import learn_tuning, turns_of
 from core.solvers.humanoid import Humanoid
 
@@ -85,6 +85,17 @@ def tuning_of_family(family: str) -> Tuning:
     return learn_tuning(parts[0].skeleton, parts[0].roles, turns)
 
 
+def from_relaxed(method: Method) -> Method:
+    """The method, started from the relaxed pose, standing where the rest pose would."""
+
+    def solved(frames: Frames, case: str, start: Pose | None = None) -> Pose:
+        if start is None:
+            start = standing(anatomy(frames.skeleton, frames.roles).reference, frames.skeleton, _start(frames, case))
+        return method(frames, case, start)
+
+    return solved
+
+
 METHODS: Final[dict[str, Method]] = {
     "blender": blender,
     "plain": plain,
@@ -102,6 +113,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=methods)
     parser.add_argument("--cases", nargs="+", choices=EFFECTORS, default=list(EFFECTORS))
+    parser.add_argument("--relaxed", action="store_true", help="start from the relaxed pose, not from the rest pose")
     parser.add_argument("--sound", action="store_true", help="only frames whose head and feet are the right way round")
     parser.add_argument("--ahead", type=float, metavar="S", help="solve from the true pose so many seconds before")
     parser.add_argument("--clips", type=int, metavar="N", help="of N frames of every clip: acceleration, cold and warm")
@@ -112,12 +124,16 @@ def main() -> None:
         return
     if options.worst is not None:
         parts = [part for name in options.sets for part in _load(name, options)]
-        case, method = options.cases[0], METHODS[options.methods[0]]
+        case, method = options.cases[0], _method(options.methods[0], options)
         print("\n".join(draw_worst([(part, method(part, case, None)) for part in parts], case, options.worst)))
     elif options.clips is not None:
         _print_accelerations(options)
     else:
         _print_errors(options)
+
+
+def _method(name: str, options: argparse.Namespace) -> Method:
+    return from_relaxed(METHODS[name]) if options.relaxed else METHODS[name]
 
 
 def _load(name: str, options: argparse.Namespace) -> list[Frames]:
@@ -138,7 +154,9 @@ def _print_errors(options: argparse.Namespace) -> None:
         for case in options.cases:
             for method in options.methods:
                 begin = perf_counter()
-                found = figures([(part, compare(part, case, METHODS[method](part, case, None))) for part in parts])
+                found = figures(
+                    [(part, compare(part, case, _method(method, options)(part, case, None))) for part in parts]
+                )
                 seconds = perf_counter() - begin
                 print(
                     f"{name:8}{case:5}{method:10}{found.frames:7}{found.position:8.1f}{found.angle:7.1f}"
@@ -159,7 +177,7 @@ def _print_accelerations(options: argparse.Namespace) -> None:
             for method in (name for name in options.methods if name != "blender"):
                 ratios: list[float] = []
                 for solved in (cold, warm):
-                    sums = [accelerations(part, solved(part, case, METHODS[method])) for part in parts]
+                    sums = [accelerations(part, solved(part, case, _method(method, options))) for part in parts]
                     ratios.append(float(np.divide(*np.sum(sums, axis=0))))
                 print(f"{name:8}{case:5}{method:10}{frames:7}{ratios[0]:8.2f}{ratios[1]:8.2f}", flush=True)
 

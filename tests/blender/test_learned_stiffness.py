@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from mathutils import Euler, Quaternion
 
-from bridge import read_body, read_tuning
+from bridge import read_body, read_rig, read_roles, read_tuning
+from commands import solve as solving
 from commands.job import parse
 from commands.solve import perform
-from core.humanoid.anatomy import posed
+from core import solve as solve_core
+from core.humanoid.anatomy import anatomy, posed
 from tests.blender.builders import contents, make_armature, make_ik_body, select, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -162,6 +164,24 @@ def test_a_job_may_keep_joints_near_the_pose_that_is_usual_in_the_action(rig: An
     assert bent["present"] < 1.0
     assert bent["relaxed"] > bent["present"] + 5.0
     assert bent["learnt"] > bent["relaxed"] + 5.0
+
+
+def test_joints_that_are_to_be_relaxed_begin_so_but_what_is_locked_or_not_asked_for_stays(monkeypatch: Any) -> None:
+    rig = make_armature()
+    for name in ("chest", "thigh.L", "upper_arm.L"):
+        rig.pose.bones[name].rotation_quaternion = Euler((0.3, 0.0, 0.0)).to_quaternion()
+    rig.pose.bones["chest"].lock_rotation, rig.pose.bones["chest"].lock_rotation_w = (True, True, True), True
+    begun: list[Any] = []
+    monkeypatch.setattr(solving, "solve", lambda *given: begun.append(given[1]) or solve_core(*given))
+    goal = {"bone": "hand.L", "position": [0.4, -0.2, 1.0]}
+    perform(bpy.context, rig, parse({"version": 1, "root": "fixed", "joint_targets": "relaxed", "goals": [goal]}))
+    skeleton = read_rig(rig).skeleton
+    relaxed, index = anatomy(skeleton, read_roles(rig)).reference.rotations, skeleton.index
+    for name in ("upper_arm.L", "forearm.L", "spine"):
+        np.testing.assert_allclose(begun[0].rotations[0, index(name)], relaxed[index(name)], atol=1e-6)
+    for name in ("chest", "thigh.L"):
+        for turn in (begun[0].rotations[0, index(name)], rig.pose.bones[name].rotation_quaternion):
+            np.testing.assert_allclose(turn, Euler((0.3, 0.0, 0.0)).to_quaternion(), atol=1e-6)
 
 
 def test_a_new_rest_pose_forgets_it(rig: Any) -> None:
