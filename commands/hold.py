@@ -152,6 +152,13 @@ def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[Bo
             feet = foot_points(skeleton, roles)
             if not feet:
                 raise CoreError("There are no feet in this body; name the bones that touch the ground.")
+            above = skeleton.parents[[skeleton.index(point.bone) for point in feet]]
+            if not (skeleton.parents[above[above >= 0]] >= 0).any():
+                name = skeleton.names[skeleton.index(feet[0].bone)]
+                raise CoreError(
+                    f'"{name}" and the other feet hang on the root alone: no leg could yield, only the whole body; '
+                    "name bones at the ends of its legs."
+                )
             found += feet
         elif name == HANDS:
             hands = [(f"{HANDS[:-1]}.{side}", roles.bones.get(f"hand.{side}")) for side in SIDES]

@@ -373,6 +373,21 @@ def test_an_animals_feet_are_found() -> None:
     assert {pin.label for pin in rig.poise_timed_pins} >= {"leg.front.L", "leg.hind.R"}
 
 
+def test_feet_that_hang_on_the_root_alone_are_refused() -> None:
+    path = SHARED / "rigs" / "real" / "quaternius_spider.fbx"
+    if not path.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig = load(path)[0]
+    context.view_layer.objects.active = rig
+    walk = next(action for action in bpy.data.actions if action.name.endswith("Walk"))
+    bridge.assign(rig, walk)
+    context.scene.frame_set(1)
+    before = contents()
+    with pytest.raises(RuntimeError, match="hang on the root alone"):
+        bpy.ops.poise.find_contacts()
+    assert contents() == before
+
+
 def test_the_panel_shows_the_list_and_its_tools(walker: Any) -> None:
     bpy.ops.poise.find_contacts()
     seen = drawn_by(POISE_PT_motion)
