@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import astuple, fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass, replace
 from hashlib import sha256
 from time import perf_counter
 from typing import Any, Final
@@ -186,7 +186,7 @@ class PinnedMotion(HeldMotion):
             old.use_fake_user = True
         if name is not None and name not in bpy.data.actions:
             made.name = name
-        return report
+        return replace(report, action=made.name)
 
     def _source(self) -> Any:
         source = bpy.data.actions.get(self.source)
@@ -227,6 +227,8 @@ class PinnedMotion(HeldMotion):
             if keyed is None:
                 return None
             turned, moved = keyed
+            if self.controlled is not None:  # what is reported are the bones of the body
+                turned, moved, _ = bridge.changed_bones(self.before.pose[self.only], self.after.pose[self.only])
         self._note(object)
         self.kept = ""
         self.seconds["write"] = perf_counter() - begin
