@@ -36,7 +36,11 @@ class BodyMotion(Edit):
         self.controlled = bridge.find_controlled(object, self.rig, self.roles)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
-            self.before, _ = self.look(object, slice(None))
+            seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
+            if seen is None:
+                self.before, _ = self.look(object, slice(None))
+            else:
+                self.before = replace(self.before, pose=bridge.read_controlled(self.controlled, seen))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
     def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
