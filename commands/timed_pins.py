@@ -210,10 +210,12 @@ class PinnedMotion(HeldMotion):
         super().show(object, pose)
 
     def _keep_still(self, object: Any, turned: Bones, moved: Bones) -> None:
-        """How the bones that are going to be moved stand where they have no keys; of controls all."""
+        """How the bones that are going to be moved stand where they have no keys; of controls those of the body."""
         names = self.rig.skeleton.names
-        bones = [*turned, *moved] if self.controlled is None else range(len(names))
-        keep_still(object, self.source, self._still, [names[bone] for bone in bones])
+        bones = {*turned.tolist(), *moved.tolist()}
+        if self.controlled is not None:
+            bones = {bone for one in self.controlled.controls for bone in (one.turns, one.moves, one.aims)} - {-1}
+        keep_still(object, self.source, self._still, [names[bone] for bone in sorted(bones)])
 
     def _write_changed(self, object: Any) -> Report | None:
         """Key the frames that were solved in the motion that is there; None, with nothing done, where it cannot be."""
