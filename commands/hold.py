@@ -36,7 +36,11 @@ class BodyMotion(Edit):
         self.controlled = bridge.find_controlled(object, self.rig, self.roles)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
-            self.before, _ = self.look(object, slice(None))
+            seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
+            if seen is None:
+                self.before, _ = self.look(object, slice(None))
+            else:
+                self.before = replace(self.before, pose=bridge.read_controlled(self.controlled, seen))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
     def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
@@ -152,6 +156,13 @@ def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[Bo
             feet = foot_points(skeleton, roles)
             if not feet:
                 raise CoreError("There are no feet in this body; name the bones that touch the ground.")
+            above = skeleton.parents[[skeleton.index(point.bone) for point in feet]]
+            if not (skeleton.parents[above[above >= 0]] >= 0).any():
+                name = skeleton.names[skeleton.index(feet[0].bone)]
+                raise CoreError(
+                    f'"{name}" and the other feet hang on the root alone: no leg could yield, only the whole body; '
+                    "name bones at the ends of its legs."
+                )
             found += feet
         elif name == HANDS:
             hands = [(f"{HANDS[:-1]}.{side}", roles.bones.get(f"hand.{side}")) for side in SIDES]

@@ -29,11 +29,11 @@ def keep_still(object: Any, action: str, stand: Stand, bones: Iterable[str]) -> 
 def lay_still(object: Any, stand: Stand) -> None:
     """Bring bones to where they stood."""
     if stand:
-        channels, index = bridge.read_channels(object), object.pose.bones.find
-        for bone, values in stand.items():
-            for name, value in values.items():
-                if index(bone) >= 0:
-                    channels[name][index(bone)] = value
+        channels = bridge.read_channels(object)
+        index = {name: place for place, name in enumerate(object.pose.bones.keys())}
+        for bone in stand.keys() & index.keys():
+            for name, value in stand[bone].items():
+                channels[name][index[bone]] = value
         bridge.write_channels(object, channels)
 
 

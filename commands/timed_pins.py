@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import astuple, fields, is_dataclass
+from dataclasses import astuple, fields, is_dataclass, replace
 from hashlib import sha256
 from time import perf_counter
 from typing import Any, Final
@@ -186,7 +186,7 @@ class PinnedMotion(HeldMotion):
             old.use_fake_user = True
         if name is not None and name not in bpy.data.actions:
             made.name = name
-        return report
+        return replace(report, action=made.name)
 
     def _source(self) -> Any:
         source = bpy.data.actions.get(self.source)
@@ -210,10 +210,12 @@ class PinnedMotion(HeldMotion):
         super().show(object, pose)
 
     def _keep_still(self, object: Any, turned: Bones, moved: Bones) -> None:
-        """How the bones that are going to be moved stand where they have no keys; of controls all."""
+        """How the bones that are going to be moved stand where they have no keys; of controls those of the body."""
         names = self.rig.skeleton.names
-        bones = [*turned, *moved] if self.controlled is None else range(len(names))
-        keep_still(object, self.source, self._still, [names[bone] for bone in bones])
+        bones = {*turned.tolist(), *moved.tolist()}
+        if self.controlled is not None:
+            bones = {bone for one in self.controlled.controls for bone in (one.turns, one.moves, one.aims)} - {-1}
+        keep_still(object, self.source, self._still, [names[bone] for bone in sorted(bones)])
 
     def _write_changed(self, object: Any) -> Report | None:
         """Key the frames that were solved in the motion that is there; None, with nothing done, where it cannot be."""
@@ -227,6 +229,8 @@ class PinnedMotion(HeldMotion):
             if keyed is None:
                 return None
             turned, moved = keyed
+            if self.controlled is not None:  # what is reported are the bones of the body
+                turned, moved, _ = bridge.changed_bones(self.before.pose[self.only], self.after.pose[self.only])
         self._note(object)
         self.kept = ""
         self.seconds["write"] = perf_counter() - begin

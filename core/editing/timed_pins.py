@@ -150,7 +150,7 @@ def pin_motion(
 
     `method`: its reference, `coherent` and `fps` are the motion's. `progress` is told the share that is done, and may
     raise to cancel. Without pins, and in frames beside their eases, the motion is the same bit for bit. `only` (F,):
-    the frames that are asked for, in which the answer is that for all of them to within 1e-3 radians; the others are as
+    the frames that are asked for, in which the answer is that for all of them to within 2e-3 radians; the others are as
     they were, and errors of pins are those in these frames. A `draft` is quick and near to it: pins hold, the joints do
     not come to rest, and eases are not done to their end.
     """

@@ -12,7 +12,7 @@ import bridge
 from commands.timed_pins import PinnedMotion, fingerprint
 from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
-from tests.blender.builders import contents, linked_copy, make_armature, make_empty, select, world
+from tests.blender.builders import contents, linked_copy, make_armature, make_empty, make_ik_body, select, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 from tests.blender.test_keys import keys_of
 from tests.blender.test_panel import drawn_by
@@ -135,6 +135,31 @@ def test_a_changed_pin_is_solved_where_it_reaches_and_all_else_stays_bit_for_bit
     alone = places(walker, "RightFoot", range(42, END + 1))
     bridge.assign(walker, walker.poise_source)
     np.testing.assert_allclose(places(walker, "RightFoot", range(42, END + 1)), alone, atol=1e-4)
+
+
+def test_controls_are_keyed_where_a_changed_pin_reaches_alone() -> None:
+    rig = make_ik_body()
+    select(rig, [])
+    for frame, height in ((1, 0.0), (30, -0.1)):
+        rig.pose.bones["hips"].location.z = height
+        rig.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    for bone, start in (("foot.L", 5), ("hand.R", 20)):
+        pin = rig.poise_timed_pins.add()
+        pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, start + 3, start, 2, 2
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    made, early = rig.poise_result, range(1, 16)
+    before = values_of(made, early)
+    rig.poise_timed_pins[1].frame = 22
+    edit = PinnedMotion(context, rig)
+    assert edit.controlled is not None
+    assert edit.led_frames()[0] > 14
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    assert rig.poise_result == made
+    assert {key: values for key, values in values_of(made, early).items() if values} == before
+    hand = places(rig, "hand.R", range(20, 24))
+    assert np.ptp(hand, axis=0).max() < 1e-3
+    bpy.ops.poise.give_motion_back()
+    np.testing.assert_allclose(hand[0], places(rig, "hand.R", range(22, 23))[0], atol=1e-3)
 
 
 def test_a_motion_that_would_go_on_a_whole_turn_away_is_written_as_a_whole(walker: Any) -> None:
@@ -371,6 +396,21 @@ def test_an_animals_feet_are_found() -> None:
     bpy.ops.object.mode_set(mode="POSE")
     assert bpy.ops.poise.find_contacts() == {"FINISHED"}
     assert {pin.label for pin in rig.poise_timed_pins} >= {"leg.front.L", "leg.hind.R"}
+
+
+def test_feet_that_hang_on_the_root_alone_are_refused() -> None:
+    path = SHARED / "rigs" / "real" / "quaternius_spider.fbx"
+    if not path.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig = load(path)[0]
+    context.view_layer.objects.active = rig
+    walk = next(action for action in bpy.data.actions if action.name.endswith("Walk"))
+    bridge.assign(rig, walk)
+    context.scene.frame_set(1)
+    before = contents()
+    with pytest.raises(RuntimeError, match="hang on the root alone"):
+        bpy.ops.poise.find_contacts()
+    assert contents() == before
 
 
 def test_the_panel_shows_the_list_and_its_tools(walker: Any) -> None:

@@ -14,7 +14,7 @@ import commands
 from commands.hold import LockedFeet
 from commands.recipe import PRESETS, parse_recipe
 from core import CoreError
-from tests.blender.builders import contents, make_armature, make_walk, world
+from tests.blender.builders import contents, make_armature, make_ik_body, make_walk, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -121,6 +121,28 @@ def test_a_recipe_takes_its_poses_from_frames_and_actions(run: Run) -> None:
     np.testing.assert_allclose(
         np.abs(np.sum(found.pose.rotations[:, bone] * wanted.pose.rotations[:, bone], axis=1)), 1.0, atol=1e-6
     )
+
+
+def test_a_recipe_is_made_with_the_keys_that_a_tolerance_needs_and_a_bake_keys_what_is_seen(run: Run) -> None:
+    rig = make_ik_body()
+    context.scene.render.fps = 10
+    code, _, error = run("generate", "--recipe", "wave", "--start", 1, "--tolerance", 0.02)
+    assert code == 0, error
+    counts = {curve.data_path: len(curve.keyframe_points) for curve in bridge.motion.active_curves(rig)}
+    assert counts['pose.bones["upper_arm.R"].rotation_quaternion'] < 20
+    before = np.array([places_of_all(rig, frame) for frame in (1, 14, 31)])
+    code, _, error = run("bake", "--visual", "--mute")
+    assert code == 0, error
+    assert all(constraint.mute for bone in rig.pose.bones for constraint in bone.constraints)
+    np.testing.assert_allclose([places_of_all(rig, frame) for frame in (1, 14, 31)], before, atol=1e-4)
+    code, _, error = run("bake", "--mute")
+    assert code == 2
+    assert "bake with Visual" in error
+
+
+def places_of_all(rig: Any, frame: int) -> np.ndarray:
+    context.scene.frame_set(frame)
+    return bridge.read_matrices(rig)
 
 
 @pytest.mark.parametrize(
