@@ -58,10 +58,10 @@ _SERIES: Final[Array] = np.array(
     [[(-1.0) ** k / math.factorial(2 * k + odd) for odd in range(4)] for k in range(_TERMS)]
 )
 _SPREAD: Final[Array] = np.repeat(np.eye(3), [1, 3, 6], axis=1)
-_TURN_SPREAD: Final[Array] = np.eye(4)[:, [0, 1, 2]] @ _SPREAD
-_RATE_SPREAD: Final[Array] = (np.eye(4)[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD
-_TURN_SERIES: Final[Array] = _SERIES @ _TURN_SPREAD
-_RATE_SERIES: Final[Array] = _SERIES @ _RATE_SPREAD
+_BOTH_SPREAD: Final[Array] = np.concatenate(
+    [np.eye(4)[:, [0, 1, 2]] @ _SPREAD, (np.eye(4)[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD], axis=1
+)
+_BOTH_SERIES: Final[Array] = _SERIES @ _BOTH_SPREAD
 _FEW: Final = 200  # vectors up to which the series is cheaper than sine and cosine
 FEATURES_TO_MATRIX: Final[Array] = np.zeros((10, 9))
 FEATURES_TO_MATRIX[0, ::4] = 1.0
@@ -315,13 +315,13 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
     exp(x + dx) = exp(x) exp(Jr(x) dx): the body's angular velocity is Jr(x) times the rate of x.
     """
     x = vectors.reshape(-1, 3)
-    of_turn, of_rate = exp_features(x)
-    shape = (*vectors.shape[:-1], 3, 3)
-    return (of_turn @ FEATURES_TO_MATRIX).reshape(shape), (of_rate @ FEATURES_TO_MATRIX).reshape(shape)
+    both, shape = exp_features(x), (*vectors.shape[:-1], 3, 3)
+    turns, rates = (np.ascontiguousarray(both[:, part]) @ FEATURES_TO_MATRIX for part in (0, 1))
+    return turns.reshape(shape), rates.reshape(shape)
 
 
-def exp_features(x: Array) -> tuple[Array, Array]:
-    """What the two matrices of `exp_and_jacobian` are linear in, (n, 10) each, of rotation vectors (n, 3).
+def exp_features(x: Array) -> Array:
+    """What the two matrices of `exp_and_jacobian` are linear in, (n, 2, 10), of rotation vectors (n, 3).
 
     A product with FEATURES_TO_MATRIX (10, 9) gives the matrices. Rodrigues, with [x]^2 = x x^T - a^2 I:
     exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T, Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
@@ -334,20 +334,20 @@ def exp_features(x: Array) -> tuple[Array, Array]:
         powers[:, 0] = 1.0
         powers[:, 1:] = square[:, None]
         np.multiply.accumulate(powers, axis=1, out=powers)
-        of_turn, of_rate = powers @ _TURN_SERIES, powers @ _RATE_SERIES
+        both = powers @ _BOTH_SERIES
     else:
         angle2 = np.maximum(square, _SMALL_ANGLE**2)
         angle = np.sqrt(angle2)
         second, third = (1.0 - np.cos(angle)) / angle2, (1.0 - np.sin(angle) / angle) / angle2
         coefficients = np.stack([1.0 - second * square, 1.0 - third * square, second, third], axis=-1)
-        of_turn, of_rate = coefficients @ _TURN_SPREAD, coefficients @ _RATE_SPREAD
+        both = coefficients @ _BOTH_SPREAD
     features = np.empty((len(x), 10))
     features[:, 0] = 1.0
     features[:, 1:4] = x
     np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
-    of_turn *= features
-    of_rate *= features
-    return of_turn, of_rate
+    both = both.reshape(-1, 2, 10)
+    both *= features[:, None]
+    return both
 
 
 def inverse_right_jacobian(vectors: ArrayLike) -> Array:

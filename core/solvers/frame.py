@@ -109,6 +109,7 @@ class FrameSolver:
         links = problem.links
         self.slide = links.slide[0]
         self.to_frames = self._turns_to_frames(links.turn[0, self.joints])
+        self.nothing = np.zeros((0, 3, 3, 3))
         self.local = np.zeros((self.nodes + 1, 4, 4))
         self.local[:, 3, 3] = 1.0
         self.local[:-1, :3, :3] = links.turn[0]
@@ -124,11 +125,11 @@ class FrameSolver:
         self.retarget()
 
     def _turns_to_frames(self, turn: Array) -> Array:
-        """(R, 10, 9 or 18): features of `exp_features` to local frames and, if there are limits, to own rotations.
+        """(R, 20, 18 or 27): features of `exp_features` to local frames, rates and, if there are limits, own rotations.
 
         A product with a constant in front is linear in the entries: (A X B)[i, k] = sum of A[i, j] B[l, k] X[j, l].
         """
-        eye = np.eye(3)
+        eye, count = np.eye(3), len(turn)
         parts = [np.einsum("nij,kl->njlik", turn, eye)]
         if self.groups:
             base, axes = np.zeros_like(turn), np.tile(eye, (len(turn), 1, 1))
@@ -136,8 +137,12 @@ class FrameSolver:
                 base[member] = own
             axes = axes if self.axes is None else self.axes
             parts.append(np.einsum("nij,nkl->njlik", base, axes))
-        entries = np.concatenate([part.reshape(-1, 9, 9) for part in parts], axis=2)
-        return rotation.FEATURES_TO_MATRIX @ entries
+        made = [rotation.FEATURES_TO_MATRIX @ part.reshape(-1, 9, 9) for part in parts]
+        result = np.zeros((count, 20, 9 * len(made) + 9))
+        result[:, :10, :9], result[:, 10:, 9:18] = made[0], rotation.FEATURES_TO_MATRIX
+        if len(made) > 1:
+            result[:, :10, 18:] = made[1]
+        return result
 
     def retarget(self) -> None:
         """Take the problem's targets and weights as they are now."""
@@ -155,9 +160,9 @@ class FrameSolver:
         """Forward kinematics, errors and limit coordinates at x (D,)."""
         at = _Placed()
         at.x = x
-        of_turn, of_rate = rotation.exp_features(x[: self.turning].reshape(-1, 3))
-        at.rates = (of_rate @ rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
-        turned = (of_turn[:, None] @ self.to_frames).reshape(len(of_turn), self.to_frames.shape[-1] // 9, 3, 3)
+        features = rotation.exp_features(x[: self.turning].reshape(-1, 3)).reshape(-1, 1, 20)
+        turned = (features @ self.to_frames).reshape(len(features), -1, 3, 3) if self.turning else self.nothing
+        at.rates = turned[:, 1]
         frames = self.local.copy()
         frames[self.joint_places, :3, :3] = turned[:, 0]
         for order, root in enumerate(self.roots):
@@ -169,7 +174,7 @@ class FrameSolver:
         seen = frames.take(self.feature_nodes, axis=0) @ self.features
         at.points, at.ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
         if self.groups:
-            at.own = [turned[:, 1].take(member, axis=0) for member in self.members]
+            at.own = [turned[:, 2].take(member, axis=0) for member in self.members]
             values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own, strict=True)]
             at.values = values[0] if len(values) == 1 else np.concatenate(values)
         else:

@@ -59,6 +59,7 @@ class GoalRows:
             self.blocks += made
             owners += [i] * len(made)
         self.owners: NDArray[np.int64] = np.array(owners, int)  # (K,) goals of the blocks
+        self.blocks_of = [np.flatnonzero(self.owners == i).tolist() for i in range(len(goals))]  # by goal
         plain = self.plain_points + self.plain_ends
         self.turning: NDArray[np.bool_] = np.array(
             [False] * self.plain_points + [True] * self.plain_ends + [block.turning for block in self.blocks]
@@ -89,7 +90,7 @@ class GoalRows:
     def retarget(self, index: int, goal: AnyGoal) -> None:
         """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
-        for number in np.flatnonzero(self.owners == index).tolist():
+        for number in self.blocks_of[index]:
             if number < self.plain_points:
                 assert isinstance(goal, Goal)
                 assert goal.position is not None
@@ -124,7 +125,7 @@ class GoalRows:
         given = {"position": position, "rotation": turn}
         goal = self.goals[index].at_targets(**{name: part for name, part in given.items() if part is not None})
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
-        for number in np.flatnonzero(self.owners == index).tolist():
+        for number in self.blocks_of[index]:
             if number < self.plain_points and position is not None:
                 self.target_points[:, number] = position / self.unit
             elif self.plain_points <= number < self.plain_points + self.plain_ends and turn is not None:

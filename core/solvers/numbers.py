@@ -85,8 +85,8 @@ REFITTED: Final = 1e-6  # errors that new links change by less are as they are
 # Steps of a chunk before its unfinished frames are put together with those of the other chunks.
 SWEEPS: Final = (3, 6, None)
 CHUNK: Final = 1024  # frames solved together
-# of a coherent batch every 8th frame is solved first, and each finer one starts from its neighbours
-STRIDES: Final = (8, 4, 2, 1)
+# of a coherent batch every 6th frame is solved first, and each finer one starts from its neighbours
+STRIDES: Final = (6, 2, 1)
 FIRST_WAVE: Final = 8  # steps that these frames have at most, and those between them
 WAVE: Final = 3
 STRAGGLERS: Final = 8  # part of a wave that is left to the next one

@@ -19,8 +19,9 @@ Limits are an active set above all levels: a coordinate at its bound takes its d
 the bound, and the step is solved again.
 
 A solve goes through: these steps, at most `iterations`; other starts for frames that miss a goal (`bends`, `restarts`);
-and, if it is to settle, Newton steps until the joints rest, goals met or not (`newton`). A drag is one frame that does
-not settle: `frame` is its lean form.
+and, if it is to settle, Newton steps until the joints rest, goals met or not (`newton`). Rigid bodies with plain goals
+on two levels, nearly all there are, have lean forms of the steps: `frame` of one frame that does not settle, a drag,
+and `frames` of all else. What is in here is their reference, and does what they do not know.
 """
 
 from collections.abc import Sequence
@@ -678,10 +679,7 @@ class Problem:
         return found
 
     def _solve_chunks(self, x: Array, frames: NDArray[np.int64]) -> Found:
-        """Solve the given frames from their x.
-
-        A step costs nearly the same for ten frames as for two hundred, so the stragglers of all chunks go on together.
-        """
+        """Solve the given frames from their x; stragglers of all chunks go on together."""
         found = self._unknown(x)
         for steps in numbers.SWEEPS:
             left = np.flatnonzero(~found.done)
@@ -727,7 +725,7 @@ class Problem:
     ) -> Found:
         """At `most` so many steps for the given frames of the batch, until they are met and settled.
 
-        If less than `fewest` frames are left these are left to others.
+        It ends, too, where less than `fewest` frames go on: a step costs nearly the same for few as for many.
         """
         if self.frames is not None:
             return self.frames.iterate(x, frames, most, first, fewest)
