@@ -41,6 +41,7 @@ _OF: Final = {"spine": "spine", "turn": "hips", "shift": "hips"}
 _ROUNDS: Final = 60
 _RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
 _LED_RESTS: Final = 1e-4  # the same between two steps of a drag, where the next target is near
+_NEARLY_MET: Final = 0.01  # of the tolerances: what is missed by more is finished, since joints go far for the last bit
 _HALF_TURN: Final = np.radians(30.0)
 PARTS: Final = ("hips", "spine", "neck", "shoulder")
 
@@ -565,7 +566,7 @@ class _Body:
         pose = replace(pose, rotations=inside)
         used = np.ones(len(inside), int)
         errors = self._errors(pose)
-        missed = np.flatnonzero(~self._met(*errors, share=1.0))
+        missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))
         if self.method.finish and len(missed):
             pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits))
             errors = self._errors(pose)
@@ -581,7 +582,7 @@ class _Body:
             rotation_tolerance=self.method.rotation_tolerance,
         )  # fmt: skip
         goals = [goal.at((missed,), (len(pose.rotations),)) for goal in self._pulling(pose)]
-        solution = method.solve(skeleton, pose[missed], goals)
+        solution = method.prepare(skeleton, pose[missed], goals).solve(near=True)
         rotations, translations = np.array(pose.rotations), np.array(pose.translations)
         rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
         return replace(pose, rotations=rotations, translations=translations), solution.iterations

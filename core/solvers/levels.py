@@ -104,6 +104,17 @@ class Levels(Newton):
                 x[some], steps[some], active[some] = rest(x[some], frames[some])
         return x, steps, active
 
+    def sharpened(
+        self, x: Array, frames: NDArray[np.int64], shares: Array
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """As `descend` with goals that weigh more, by squares of `shares` (B,), up to SHARPEST: the prior gives way.
+
+        Of two levels the last one.
+        """
+        weights = self._weights(frames)
+        weights[:, self.rows.levels[-1]] *= np.clip(np.square(shares), 1.0, numbers.SHARPEST)[:, None]
+        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), self.rows.rows))
+
     def _first(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """x (B, D) where the first level alone rests."""
         aims, missed = np.zeros((len(x), self.rows.rows)), np.zeros((len(x), len(self.rows.levels)), bool)

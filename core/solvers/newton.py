@@ -388,9 +388,12 @@ class Newton:
         shape = self._shape(links, here, wish, frames, active)
         fall = shape.slope * self.spread
         home = None if wish.firm is None else (here.x - wish.home) * self.stiffness * self.spread
-        active = shape.linear.begin(active)
-        let_go = np.zeros_like(active)
-        turn = 0
+        begun = shape.linear.begin(active)
+        active = begun.copy()
+        let_go, kept = np.zeros_like(active), np.zeros_like(active)
+        busy: NDArray[np.bool_] = np.ones(len(active), bool)
+        tears: NDArray[np.bool_] = np.zeros(len(active), bool)  # frames in which a short step lets go of a bound
+        given, turn = radius, 0
         while True:
             turn += 1
             hessian = shape.hessian(active)
@@ -400,16 +403,27 @@ class Newton:
             fixed *= (radius / np.maximum(far, radius))[:, None]
             z, least = self._trusted(scaled, fall, home, fixed, projectors, radius, wish.follows)
             step = z * self.spread
-            if not self.limits.count or turn == numbers.NEWTON_ROUNDS:
+            if not self.limits.count or turn >= numbers.NEWTON_ROUNDS:
                 break
             push = shape.slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
             changed = shape.linear.revise(active, step, push, release=turn <= 2)
+            changed = changed & ~(kept & active) & busy[:, None]
             if not changed.any():
-                break
-            # a slope lets go inwards, and where F bends down a long step goes out again: a shorter one may not;
-            # with a target that moves there is no time for it
+                calm = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
+                held = calm & kept.any(axis=1)
+                if not held.any():
+                    break
+                # along the bounds it rests: they are let go after all
+                busy, tears, turn = held, tears | held, 0
+                kept[held], let_go[held], active[held] = False, False, begun[held]
+                radius = np.where(held, given, radius)
+                continue
+            # a slope lets go inwards, and where F bends down a long step goes out again: first the step is along the
+            # bound; where that rests a shorter one lets go. With a target that moves there is no time for it
             torn = changed & let_go & self.limits.plain & (not wish.follows)
             let_go = changed & active | let_go & ~torn
+            kept = kept | torn & ~tears[:, None]
+            torn = torn & tears[:, None]
             radius = np.where(torn.any(axis=1), numbers.NEWTON_TORN * radius, radius)
             active = active ^ (changed & ~torn)
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)

@@ -471,8 +471,11 @@ class Problem:
 
     # -- solving ----------------------------------------------------------------------------------------------------
 
-    def solve(self) -> Solution:
-        """Solve from where the last solve ended (at first, from the start pose)."""
+    def solve(self, near: bool = False) -> Solution:
+        """Solve from where the last solve ended (at first, from the start pose).
+
+        near: what misses a goal, and is to settle, rests from where it began: neighbours that began alike rest alike.
+        """
         if self.frame is not None:
             return self._solve_frame(self.frame)
         if self._dragged:
@@ -483,7 +486,7 @@ class Problem:
             if len(still) < self.count:
                 resting, found = found, self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
                 if self.method.settle:
-                    found = self._rested(found)
+                    found = self._rested(self._begun(found, x) if near else found)
                 found.put(still, resting[still])
         if self.start.scales is not None:
             found = self._refitted(found)
@@ -508,6 +511,15 @@ class Problem:
         found = self._rested(found, left)
         stays = np.max(np.abs(found.x[left] - x[left]), axis=1) < numbers.STAYS
         return found, left[stays & ~self.met(found[left])]
+
+    def _begun(self, found: "Found", x: Array) -> "Found":
+        """The same with frames that miss a goal where they began, at x: Gauss-Newton steps lead anywhere there."""
+        missed = np.flatnonzero(~self.met(found))
+        if not len(missed):
+            return found
+        errors = self.rows.errors(self.links[missed].place(x[missed]), missed)
+        found.put(missed, replace(found[missed], x=x[missed], lengths=errors.lengths, costs=errors.costs))
+        return found
 
     def _home_or(self, x: Array) -> Array:
         """x, but the reference in frames where that meets all goals: nothing is nearer to it, whatever came between."""
@@ -582,6 +594,16 @@ class Problem:
                 x, steps, active = self._newton.rest(found.x[part], part, firm)
                 errors = self.rows.errors(self.links[part].place(x), part)
                 near = np.all(errors.lengths <= nearly, axis=1)
+                # soft limits have their share, and more than two levels, or a first one out of reach, their own way
+                alike = len(self.rows.levels) <= 2 and not self.limit_rows.variance.any()
+                above = len(self.rows.levels) == 1 or ~self._newton.lacks_first(x, part)
+                some = np.flatnonzero(near & above & alike)
+                if len(some):  # met or not, alike: at the edge of reach there is no step between the two
+                    shares = nearly / np.maximum(errors.lengths[some].max(axis=1), numbers.DAMPING)
+                    x[some], more, active[some] = self._newton.sharpened(x[some], part[some], shares)
+                    steps[some] += more
+                    errors.put(some, self.rows.errors(self.links[part[some]].place(x[some]), part[some]))
+                    near[some] = np.any(errors.lengths[some] > numbers.STIFFLY * self.tolerances, axis=1)
                 # where `Levels` has brought them level by level there is nothing more to do
                 led = ~near & (len(self.rows.levels) == 2) & ~self._newton.lacks_first(x, part)
                 for some, phase in ((near, numbers.EXACT), (led, numbers.TOP_LEVEL)):

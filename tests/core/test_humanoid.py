@@ -1,5 +1,6 @@
 """The humanoid method: six points or one, a stable pose, pull, weights, and what it refuses."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -284,6 +285,24 @@ def test_a_drag_leads_what_closed_forms_do_not_know_and_comes_home(figure: Skele
     assert turned(poses[-1], relaxed).max() < 0.01
     with pytest.raises(CoreError, match="no position to move"):
         Humanoid().prepare(figure, relaxed, [look]).move(0, start)
+
+
+@pytest.mark.parametrize(
+    ("bone", "first", "last", "held", "most"),
+    [  # through the edge of what can be met, where joints go as the root of the way, and through what limits hold
+        ("hand.R", (0.4695, 0.5474, -0.1238), (0.4687, 0.5509, -0.1281), ENDS, 4.0),
+        ("head", (-0.0068, -0.0774, -0.2318), (-0.0008, -0.0687, -0.2327), ("foot.L", "foot.R", "hips"), 2.0),
+    ],
+)
+def test_what_is_finished_within_limits_follows_a_creeping_target(
+    figure: Skeleton, bone: str, first: tuple[float, ...], last: tuple[float, ...], held: tuple[str, ...], most: float
+) -> None:
+    skeleton = replace(figure, limits=anatomy(figure).ranges) if bone == "head" else figure
+    relaxed = anatomy(skeleton).reference
+    way = np.linspace(first, last, int(np.ceil(np.linalg.norm(np.subtract(last, first)) / (0.5 * MILLIMETRE))) + 1)
+    goals = six_points(skeleton, relaxed, tuple(end for end in held if end != bone))
+    poses = solve(skeleton, relaxed, [*goals, Goal(bone, place(skeleton, relaxed, bone) + way)], Humanoid()).pose
+    assert turned(poses[1:], poses[:-1]).max() < most
 
 
 def test_settings_that_leave_the_body_behind_are_said_to_be_why(figure: Skeleton) -> None:
