@@ -108,7 +108,7 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         column.prop(object, "poise_use_anatomy_limits")
         column.prop(object, "poise_use_balance")
         column.prop(object, "poise_use_stretch")
-        row = self.layout.row(align=True)
+        row = column.row(align=True)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Forget")
 

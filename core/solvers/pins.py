@@ -487,6 +487,8 @@ class Problem:
                 resting, found = found, self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
                 if self.method.settle:
                     found = self._rested(self._begun(found, x) if near else found)
+                else:
+                    found = self._ended(found)
                 found.put(still, resting[still])
         if self.start.scales is not None:
             found = self._refitted(found)
@@ -511,6 +513,14 @@ class Problem:
         found = self._rested(found, left)
         stays = np.max(np.abs(found.x[left] - x[left]), axis=1) < numbers.STAYS
         return found, left[stays & ~self.met(found[left])]
+
+    def _ended(self, found: Found) -> Found:
+        """The same with the last phase of frames that another start has brought further, as far as its steps went."""
+        left = np.flatnonzero(~found.done)
+        if len(left):
+            last = self.iterate(found.x[left], left, numbers.LAST_STEPS, self.last_phase)
+            found.put(left, replace(last, iterations=last.iterations + found.iterations[left]))
+        return found
 
     def _begun(self, found: "Found", x: Array) -> "Found":
         """The same with frames that miss a goal where they began, at x: Gauss-Newton steps lead anywhere there."""
