@@ -74,8 +74,15 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.until(lambda: keys() != was, 90.0)
     seen["followed"] = action()
     bpy.data.objects[name].poise_live_pins = False
-    long = bpy.data.actions[seen["source"]]  # so that no machine is done with it before it is cancelled
-    long.use_frame_range, long.frame_end = True, LONG
+
+    def lengthen() -> None:
+        """So that no machine is done with it before it is cancelled; undo takes it back."""
+        long = bpy.data.actions[seen["source"]]
+        long.use_frame_range, long.frame_end = True, LONG
+        for pin in bpy.data.objects[name].poise_timed_pins:
+            pin.end = LONG
+
+    lengthen()
 
     def at_work() -> int:
         running = bpy.context.window_manager.windows[0].modal_operators
@@ -95,17 +102,27 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     seen["given back"] = [action(), sorted(action.name for action in bpy.data.actions)]
 
     yield from hand.click(*panel[SOLVE][0])
-    yield 0.2
-    yield from hand.click(*panel[SOLVE][0])
-    yield 0.2
-    seen["at work"] = at_work()
-    hand.rest()  # away from what says so
+    yield 0.3
+    seen["at work"] = [at_work()]
+    hand.rest()
     yield 0.3
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: not at_work())
     undone = action()
     yield 1.0
     seen["undone"] = [at_work(), action() == undone]
+
+    lengthen()
+    yield from hand.click(*panel[SOLVE][0])
+    yield 0.2
+    yield from hand.click(*panel[SOLVE][0])
+    yield 0.2
+    seen["at work"].append(at_work())
+    for _ in range(2):  # what says so closes by the first one
+        hand.press("ESC")
+        yield 0.5
+    yield from hand.until(lambda: not at_work())
+    seen["cancelled"] = at_work()
     return seen
 
 
