@@ -508,8 +508,7 @@ class Problem:
         left = np.flatnonzero(self._missed) if self.method.settle else np.zeros(0, int)
         if not len(left):
             return found, left
-        errors = self.rows.errors(self.links[left].place(x[left]), left)
-        found.put(left, replace(found[left], lengths=errors.lengths, costs=errors.costs))
+        self._put_at(found, x, left)
         found = self._rested(found, left)
         stays = np.max(np.abs(found.x[left] - x[left]), axis=1) < numbers.STAYS
         return found, left[stays & ~self.met(found[left])]
@@ -518,18 +517,20 @@ class Problem:
         """The same with the last phase of frames that another start has brought further, as far as its steps went."""
         left = np.flatnonzero(~found.done)
         if len(left):
-            last = self.iterate(found.x[left], left, numbers.LAST_STEPS, self.last_phase)
-            found.put(left, replace(last, iterations=last.iterations + found.iterations[left]))
+            self._go_on(found, left, left, numbers.LAST_STEPS, self.last_phase)
         return found
 
-    def _begun(self, found: "Found", x: Array) -> "Found":
+    def _begun(self, found: Found, x: Array) -> Found:
         """The same with frames that miss a goal where they began, at x: Gauss-Newton steps lead anywhere there."""
         missed = np.flatnonzero(~self.met(found))
-        if not len(missed):
-            return found
-        errors = self.rows.errors(self.links[missed].place(x[missed]), missed)
-        found.put(missed, replace(found[missed], x=x[missed], lengths=errors.lengths, costs=errors.costs))
+        if len(missed):
+            self._put_at(found, x, missed)
         return found
+
+    def _put_at(self, found: Found, x: Array, frames: NDArray[np.int64]) -> None:
+        """Put some frames at x (B, D), with the errors that they have there."""
+        errors = self.rows.errors(self.links[frames].place(x[frames]), frames)
+        found.put(frames, replace(found[frames], x=x[frames], lengths=errors.lengths, costs=errors.costs))
 
     def _home_or(self, x: Array) -> Array:
         """x, but the reference in frames where that meets all goals: nothing is nearer to it, whatever came between."""
@@ -695,14 +696,12 @@ class Problem:
             knots = np.union1d(frames[::stride], frames[-1:])
             here, solved = knots[~found.done[knots]], np.flatnonzero(near)
             new = here[~near[here]]
-            begin = found.x
-            begin[new] = x[new]
+            found.x[new] = x[new]
             if len(solved) > 1:
-                begin[new] += between(solved, found.x[solved] - x[solved], new)
+                found.x[new] += between(solved, found.x[solved] - x[solved], new)
             most = numbers.WAVE if len(solved) else numbers.FIRST_WAVE
             for part in chunks(here):
-                further = self.iterate(begin[part], part, most, fewest=max(1, len(part) // numbers.STRAGGLERS))
-                found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
+                self._go_on(found, part, part, most, fewest=max(1, len(part) // numbers.STRAGGLERS))
             near[here] = (found.lengths[here] <= numbers.NEARLY).all(axis=1)
         left = np.flatnonzero(~found.done)
         if len(left):
@@ -718,9 +717,21 @@ class Problem:
             if steps is None and self.method.coherent:  # what lay between its neighbours was no good start
                 found.x[left] = self.x[frames[left]]
             for part in chunks(left):
-                further = self.iterate(found.x[part], frames[part], steps)
-                found.put(part, replace(further, iterations=found.iterations[part] + further.iterations))
+                self._go_on(found, part, frames[part], steps)
         return found
+
+    def _go_on(
+        self,
+        found: Found,
+        places: NDArray[np.int64],
+        frames: NDArray[np.int64],
+        most: int | None,
+        first: int = numbers.NATURAL,
+        fewest: int = 1,
+    ) -> None:
+        """`iterate` from where some places of `found` are, which stand for these frames."""
+        further = self.iterate(found.x[places], frames, most, first, fewest)
+        found.put(places, replace(further, iterations=found.iterations[places] + further.iterations))
 
     def _unknown(self, x: Array) -> Found:
         """Frames at x of which nothing is known yet."""
