@@ -11,15 +11,20 @@ from benchmarks.naturalness.motion import DATA
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_a_few_frames_are_measured() -> None:
-    few = ["--sets", "walks", "--stride", "1000", "--cases", "A", "--methods", "pins", "humanoid"]
-    command = [sys.executable, "-m", "benchmarks.naturalness", *few]
+def measured(module: str, *options: str) -> list[str]:
+    """The lines that a benchmark prints; the test is skipped where it says that there is no motion."""
+    command = [sys.executable, "-m", module, *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     if not DATA.is_dir():
         assert "Nothing was measured" in done.stdout
         pytest.skip("the motion packs are not here")
-    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    return done.stdout.splitlines()
+
+
+def test_a_few_frames_are_measured() -> None:
+    few = ["--sets", "walks", "--stride", "1000", "--cases", "A", "--methods", "pins", "humanoid"]
+    rows = [line.split() for line in measured("benchmarks.naturalness", *few)[1:]]
     assert [row[2] for row in rows] == ["pins", "humanoid"]
     for row in rows:
         assert float(row[4]) < 30.0  # millimetres
@@ -28,25 +33,14 @@ def test_a_few_frames_are_measured() -> None:
 
 def test_accelerations_of_clips_are_measured_with_what_was_learnt_too() -> None:
     few = ["--clips", "6", "--stride", "20", "--sets", "salsa", "--cases", "A", "--methods", "tuned"]
-    command = [sys.executable, "-m", "benchmarks.naturalness", *few]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    if not DATA.is_dir():
-        assert "Nothing was measured" in done.stdout
-        pytest.skip("the motion packs are not here")
-    ((name, case, method, frames, *ratios),) = [line.split() for line in done.stdout.splitlines()[1:]]
+    ((name, case, method, frames, *ratios),) = [line.split() for line in measured("benchmarks.naturalness", *few)[1:]]
     assert (name, case, method, int(frames)) == ("salsa", "A", "tuned", 12)
     assert all(0.5 < float(ratio) < 2.0 for ratio in ratios)
 
 
 def test_limits_admit_what_people_do() -> None:
-    command = [sys.executable, "-m", "benchmarks.naturalness.limits", "--stride", "20"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    if not DATA.is_dir():
-        assert "Nothing was measured" in done.stdout
-        pytest.skip("the motion packs are not here")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]]
+    lines = measured("benchmarks.naturalness.limits", "--stride", "20")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
     assert {row[0] for row in rows} >= {"upper arm", "thigh", "head", "forearm", "shin"}
     for row in rows:
         assert min(float(share.rstrip("%")) for share in row[5:7]) > 98.0, row
