@@ -93,6 +93,11 @@ class ControlledBody:
         turners = {control.turns: part for part, control in enumerate(self.controls) if control.turns >= 0}
         return {**turners, **{int(bone): part for part, bone in enumerate(self.bones)}, **self.riding}
 
+    @property
+    def led(self) -> set[int]:
+        """The bones that are keyed for those of the body: what turns, moves and is aimed at."""
+        return {bone for one in self.controls for bone in (one.turns, one.moves, one.aims)} - {-1}
+
 
 def find_controlled(
     object: ArmatureObject,

@@ -88,7 +88,7 @@ def leading(
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
     before = read_channels(object, CHANNELS)
-    bones = sorted({bone for one in controlled.controls for bone in (one.turns, one.moves, one.aims)} - {-1})
+    bones = sorted(controlled.led)
     owners = {found[:2] for found in controlled.switches.values()}
     values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
 

@@ -214,7 +214,7 @@ class PinnedMotion(HeldMotion):
         names = self.rig.skeleton.names
         bones = {*turned.tolist(), *moved.tolist()}
         if self.controlled is not None:
-            bones = {bone for one in self.controlled.controls for bone in (one.turns, one.moves, one.aims)} - {-1}
+            bones = self.controlled.led
         keep_still(object, self.source, self._still, [names[bone] for bone in sorted(bones)])
 
     def _write_changed(self, object: Any) -> Report | None:
