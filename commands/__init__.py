@@ -1,7 +1,7 @@
 """`blender --background [FILE.blend] --command poise VERB ...`: Poise without a window.
 
 Exit codes: 0 done and every goal met; 1 done, but a goal could not be met; 2 bad input, nothing written; 3 a fault of
-Poise itself, nothing written.
+Poise itself, nothing written; 130 stopped by Ctrl-C, files are whole or not there.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from .keypoints import add_keypoints
 from .path import add_edit_path
 from .reduce import add_bake, add_reduce_keys
 from .retarget import add_retarget
-from .verbs import BROKEN, FAULT, REFUSED, add_info, add_solve, tell
+from .verbs import BROKEN, FAULT, REFUSED, STOPPED, add_info, add_solve, tell
 from .worker import add_worker
 
 __all__ = ["run"]
@@ -70,6 +70,9 @@ def run(argv: list[str]) -> int:
     except CoreError as error:
         tell(str(error))
         return REFUSED
+    except KeyboardInterrupt:
+        tell("Stopped.")
+        return STOPPED
     except Exception:
         tell(traceback.format_exc())
         tell(FAULT)

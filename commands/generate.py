@@ -18,7 +18,7 @@ from .fields import FRAME_LIMIT
 from .hold import BodyMotion
 from .recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, preset_names, read_recipe, track_of
 from .reduce import ALL as REDUCE_ALL
-from .reduce import Reduced
+from .reduce import Reduced, check_tolerance
 from .takes import record, unkeyed_kept
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
@@ -138,12 +138,14 @@ def add_generate(verbs: Any) -> None:
     )
     add_results(parser)
     add_common(parser)
-    parser.set_defaults(verb=generate, check=check_start)
+    parser.set_defaults(verb=generate, check=check_numbers)
 
 
-def check_start(arguments: argparse.Namespace) -> None:
+def check_numbers(arguments: argparse.Namespace) -> None:
     if arguments.start is not None and abs(arguments.start) > FRAME_LIMIT:
         raise CoreError(f"--start: must be between {-FRAME_LIMIT} and {FRAME_LIMIT}.")
+    if arguments.tolerance is not None:
+        check_tolerance(arguments.tolerance)
 
 
 def generate(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from ..core import CoreError
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.foot_lock import contact_pins
 from ..core.editing.path import lead_path
-from .feet import add_motion, motion_of
+from .feet import add_motion, check_motion, motion_of
 from .hold import HeldMotion
 from .verbs import outputs, tell_report
 
@@ -32,8 +32,7 @@ class LedPath(HeldMotion):
         self, context: Any, object: Any, frames: tuple[int, int], offset: Sequence[float] = (0.0, 0.0, 0.0),
         scale: float = 1.0, bend: float = 0.0, plant: bool = True, ease: float = EASE,
     ) -> None:  # fmt: skip
-        if not np.isfinite([*offset, scale, bend, ease]).all() or ease < 0.0:
-            raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")
+        check_path(offset, scale, bend, ease)
         whole = bridge.keyed_range(object)
         super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
         skeleton, linear = self.skeleton, self.worlds[0, :3, :3]
@@ -55,6 +54,11 @@ class LedPath(HeldMotion):
             self.pins = contact_pins(skeleton, self.after, contacts)
 
 
+def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:
+    if not np.isfinite([*offset, scale, bend, ease]).all() or ease < 0.0:
+        raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")
+
+
 def add_edit_path(verbs: Any) -> None:
     parser = verbs.add_parser("edit-path", help="move, scale or bend the way of a motion", allow_abbrev=False)
     parser.add_argument(
@@ -65,7 +69,12 @@ def add_edit_path(verbs: Any) -> None:
     parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds beside --frames of an offset")
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
     add_motion(parser)
-    parser.set_defaults(verb=edit_path)
+    parser.set_defaults(verb=edit_path, check=check_edit_path)
+
+
+def check_edit_path(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    check_path(arguments.offset, arguments.scale, arguments.bend, arguments.ease)
 
 
 def edit_path(arguments: argparse.Namespace) -> int:

@@ -44,8 +44,7 @@ class Reduced(Edit):
         tolerance: float = TOLERANCE,
     ) -> None:
         super().__init__(context, object, frames)
-        if not 0.0 < tolerance < np.inf:
-            raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")
+        check_tolerance(tolerance)
         skeleton = self.rig.skeleton
         self.chosen = self._chosen(object, bones)
         self.tolerance = tolerance
@@ -170,6 +169,11 @@ class Baked(Edit):
         return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
 
 
+def check_tolerance(tolerance: float) -> None:
+    if not 0.0 < tolerance < np.inf:
+        raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")
+
+
 def add_reduce_keys(verbs: Any) -> None:
     parser = verbs.add_parser("reduce-keys", help="keep as few keys as a tolerance lets", allow_abbrev=False)
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, metavar="M", help="metres, in the world")
@@ -178,7 +182,12 @@ def add_reduce_keys(verbs: Any) -> None:
         help=f'names or roles of what is to stay there, by default hips, head, hands and feet; "{ALL}": all bones',
     )  # fmt: skip
     add_motion(parser)
-    parser.set_defaults(verb=reduce)
+    parser.set_defaults(verb=reduce, check=check_reduce)
+
+
+def check_reduce(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    check_tolerance(arguments.tolerance)
 
 
 def reduce(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from .job import Job, read
 from .report import Report
 from .solve import perform
 
-DONE, UNMET, REFUSED, BROKEN = 0, 1, 2, 3  # exit codes
+DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
 FAULT = "This is a fault of Poise; nothing is written."
 
 

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -214,6 +214,9 @@ def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_j
         ((), '{"frames": [9, 2]}', "--frames: the range runs backwards"),
         ((), '{"step": 0}', "--step: must be at least 1"),
         (("--verb", "lock-feet"), '{"ease": -1}', "--ease: must be at least 0"),
+        (("--verb", "reduce-keys"), '{"tolerance": -1}', "tolerance must be a positive number of metres"),
+        (("--verb", "edit-path"), '{"ease": -1}', "its ease at least 0 seconds"),
+        (("--verb", "generate"), '{"recipe": "jump.json", "tolerance": 0}', "tolerance must be a positive number"),
         (("--verb", "retarget", "--blend", "job.json"), "{}", "is no .blend file"),
         (("--json", "job.json"), "{}", 'job.json" is a file of the batch'),
         (("--json", "in/walk1.bvh"), "{}", 'walk1.bvh" is a file of the batch'),
@@ -383,6 +386,19 @@ def test_a_batch_that_is_stopped_says_what_is_done(run: Run, folder: Path, monke
     code, data, error = run()
     assert (code, states(data)) == (1, dict.fromkeys(NAMES, ("not done", False)))
     assert "Stopped." in error
+
+
+def test_a_batch_that_is_stopped_before_it_begins_says_so(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands.tasks, "sources_of", stop)
+    files = snapshot(folder)
+    code, _, error = run()
+    assert (code, error.strip()) == (130, "Stopped.")
+    assert snapshot(folder) == files
 
 
 def test_processes_do_not_outlive_a_batch_that_is_stopped(tmp_path: Path) -> None:
