@@ -1,6 +1,7 @@
 """`generate`: a motion from two key poses, by a recipe."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,10 +9,11 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, Pose, rotation
+from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
 from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
+from ..core.humanoid.anatomy import carrier_of
 from ..core.skeleton import Flags
 from .edit import Progress
 from .fields import FRAME_LIMIT
@@ -44,13 +46,16 @@ class Generated(BodyMotion):
 
     def change(self, progress: Progress) -> None:
         if self.pins:
-            self.after = pin_motion(self.skeleton, self.after, self.pins, WHOLE_BODY, progress).motion
+            self.after = pin_motion(self.skeleton, self.after, self.pins, self._method(), progress).motion
+
+    def _method(self) -> PinAndDrag:
+        return replace(WHOLE_BODY, root_bone=carrier_of(self.skeleton, self.roles))
 
     def posed(self, frame: int) -> Pose:
         """The pose of one frame, or the nearest one, without the others being solved."""
         place = int(np.abs(self.after.frames - frame).argmin())
         alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
-        return pin_motion(self.skeleton, alone, self.pins, WHOLE_BODY).motion.pose[0]
+        return pin_motion(self.skeleton, alone, self.pins, self._method()).motion.pose[0]
 
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
         """The recipe for this skeleton, and the bones (J,) that it decides."""

@@ -90,7 +90,9 @@ def from_relaxed(method: Method) -> Method:
 
     def solved(frames: Frames, case: str, start: Pose | None = None) -> Pose:
         if start is None:
-            start = standing(anatomy(frames.skeleton, frames.roles).reference, frames.skeleton, _start(frames, case))
+            start = standing(
+                anatomy(frames.skeleton, frames.roles).reference, frames.skeleton, _start(frames, case), frames.roles
+            )
         return method(frames, case, start)
 
     return solved

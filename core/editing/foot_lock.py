@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..humanoid import SIDES, Roles
-from ..humanoid.anatomy import anatomy
+from ..humanoid.anatomy import anatomy, carrier_of
 from ..limits import LimitGroup
 from ..motion import Motion
 from ..rotation import Array, lengths
@@ -75,7 +75,9 @@ def for_feet(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton
         if len(kept):
             hinges = group.take(kept)
             limits.append(hinges.widened(rotation.to_matrix(motion.pose.rotations[:, hinges.bones])))
-    method = replace(WHOLE_BODY, deviations=deviations, axes=found.axes, limits=bool(limits))
+    method = replace(
+        WHOLE_BODY, root_bone=carrier_of(skeleton, roles), deviations=deviations, axes=found.axes, limits=bool(limits)
+    )
     return replace(skeleton, limits=tuple(limits)), method
 
 

@@ -159,15 +159,18 @@ def with_anatomy(
     """The skeleton with the limits of its anatomy added, and the method with the rest of it.
 
     A reference, or deviations (with their axes), that the method names are kept. The relaxed pose stands where `pose`
-    has its roots: a body that has walked away is not drawn back to where it was made. With `ranges` all joints have
-    limits, else elbows and knees. What the named reference, or `pose`, is outside of is made wide enough for it: nobody
-    moves because limits are heeded now.
+    has its roots: a body that has walked away is not drawn back to where it was made. The root is the bone that carries
+    the body, whatever that hangs on. With `ranges` all joints have limits, else elbows and knees. What the named
+    reference, or `pose`, is outside of is made wide enough for it: nobody moves because limits are heeded now.
     """
+    roles = find_roles(skeleton) if roles is None else roles
     found = anatomy(skeleton, roles, tuning)
     changes: dict[str, Any] = {"bends": found.bends}
+    if method.root_bone is None:
+        changes["root_bone"] = carrier_of(skeleton, roles)
     here = pose if method.reference is None else method.reference
     if method.reference is None:
-        changes["reference"] = found.reference if pose is None else standing(found.reference, skeleton, pose)
+        changes["reference"] = found.reference if pose is None else standing(found.reference, skeleton, pose, roles)
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes}
     limits = (*found.limits, *found.ranges) if ranges else found.limits
@@ -176,9 +179,32 @@ def with_anatomy(
     return replace(skeleton, limits=(*skeleton.limits, *limits)), replace(method, **changes)
 
 
-def standing(relaxed: Pose, skeleton: Skeleton, pose: Pose) -> Pose:
-    """A pose whose bones without parent, and whose driven bones, are those of `pose` (...)."""
+def carrier_of(skeleton: Skeleton, roles: Roles) -> int | None:
+    """The bone that may be moved and carries the whole body, such as its hips; None if there is none.
+
+    Game rigs hang the hips on a bone at the feet, which stands for the whole character: it is no part of the body.
+    """
+    parts = [bone for chain in (*roles.bones.values(), *roles.limbs.values()) for bone in np.atleast_1d(chain).tolist()]
+    above = [skeleton.ancestors(bone) for bone in parts]
+    for bone in above[0] if above else ():
+        moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
+        if moves and all(bone in chain for chain in above):
+            return bone
+    return None
+
+
+def root_bones(skeleton: Skeleton, roles: Roles) -> Flags:
+    """(J,) the bones without parent, and those down to the one that carries the body."""
     roots = skeleton.parents < 0
+    carrier = carrier_of(skeleton, roles)
+    if carrier is not None:
+        roots[skeleton.ancestors(carrier)] = True
+    return roots
+
+
+def standing(relaxed: Pose, skeleton: Skeleton, pose: Pose, roles: Roles) -> Pose:
+    """A pose whose root bones, see `root_bones`, and whose driven bones, are those of `pose` (...)."""
+    roots = root_bones(skeleton, roles)
     shape = pose.rotations.shape
     rotations, translations = (
         np.broadcast_to(a, (*shape[:-1], n)).copy() for a, n in ((relaxed.rotations, 4), (relaxed.translations, 3))
@@ -299,8 +325,10 @@ class _Body:
 
     def _deviations(self) -> Array:
         result = np.full((len(self.skeleton), 3), numbers.JOINT_DEVIATION)
-        counts = {part: sum(other == part for other, _ in self.parts.values()) for part in _DEVIATIONS}
-        for bone, (part, _) in self.parts.items():
+        rigid = self._rigid()
+        bending = {bone: part for bone, (part, _) in self.parts.items() if bone not in rigid}
+        counts = Counter(bending.values())
+        for bone, part in bending.items():
             variance = np.square(np.radians(_DEVIATIONS[part]))
             if part == "spine":
                 variance *= _SPINE_JOINTS / counts[part]
@@ -309,18 +337,21 @@ class _Body:
             elif part == "head" and not counts["neck"]:
                 variance += np.square(np.radians(_DEVIATIONS["neck"]))
             result[bone] = np.sqrt(variance)
-        result[self._links()] = _LINK
+        result[rigid] = _LINK
         for role, bones in self.roles.twist.items():
             first = self.roles.bones[role]
             kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
-        result[self.skeleton.parents < 0] = np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
+        roots = root_bones(self.skeleton, self.roles)
+        result[roots] = np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
         return result
 
-    def _links(self) -> list[int]:
-        """Bones without a role between two that have one."""
+    def _rigid(self) -> list[int]:
+        """Bones without a role between two that have one, and those of the spine that legs hang on (3ds Max's Biped)."""
         body = {*self.parts, self.roles.bones.get("hips", -1)}
-        found: list[int] = []
+        thighs = [bone for bone, (part, _) in self.parts.items() if part == "thigh"]
+        legs = {bone for thigh in thighs for bone in self.skeleton.ancestors(thigh)}
+        found = [bone for bone, (part, _) in self.parts.items() if part == "spine" and bone in legs]
         for part in self.parts:
             chain = self.skeleton.ancestors(part)[1:]
             above = next((place for place, bone in enumerate(chain) if bone in body), 0)

@@ -22,7 +22,7 @@ from ..errors import CoreError
 from ..generate.poses import leg_length
 from ..goals import Goal
 from ..humanoid import SIDES, Roles
-from ..humanoid.anatomy import Anatomy, anatomy
+from ..humanoid.anatomy import Anatomy, anatomy, carrier_of
 from ..humanoid.stance import axis_vector
 from ..limits import clamp_rotations
 from ..pose import Pose, forward_matrices, frame_rotations
@@ -99,7 +99,8 @@ class Actor:
         self.bones: list[int] = sorted(self._places)
         self._still = [(bone, self._hanging(bone)) for bone in self._carriers()]
         self._hung = self._hanging(self._places)
-        self.root = self._find_root()
+        carrier = carrier_of(skeleton, roles)
+        self.root = -1 if carrier is None else carrier
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
         thighs = [self.roles.bone(f"thigh.{side}") for side in SIDES]
         middle = thighs if min(thighs) >= 0 else [self.hips]
@@ -133,11 +134,6 @@ class Actor:
         """Bones that those of the body hang on and that are not turned themselves, parents first."""
         above = {above for bone in self.bones for above in self.skeleton.ancestors(bone)}
         return sorted(above - set(self.bones))
-
-    def _find_root(self) -> int:
-        """The bone that carries the body: the hips, or what they hang on, where that may be moved and they may not."""
-        free = self.skeleton.translatable.all(axis=1) & ~self.skeleton.connected
-        return next((bone for bone in self.skeleton.ancestors(self.hips) if free[bone]), -1)
 
     def _point_at_rest(self, point: BodyPoint) -> Array:
         return self._heads[point.bone] + rotation.rotate(self._rest[point.bone], np.array(point.place))
@@ -266,7 +262,7 @@ class Actor:
         """The poses with wrists and ankles at their `ends`, joints near what they were: pins (S5)."""
         method = PinAndDrag(
             reference=pose, deviations=self.anatomy.deviations, axes=self.anatomy.axes, root="pull",
-            limits=bool(self.limits), coherent=True, settle=False,
+            root_bone=self.root if self.root >= 0 else None, limits=bool(self.limits), coherent=True, settle=False,
         )  # fmt: skip
         return solve(replace(self.skeleton, limits=self.limits), pose, goals, method).pose
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy
+from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, carrier_of
 from ..humanoid.body import SIDES
 from ..humanoid.roles import Roles, find_roles
 from ..humanoid.sides import mirrored
@@ -52,7 +52,8 @@ class Figure:
         if not self.roles.humanoid or "hips" not in self.roles.bones:
             raise CoreError("No humanoid body is found in this skeleton; pins work on any.")
         self.hips = self.roles.bone("hips")
-        self.root = self._find_root()
+        carrier = carrier_of(skeleton, self.roles)
+        self.root = self.hips if carrier is None else carrier
         self.spine = self._hanging(self.roles.chain("spine"))
         self.chest = self.spine[-1] if self.spine else self.hips
         self.neck = self._hanging((*self.roles.chain("neck"), *self.roles.chain("head")))
@@ -115,12 +116,6 @@ class Figure:
             if (kept[-1] if kept else self.hips) in self.skeleton.ancestors(bone) and bone != self.hips:
                 kept.append(bone)
         return tuple(kept)
-
-    def _find_root(self) -> int:
-        """The bone that carries the body: the hips, or what they hang on, where that may be moved and they may not."""
-        above = self.skeleton.ancestors(self.hips)
-        free = [bone for bone in above if self.skeleton.translatable[bone].all() and not self.skeleton.connected[bone]]
-        return free[0] if free else self.hips
 
     def _limb(self, kind: str, side: str) -> LimbBones | None:
         bones = [self.roles.bone(f"{part}.{side}") for part in LIMBS[kind]]

@@ -39,7 +39,7 @@ class GoalRows:
 
     def __init__(
         self, skeleton: Skeleton, goals: Sequence[AnyGoal], batch_shape: tuple[int, ...], root: str, stretch: bool,
-        axes: Array | None,
+        axes: Array | None, root_bone: int | None = None,
     ) -> None:  # fmt: skip
         self.goals = tuple(goals)
         self.batch_shape = batch_shape
@@ -79,7 +79,7 @@ class GoalRows:
         self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
 
         order = None if self.blocks else self.order  # plain rows come from the tree as they are wanted
-        self.tree = Tree(skeleton, collector.features(), root, stretch, axes, order)
+        self.tree = Tree(skeleton, collector.features(), root, stretch, axes, order, root_bone)
         count = int(np.prod(batch_shape, dtype=int))
         self.target_points = np.zeros((count, self.plain_points, 3))
         self.target_ends = np.zeros((count, self.plain_ends, 3, 3))

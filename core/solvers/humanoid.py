@@ -87,7 +87,8 @@ class Humanoid:
         figure = Figure(skeleton, self.roles)
         said, still = self._kept(figure, goals[index])
         movable = skeleton.movable & ~np.isin(np.arange(len(skeleton)), list(still))
-        method = PinAndDrag(limits=self.limits, root="fixed" if figure.root in still else "free")
+        fixed = figure.root in still
+        method = PinAndDrag(limits=self.limits, root="fixed" if fixed else "free", root_bone=figure.root)
         problem = method.prepare(replace(skeleton, movable=movable), pose, goals)
         found = reasons(problem, index)
         return [*said, *found] if found else []
@@ -577,9 +578,9 @@ class _Body:
         known = self.figure.anatomy
         fixed = self.method.gives("hips") == 0.0
         method = PinAndDrag(
-            root="fixed" if fixed else "free", reference=pose[missed], deviations=self._deviations(), axes=known.axes,
-            bends=known.bends, restarts=0, position_tolerance=self.method.position_tolerance,
-            rotation_tolerance=self.method.rotation_tolerance,
+            root="fixed" if fixed else "free", root_bone=self.figure.root, reference=pose[missed],
+            deviations=self._deviations(), axes=known.axes, bends=known.bends, restarts=0,
+            position_tolerance=self.method.position_tolerance, rotation_tolerance=self.method.rotation_tolerance,
         )  # fmt: skip
         goals = [goal.at((missed,), (len(pose.rotations),)) for goal in self._pulling(pose)]
         solution = method.prepare(skeleton, pose[missed], goals).solve(near=True)

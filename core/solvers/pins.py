@@ -64,6 +64,9 @@ class PinAndDrag:
     limits              keep the skeleton's limits; "soft": they give way where a goal needs it
     root                bones without parent: "free" turn and shift, "translate" shift only, "fixed", or "pull": carried
                         along by what the body cannot reach otherwise
+    root_bone           the bone that is meant by that in place of those it hangs on, which stay where they are: hips
+                        below a bone that stands for the whole character. Where a goal is not on it or below, it is as
+                        others are
     stretch             bones with a `stretch` may grow
     reference           the pose that joints stay near, by default the pose given to `solve`
     deviations          (J, 3) standard deviations of the joints from it about their own axes, radians: small ones are
@@ -83,6 +86,7 @@ class PinAndDrag:
 
     limits: bool | Literal["soft"] = True
     root: Root = "free"
+    root_bone: int | None = None
     stretch: bool = False
     reference: Pose | None = None
     deviations: Array | None = None
@@ -187,7 +191,9 @@ class Problem:
         self.reference = flat_pose(reference, self.batch_shape)
         self.count = int(np.prod(self.batch_shape, dtype=int))
         started = [self._started(goal) for goal in goals]
-        self.rows = GoalRows(skeleton, started, self.batch_shape, method.root, method.stretch, method.axes)
+        self.rows = GoalRows(
+            skeleton, started, self.batch_shape, method.root, method.stretch, method.axes, method.root_bone
+        )
         self.tree = tree = self.rows.tree
         self._joint_bones, self._root_bones = tree.nodes[tree.joints], tree.nodes[tree.roots]
         self._long_bones = tree.nodes[tree.stretching]

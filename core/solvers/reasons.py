@@ -176,15 +176,18 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
     heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
     here = skeleton.index(goal.bone)
     chain = skeleton.ancestors(here)
+    root = chain[-1] if problem.tree.root_bone is None else problem.tree.root_bone
     tip = problem.place_of(goal.bone, goal.point, heads, turns)
     target = np.broadcast_to(goal.position, (*problem.batch_shape, 3)).reshape(-1, 3)[frame]
     if goal.relative_to is not None:
         return []
     found: list[tuple[int | None, str]] = []
-    if problem.method.root in ("translate", "fixed") or not skeleton.translatable[chain[-1]].any():
-        moving = [bone for bone in chain if skeleton.movable[bone] and not skeleton.driven[bone]]
+    if problem.method.root in ("translate", "fixed") or not skeleton.translatable[root].any():
+        moving = [
+            bone for bone in chain[: chain.index(root) + 1] if skeleton.movable[bone] and not skeleton.driven[bone]
+        ]
         base = moving[-1] if moving else here
-        if skeleton.parents[base] < 0 and problem.method.root != "free" and len(moving) > 1:
+        if base == root and problem.method.root != "free" and len(moving) > 1:
             base = moving[-2]  # the root itself may not turn
         path = chain[: chain.index(base) + 1]
         if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):

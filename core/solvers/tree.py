@@ -82,6 +82,7 @@ class Tree:
     """The links that move the features. Nodes are the bones from them up to their roots, parents first, by depth.
 
     root    "free", "translate", "fixed": what bones without parent may do
+    root_bone  the bone that is the root where all features are on it or below: what it hangs on is no node then
     axes    (J, 4) E of every bone, or None
     order   rows of the Jacobian in terms of the features' rows: three for each point, three for each frame
     """
@@ -94,10 +95,13 @@ class Tree:
         stretch: bool = False,
         axes: Array | None = None,
         order: NDArray[np.int64] | None = None,
+        root_bone: int | None = None,
     ) -> None:
         self.skeleton = skeleton
         self.unit = skeleton.size
         self.features = features
+        carries = root_bone is not None and all(root_bone in skeleton.ancestors(bone) for bone in features.bones)
+        self.root_bone = root_bone if carries else None
         self.nodes = self._find_nodes()
         self._place = {int(bone): place for place, bone in enumerate(self.nodes)}
         driven = skeleton.driven[self.nodes]
@@ -140,7 +144,7 @@ class Tree:
         for bone in self.features.bones:
             for link in self.skeleton.ancestors(bone):
                 needed.add(link)
-                if self.skeleton.driven[link]:
+                if self.skeleton.driven[link] or link == self.root_bone:
                     break
         depth = {bone: level for level, bones in enumerate(self.skeleton.levels) for bone in bones.tolist()}
         return np.array(sorted(needed, key=lambda bone: (depth[bone], bone)), int)
@@ -261,7 +265,8 @@ class Tree:
     def fit(self, pose: Pose, x: Array) -> "Links":
         """Links that are exact at `pose` (batch (B,)), which is x (B, D) away from the reference."""
         skeleton, nodes = self.skeleton, self.nodes
-        matrices = forward_matrices(skeleton, pose)[:, nodes]
+        every = forward_matrices(skeleton, pose)
+        matrices = every[:, nodes]
         heads = matrices[..., 3] / self.unit
         own = matrices[..., :3]
         if pose.scales is not None:  # a bone's own scale does not turn its joint
@@ -286,8 +291,11 @@ class Tree:
         slide = np.zeros((len(x), len(self.roots), 3, 3))
         for order, place in enumerate(self.roots.tolist()):
             bone = int(nodes[place])
+            # rest frames of what hangs on nothing are in armature space
+            above = int(skeleton.parents[bone])
+            base = every[:, above, :, :3] if above >= 0 else np.eye(3)
             rest = rotation.to_matrix(skeleton.rest_rotations[bone]) if skeleton.local_location[bone] else np.eye(3)
-            slide[:, order] = rest  # roots hang on nothing: rest frames are in armature space
+            slide[:, order] = base @ rest
             start = self.turning + 3 * order
             shift[:, place] -= (slide[:, order] @ x[:, start : start + 3, None])[..., 0]
 

@@ -463,3 +463,33 @@ def test_a_body_that_has_walked_away_is_not_drawn_back(figure: Skeleton) -> None
     assert solution.converged
     # the arm comes down to its relaxed pose, and the hips up: far less than the way home
     assert np.linalg.norm(hips - heads[0]) < 0.5
+
+
+def test_hips_that_hang_on_a_bone_at_the_feet_are_the_root() -> None:
+    ground = [("root", None, (0, 0, 0), (0, 0.2, 0)), ("weapon", "root", (0.5, 0, 0), (0.5, 0.2, 0))]
+    rows = [*ground, *((name, parent or "root", head, tail) for name, parent, head, tail in FIGURE)]
+    skeleton = skeleton_of(rows, translatable=np.ones((len(rows), 3), bool))
+    roles = find_roles(skeleton)
+    rest = Pose.rest(skeleton)
+    heads, turns = forward(skeleton, rest)
+    limited, method = with_anatomy(skeleton, PinAndDrag(root="pull", reference=rest), roles)
+    assert method.root_bone == skeleton.index("hips")
+    goal = Goal("hand.L", heads[skeleton.index("hand.L")] + [-0.3, -0.5, -0.3])
+    after = solve(limited, rest, [goal], method)
+    assert after.converged
+    moved, turned = forward(skeleton, after.pose)
+    feet = [skeleton.index("foot.L"), skeleton.index("foot.R")]
+    assert np.linalg.norm(moved - heads, axis=-1)[feet].max() < 0.1  # it was 0.6: the pelvis turned over
+    assert np.array_equal(after.pose.rotations[:2], rest.rotations[:2])
+    # a goal on what is not below the hips moves the whole
+    goals = [Goal("weapon", heads[1] + [0.0, 0.0, 0.3])]
+    assert solve(limited, rest, goals, method).converged
+
+
+def test_of_a_spine_that_legs_hang_on_only_what_is_above_bends() -> None:
+    rows = [(n, "spine" if n.startswith("thigh") else parent, head, tail) for n, parent, head, tail in FIGURE]
+    order = sorted(rows, key=lambda row: row[0].startswith(("thigh", "shin", "foot")))
+    found = anatomy(skeleton := skeleton_of(order))
+    spine, chest = skeleton.index("spine"), skeleton.index("chest")
+    assert np.degrees(found.deviations[spine]).max() <= 5.0
+    assert np.allclose(np.degrees(found.deviations[chest]), 8.0 * np.sqrt(3.0))

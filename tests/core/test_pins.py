@@ -1,5 +1,7 @@
 """What the pins solver promises, on figures and on random trees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from core import CoreError, EllipticSwing, EulerBox, Goal, PinAndDrag, Pose, Ske
 from core.limits import excess
 from core.solvers import numbers
 from core.solvers.goal_rows import GoalRows
+from core.solvers.pins import Root
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 
 MILLIMETRE = 1e-3
@@ -366,6 +369,33 @@ def test_a_moved_and_turned_root_carries_the_whole_answer_along(figure: Skeleton
     moved = [Goal(g.bone, rotation.rotate(turn, g.position) + shift, rotation.mul(turn, g.rotation)) for g in goals]
     two = solve(turned, Pose.rest(turned), moved)
     assert largest_turn(figure, one.pose, two.pose) < 0.05
+
+
+@pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
+@pytest.mark.parametrize(("frames", "settle"), [(1, True), (1, False), (300, False)])
+@pytest.mark.parametrize("local", [True, False])
+def test_a_root_bone_below_others_is_the_root_and_they_stay(root: Root, frames: int, settle: bool, local: bool) -> None:
+    above = [("world", None, (0, 0, 0.5), (0, 0.1, 0.5)), ("ground", "world", (0, 0.1, 0.5), (0, 0.1, 0.6))]
+    rows = [*above, *((name, parent or "ground", head, tail) for name, parent, head, tail in FIGURE)]
+    free = np.tile((np.arange(len(rows)) < 3)[:, None], 3)
+    whole = skeleton_of(rows, translatable=free, local_location=np.full(len(rows), local))
+    alone = skeleton_of([*above, *FIGURE], translatable=free)  # the same bones, the hips hang on nothing
+    hips, rng = whole.index("hips"), np.random.default_rng(7)
+    pose = random_pose(whole, rng)
+    heads, turns = forward(whole, pose)
+    own, moved, back = pose.rotations.copy(), pose.translations.copy(), rotation.inv(alone.rest_rotations[hips])
+    own[hips], moved[hips] = rotation.mul(back, turns[hips]), rotation.rotate(back, heads[hips] - alone.offsets[hips])
+    goals: list[Goal] = []
+    for name in ("foot.L", "hand.R", "head"):
+        way = np.cumsum(rng.normal(size=(frames, 3)) * 0.004, axis=0)
+        goals.append(Goal(name, heads[alone.index(name)] + way, turns[alone.index(name)]))
+    method = PinAndDrag(root=root, settle=settle, restarts=0, coherent=frames > 1)
+    expected = solve(alone, Pose(own, moved), goals, method)
+    found = solve(whole, pose, goals, replace(method, root_bone=hips))
+    for a, b in zip(forward(whole, found.pose), forward(alone, expected.pose), strict=True):
+        assert np.allclose(a, b, atol=1e-9)
+    assert np.array_equal(found.pose.rotations[:, :2], np.broadcast_to(pose.rotations[:2], (frames, 2, 4)))
+    assert np.array_equal(found.pose.translations[:, :2], np.broadcast_to(pose.translations[:2], (frames, 2, 3)))
 
 
 def test_frames_in_time_give_each_other_starts_and_the_same_answer(limited: Skeleton) -> None:
