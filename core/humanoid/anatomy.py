@@ -347,7 +347,7 @@ class _Body:
         return result
 
     def _rigid(self) -> list[int]:
-        """Bones without a role between two that have one, and those of the spine that legs hang on (3ds Max's Biped)."""
+        """Bones without a role between two that have one, and those of the spine that carry legs (3ds Max's Biped)."""
         body = {*self.parts, self.roles.bones.get("hips", -1)}
         thighs = [bone for bone, (part, _) in self.parts.items() if part == "thigh"]
         legs = {bone for thigh in thighs for bone in self.skeleton.ancestors(thigh)}
