@@ -44,9 +44,9 @@ for _row, _column, _terms in (
         _OUTER_TO_MATRIX[4 * _p + _q, 3 * _row + _column] += _factor
 
 # cross-product matrix as a linear map: skew(v) = (v @ SKEW).reshape(3, 3), skew(v) w = v x w
-_SKEW: Final[Array] = np.zeros((3, 9))
+SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
-    _SKEW[_axis, _entry] = _sign
+    SKEW[_axis, _entry] = _sign
 
 # exp_terms: features 1, x, y, z, xx, xy, xz, yy, yz, zz as products of two of 1, x, y, z, and what adds up to a^2
 _ONES: Final[Array] = np.ones(3)
@@ -74,7 +74,7 @@ _POWERS_TO_BOTH: Final[Array] = np.hstack([POWERS_TO_TURN, POWERS_TO_RATE])
 _FEW: Final = 200  # vectors up to which the series is cheaper than sine and cosine
 FEATURES_TO_MATRIX: Final[Array] = np.zeros((10, 9))
 FEATURES_TO_MATRIX[0, ::4] = 1.0
-FEATURES_TO_MATRIX[1:4] = _SKEW
+FEATURES_TO_MATRIX[1:4] = SKEW
 for _feature, (_p, _q) in enumerate(zip(_FIRST, _SECOND, strict=True), start=4):
     FEATURES_TO_MATRIX[_feature, [3 * _p + _q, 3 * _q + _p]] = 1.0
 
@@ -310,7 +310,7 @@ def nearest_rotation(matrices: ArrayLike) -> Array:
 def skew(vectors: ArrayLike) -> Array:
     """Cross-product matrices (..., 3, 3) of vectors (..., 3)."""
     array = np.asarray(vectors, float)
-    return (array @ _SKEW).reshape(*array.shape[:-1], 3, 3)
+    return (array @ SKEW).reshape(*array.shape[:-1], 3, 3)
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Array:

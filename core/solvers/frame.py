@@ -94,10 +94,10 @@ class FrameSolver:
         self.mask = tree.mask
         self.constant, self.lever = tree.lever_constant, np.zeros((self.reader.shape[1], 6 * tree.rows))
         self.lever[self.point_rows] = tree.lever_slope
-        self.spatial = np.zeros((6, len(self.joints) + len(slide), 3))
-        self.spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
-        by_joint = self.spatial[:, : len(self.joints)].transpose(1, 0, 2)
-        self.turn_axes, self.turn_moments = by_joint[:, :3], by_joint[:, 3:]
+        spatial = np.zeros((6, len(self.joints) + len(slide), 3))
+        spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
+        by_joint = spatial[:, : len(self.joints)].transpose(1, 0, 2)
+        self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
         variance = problem.variance
         self.variance = variance
         self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
@@ -290,9 +290,9 @@ class FrameSolver:
         """Weighted rows (M, D) in level order."""
         frames = at.frames[self.joint_places]
         np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
-        np.matmul(rotation.skew(frames[:, :3, 3]), self.turn_axes, out=self.turn_moments)
+        np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
         levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
-        return levers.dot(self.spatial.reshape(6, -1)) * self.weighted_mask
+        return levers.dot(self.columns) * self.weighted_mask
 
     def _slopes(self, at: _Placed, rates: Array) -> dict[int, list[float]]:
         """Gradients (3,) of the active limit rows with respect to x of their joints."""
@@ -367,7 +367,7 @@ class FrameSolver:
         """As `Problem.dual`, with the damping (1 + damping) D."""
         if self.ridge is None:
             return self.problem.dual(gram[None], wish[None], np.array([numbers.DAMPING * (1.0 + damping)]))[0]
-        gram += (1.0 + damping) * self.ridge
+        gram += (1.0 + damping) * self.ridge if damping else self.ridge
         y: Array = np.linalg.solve(gram, wish)
         return y
 
