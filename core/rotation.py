@@ -48,11 +48,10 @@ SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
     SKEW[_axis, _entry] = _sign
 
-# exp_terms: features 1, x, y, z, xx, xy, xz, yy, yz, zz as products of two of 1, x, y, z, and what adds up to a^2
+# exp_terms: features 1, x, y, z, xx, xy, xz, yy, yz, zz, and those that add up to a^2
 _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
-_FACTORS: Final[Array] = np.eye(4)[:, [0, 1, 2, 3, *(_FIRST + 1), 0, 0, 0, 0, *(_SECOND + 1)]]
 # power series in a^2 of cos a, sin a / a, (1 - cos a) / a^2 and (a - sin a) / a^3; enough terms for two whole turns
 _TERMS: Final = 24
 _SERIES: Final[Array] = np.array(
@@ -365,11 +364,11 @@ def exp_terms(x: Array) -> tuple[Array, Array]:
 
 
 def _features(x: Array) -> Array:
-    vectors = np.empty((len(x), 4))
-    vectors[:, 0] = 1.0
-    vectors[:, 1:] = x
-    factors = vectors.dot(_FACTORS)
-    return factors[:, :10] * factors[:, 10:]
+    features = np.empty((len(x), 10))
+    features[:, 0] = 1.0
+    features[:, 1:4] = x
+    np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
+    return features
 
 
 def inverse_right_jacobian(vectors: ArrayLike) -> Array:

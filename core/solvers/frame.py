@@ -218,9 +218,7 @@ class FrameSolver:
         at.seen = (frames.take(self.feature_nodes, axis=0) @ self.features).ravel()
         at.own = [turned[:, 1].take(member, axis=0) for member in self.members]
         at.angles = [group.coordinates(own) for group, own in zip(self.groups, at.own, strict=True)]
-        at.values = (
-            at.angles[0].ravel() if len(at.angles) == 1 else np.concatenate([self.nothing, *at.angles], axis=None)
-        )
+        at.values = np.concatenate([self.nothing, *at.angles], axis=None)
         self.compare(at)
         return at
 
