@@ -83,6 +83,7 @@ class FrameSolver:
         self.local = np.tile(np.eye(4), (nodes + 1, 1, 1))
         self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[0], links.shift[0]
         slide = links.slide[0]
+        self.root_heads = links.shift[0, tree.roots].ravel()
         self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
         # what is looked at, points and then ends, as frames in those of its nodes
         self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
@@ -211,7 +212,7 @@ class FrameSolver:
         frames = self.local.copy()
         frames[self.joint_places, :3, :3] = turned[:, 0]
         if len(self.slide):
-            frames[self.root_places, :3, 3] += self.slide.dot(x[self.turning :]).reshape(-1, 3)
+            frames[self.root_places, :3, 3] = (self.root_heads + self.slide.dot(x[self.turning :])).reshape(-1, 3)
         for first, jump in self.jumps:
             frames[first:] = frames.take(jump, axis=0) @ frames[first:]
         at.frames = frames
