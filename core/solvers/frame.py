@@ -84,6 +84,7 @@ class FrameSolver:
         self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[0], links.shift[0]
         slide = links.slide[0]
         self.root_heads = links.shift[0, tree.roots].ravel()
+        # (3 T, 3 T): a block for each root
         self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
         # what is looked at, points and then ends, as frames in those of its nodes
         self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
@@ -91,7 +92,7 @@ class FrameSolver:
         self.features[: self.points, :3, 3] = links.arms[0]
         self.features[self.points :, :3, :3] = links.ends[0]
         self._prepare_rows()
-        # the Jacobian: columns are turns and then shifts, as they turn and move what is at the origin
+        # the Jacobian: columns, overwritten each time, are turns and then shifts as they move what is at the origin
         self.mask = tree.mask
         self.constant, self.lever = tree.lever_constant, np.zeros((self.reader.shape[1], 6 * tree.rows))
         self.lever[self.point_rows] = tree.lever_slope
@@ -146,8 +147,8 @@ class FrameSolver:
     def _prepare_rows(self) -> None:
         """From what is seen to errors, rows and blocks of three in the order of the levels.
 
-        seen `reader` are the places of points, skew parts of what ends are off, and traces of it: as an end is met by
-        the error target end^T, which is linear in the end, so are its entries.
+        The product of what is seen with `reader` are the places of points, what ends are off by, as minus the skew part
+        of the error target end^T, and its traces: this error is linear in the end.
         """
         problem, rows = self.problem, self.problem.rows
         self.blocks = rows.order[::3] // 3
