@@ -281,20 +281,29 @@ class PoseWriter:
         self._placed = np.flatnonzero(chosen[:, None] & skeleton.translatable)  # of the (J, 3) locations
         self._scaled = scale_channels(rig, scaled, sizes) @ (len(_AXES), 1)  # of the (J, 3) scales
         turning = {mode: group[(chosen & skeleton.movable)[group]] for mode, group in rig.modes.items()}
-        self._turned = [(mode, group, skeleton.rotation_locks[group]) for mode, group in turning.items() if len(group)]
-        self._channels = {rotation_channel(mode) for mode, _, _ in self._turned}
+        locks = skeleton.rotation_locks
+        self._turned = [
+            (mode, rotation_channel(mode), group, locks[group] if locks[group].any() else None)
+            for mode, group in turning.items()
+            if len(group)
+        ]
+        self._channels = {name for _, name, _, _ in self._turned}
         self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
     def write(self, object: ArmatureObject, pose: Pose) -> None:
         """Bring the bones to one pose."""
-        channels = read_channels(object, self._channels)
+        channels = read_channels(object, self._channels, np.float32)
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
         if len(self._scaled) and pose.scales is not None:
             channels["scale"].put(self._scaled, pose.scales.take(self._scaled))
-        for mode, group, locks in self._turned:
-            values = channels[rotation_channel(mode)]
-            values[group] = _unlocked(values.take(group, axis=0), pose.rotations.take(group, axis=0), mode, locks)
+        for mode, name, group, locks in self._turned:
+            values, rotations = channels[name], pose.rotations.take(group, axis=0)
+            present = values.take(group, axis=0).astype(float)
+            if locks is None:
+                values[group] = rotations_to_channel(rotations, mode, present)
+            else:
+                values[group] = _unlocked(present, rotations, mode, locks)
         write_channels(object, channels)
 
 
@@ -316,12 +325,11 @@ def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.boo
     """New channel values (k, n) for rotations (k, 4); locked angles (k, 3) as in the present values (k, n)."""
     if mode in rotation.EULER_ORDERS:
         return np.where(locks, present, rotations_to_channel(rotations, mode, present))
-    if locks.any():
-        every = {mode: np.arange(len(present))}
-        old = rotation.to_euler(channels_to_rotations({"location": present, rotation_channel(mode): present}, every))
-        new = rotation.near_euler(rotation.to_euler(rotations), old)
-        strayed = np.any(locks & (np.abs(new - old) > _LOCKED), axis=-1, keepdims=True)
-        rotations = np.where(strayed, rotation.from_euler(np.where(locks, old, new)), rotations)
+    every = {mode: np.arange(len(present))}
+    old = rotation.to_euler(channels_to_rotations({"location": present, rotation_channel(mode): present}, every))
+    new = rotation.near_euler(rotation.to_euler(rotations), old)
+    strayed = np.any(locks & (np.abs(new - old) > _LOCKED), axis=-1, keepdims=True)
+    rotations = np.where(strayed, rotation.from_euler(np.where(locks, old, new)), rotations)
     return rotations_to_channel(rotations, mode, present)
 
 

@@ -37,14 +37,16 @@ def channel_path(bone: str, name: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
 
 
-def read_channels(object: ArmatureObject, names: Iterable[str] = CHANNELS) -> dict[str, Array]:
-    """Channels (J, n) float64 as Blender has them now."""
+def read_channels(
+    object: ArmatureObject, names: Iterable[str] = CHANNELS, dtype: type[np.floating[Any]] = np.float64
+) -> dict[str, Array]:
+    """Channels (J, n) as Blender has them now; in float32 they are its own numbers."""
     bones = object.pose.bones
     result = {}
     for name in names:
         values = np.empty(len(bones) * CHANNELS[name], np.float32)
         bones.foreach_get(name, values)
-        result[name] = values.reshape(len(bones), -1).astype(float)
+        result[name] = values.reshape(-1, CHANNELS[name]).astype(dtype, copy=False)
     return result
 
 
@@ -52,7 +54,7 @@ def write_channels(object: ArmatureObject, channels: Mapping[str, Array]) -> Non
     """Set channels (J, n) of all bones and have the pose evaluated again at the next update."""
     bones = object.pose.bones
     for name, values in channels.items():
-        bones.foreach_set(name, values.astype(np.float32).ravel())
+        bones.foreach_set(name, values.astype(np.float32, copy=False).ravel())
     object.update_tag(refresh={"DATA"})
 
 

@@ -31,7 +31,7 @@ def rotations_to_channel(rotations: Array, mode: str, near: Array) -> Array:
     """Rotations (..., 4) in a bone's mode, (..., 3 or 4): of all ways to say it the nearest to the values `near`."""
     if mode == "QUATERNION":
         flip = (rotations * near) @ _FOUR < 0.0
-        return np.where(flip[..., None], -rotations, rotations) if flip.any() else rotations
+        return np.where(flip[..., None], -rotations, rotations) if np.count_nonzero(flip) else rotations
     if mode == "AXIS_ANGLE":
         return _near_axis_angle(rotations, near)
     return rotation.near_euler(rotation.to_euler(rotations, mode), near, mode)

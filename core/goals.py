@@ -5,7 +5,6 @@ weights: shares of the error where goals of one priority contradict each other, 
 Leading axes (...) go with the batch of the pose.
 """
 
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -57,9 +56,8 @@ class _Checks:
 
     def at_targets(self, **targets: Array) -> Self:
         """The goal with other targets, which the caller has checked."""
-        result = copy(self)
-        for name, value in targets.items():
-            result._set(name, frozen(value))
+        result = object.__new__(type(self))
+        vars(result).update(vars(self), **{name: frozen(value) for name, value in targets.items()})
         return result
 
     def _called(self, name: str) -> str:

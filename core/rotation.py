@@ -44,11 +44,11 @@ for _row, _column, _terms in (
         _OUTER_TO_MATRIX[4 * _p + _q, 3 * _row + _column] += _factor
 
 # cross-product matrix as a linear map: skew(v) = (v @ SKEW).reshape(3, 3), skew(v) w = v x w
-_SKEW: Final[Array] = np.zeros((3, 9))
+SKEW: Final[Array] = np.zeros((3, 9))
 for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6, -1), (0, 7, 1)):
-    _SKEW[_axis, _entry] = _sign
+    SKEW[_axis, _entry] = _sign
 
-# exp_features: features 1, x, y, z, xx, xy, xz, yy, yz, zz, their weights, and the matrix entries that they make
+# exp_terms: features 1, x, y, z, xx, xy, xz, yy, yz, zz, and those that add up to a^2
 _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
@@ -57,15 +57,23 @@ _TERMS: Final = 24
 _SERIES: Final[Array] = np.array(
     [[(-1.0) ** k / math.factorial(2 * k + odd) for odd in range(4)] for k in range(_TERMS)]
 )
+_SQUARES: Final[Array] = np.zeros((10, _TERMS))
+_SQUARES[0, 0], _SQUARES[[4, 7, 9], 1:] = 1.0, 1.0
 _SPREAD: Final[Array] = np.repeat(np.eye(3), [1, 3, 6], axis=1)
 _BOTH_SPREAD: Final[Array] = np.concatenate(
     [np.eye(4)[:, [0, 1, 2]] @ _SPREAD, (np.eye(4)[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD], axis=1
 )
-_BOTH_SERIES: Final[Array] = _SERIES @ _BOTH_SPREAD
+# what the powers of a^2 make the features' weights with, in exp, in its right Jacobian and in the quaternion
+POWERS_TO_TURN: Final[Array] = _SERIES @ _BOTH_SPREAD[:, :10]
+POWERS_TO_RATE: Final[Array] = _SERIES @ _BOTH_SPREAD[:, 10:]
+POWERS_TO_QUATERNION: Final[Array] = (0.5 ** np.arange(2 * _TERMS)).reshape(-1, 2)[:, [0, 1, 1, 1]] * (
+    _SERIES[:, [0, 1, 1, 1]]  # of half the angle
+)
+_POWERS_TO_BOTH: Final[Array] = np.hstack([POWERS_TO_TURN, POWERS_TO_RATE])
 _FEW: Final = 200  # vectors up to which the series is cheaper than sine and cosine
 FEATURES_TO_MATRIX: Final[Array] = np.zeros((10, 9))
 FEATURES_TO_MATRIX[0, ::4] = 1.0
-FEATURES_TO_MATRIX[1:4] = _SKEW
+FEATURES_TO_MATRIX[1:4] = SKEW
 for _feature, (_p, _q) in enumerate(zip(_FIRST, _SECOND, strict=True), start=4):
     FEATURES_TO_MATRIX[_feature, [3 * _p + _q, 3 * _q + _p]] = 1.0
 
@@ -301,7 +309,7 @@ def nearest_rotation(matrices: ArrayLike) -> Array:
 def skew(vectors: ArrayLike) -> Array:
     """Cross-product matrices (..., 3, 3) of vectors (..., 3)."""
     array = np.asarray(vectors, float)
-    return (array @ _SKEW).reshape(*array.shape[:-1], 3, 3)
+    return (array @ SKEW).reshape(*array.shape[:-1], 3, 3)
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Array:
@@ -328,26 +336,39 @@ def exp_features(x: Array) -> Array:
     """
     # Both matrices are a I + b [x] + c x x^T. For the twenty joints of a body many small array operations would cost
     # more than their arithmetic: there the coefficients come from power series of a^2, by products with constants.
-    square = (x * x) @ _ONES
     if len(x) <= _FEW:
-        powers = np.empty((len(x), _TERMS))
-        powers[:, 0] = 1.0
-        powers[:, 1:] = square[:, None]
-        np.multiply.accumulate(powers, axis=1, out=powers)
-        both = powers @ _BOTH_SERIES
+        features, powers = exp_terms(x)
+        both = powers.dot(_POWERS_TO_BOTH)
     else:
+        features, square = _features(x), (x * x) @ _ONES
         angle2 = np.maximum(square, _SMALL_ANGLE**2)
         angle = np.sqrt(angle2)
         second, third = (1.0 - np.cos(angle)) / angle2, (1.0 - np.sin(angle) / angle) / angle2
         coefficients = np.stack([1.0 - second * square, 1.0 - third * square, second, third], axis=-1)
         both = coefficients @ _BOTH_SPREAD
+    both = both.reshape(-1, 2, 10)
+    both *= features[:, None]
+    return both
+
+
+def exp_terms(x: Array) -> tuple[Array, Array]:
+    """Features (n, 10) of rotation vectors (n, 3), and the powers 1, a^2, a^4 ... (n, 24) that weigh them.
+
+    powers POWERS_TO_TURN * features are the features of exp, with POWERS_TO_RATE those of its right Jacobian, and with
+    POWERS_TO_QUATERNION and the first four features, 1, x, y, z, there comes the unit quaternion.
+    """
+    features = _features(x)
+    powers = features.dot(_SQUARES)
+    np.multiply.accumulate(powers, axis=1, out=powers)
+    return features, powers
+
+
+def _features(x: Array) -> Array:
     features = np.empty((len(x), 10))
     features[:, 0] = 1.0
     features[:, 1:4] = x
     np.multiply(x.take(_FIRST, axis=1), x.take(_SECOND, axis=1), out=features[:, 4:])
-    both = both.reshape(-1, 2, 10)
-    both *= features[:, None]
-    return both
+    return features
 
 
 def inverse_right_jacobian(vectors: ArrayLike) -> Array:

@@ -83,7 +83,8 @@ class Session:
         self.world = bridge.world_matrix(object)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
         self._to_armature = np.linalg.inv(self.world[:3, :3])
-        self._frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
+        frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
+        self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
         self.effectors = self._effectors(object, grabs)
         self.wins: str = object.poise_wins
@@ -304,8 +305,7 @@ class Session:
     def lead(self, shift: Array, turn: Array) -> Solution:
         """Lead what is grabbed by `shift` (3,) and `turn` (4,) in the world from where it was; writes the pose."""
         begin = perf_counter()
-        moved = self._to_armature @ shift
-        turned = rotation.mul(rotation.inv(self._frame), rotation.mul(turn, self._frame))  # in armature space
+        moved, turned = self._to_armature @ shift, self._turn_to_armature @ turn
         self._targets = []
         for number, effector in enumerate(self.effectors):
             way, spin = bridge.mirrored(moved, turned) if effector.mirrored else (moved, turned)

@@ -14,6 +14,10 @@ from .group import KeptGradients, excess
 from .swing import NEAR_SINGULAR, from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
 _BOTH: Final = np.ones(2)  # a product with it is a quicker sum of two numbers than numpy's
+# of a matrix: sines of the swing about x and z and twice its cosine, the twist's sine and cosine but for a factor
+_READ: Final = np.zeros((5, 9))
+_READ[[0, 1, 2, 3, 3, 4, 4], [7, 1, 4, 2, 6, 0, 8]] = [1.0, -1.0, 2.0, 1.0, -1.0, 1.0, 1.0]
+_ORDINARY: Final = -1.8  # of twice the cosine of a swing, of 154 degrees: nearer to half a turn takes more care
 _THIN: Final = 1e-3  # an ellipse with a half-axis under this (sine of half the angle) is two separate ranges
 _FARTHEST: Final = float(np.sqrt(1.0 - 1e-4))  # sine of half a swing of 178.9 degrees: beyond, twists are ill read
 
@@ -43,6 +47,7 @@ class EllipticSwing:
         above: Array
         below, above = np.where(elliptic[..., None], sine, 1.0)
         self._sine = below, above  # (..., k, 2) each: below and above zero, x and z
+        self._sides = below.T.copy(), above.T.copy()
         span = np.sqrt(np.prod(0.5 * (below + above), axis=-1))
         self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
         infinite = np.inf
@@ -77,6 +82,10 @@ class EllipticSwing:
         return np.where(swing < 0.0, below, above)
 
     def coordinates(self, matrices: Array) -> Array:
+        if matrices.ndim == self.lower.ndim + 1 == 3:
+            read = _READ.dot(matrices.reshape(-1, 9).T)
+            if min(read[2].tolist()) > _ORDINARY:
+                return self._ordinary(read)
         swing, _ = swing_vector(matrices)
         scaled = swing / self._radii(swing)
         result = np.empty((*swing.shape[:-1], 4))
@@ -84,6 +93,16 @@ class EllipticSwing:
         result[..., 2] = self._scale * np.sqrt((scaled * scaled) @ _BOTH)
         result[..., 3] = twist_angle(matrices)
         return result
+
+    def _ordinary(self, read: Array) -> Array:
+        """`coordinates` of one pose without swings near half a turn, components first: each call of numpy counts."""
+        swing = read[:2] / np.sqrt(2.0 + read[2])
+        x, z = swing / np.where(swing < 0.0, *self._sides)
+        result = np.empty((4, len(x)))
+        np.multiply(2.0, np.arcsin(swing), out=result[:2])
+        np.multiply(self._scale, np.hypot(x, z), out=result[2])
+        np.arctan2(read[3], read[4], out=result[3])
+        return result.T
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
         swing, cosine = swing_vector(matrices)

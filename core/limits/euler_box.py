@@ -36,18 +36,20 @@ class EulerBox:
         self._plan = table
         i, j, k = self._axes.T
         base = 9 * np.arange(len(table))
-        # entries of the matrices that the angles are read from, as flat indices
-        self._entries = np.stack([base + 3 * a + b for a, b in ((k, j), (k, k), (k, i), (i, i), (j, i))])
+        # entries of the matrices that the angles are read from, as flat indices: sines, cosines, and of the second
+        # cosine the other side
+        places = (k, j), (k, i), (j, i), (k, k), (i, i), (i, i), (j, i)
+        self._entries = np.stack([base + 3 * a + b for a, b in places])
         self._places = np.unravel_index(self._entries, (len(table), 3, 3))
-        signs = np.ones((5, len(table)))
-        signs[[0, 4]], signs[2] = self._parity, -self._parity
+        signs = np.ones((7, len(table)))
+        signs[[0, 2]], signs[1] = self._parity, -self._parity
         self._signs = signs
         # coordinates are in the order of rotation: first, second, third
         self.lower = np.take_along_axis(low, np.broadcast_to(self._axes, low.shape), axis=-1)
         self.upper = np.take_along_axis(high, np.broadcast_to(self._axes, high.shape), axis=-1)
         self._middle = turning_middle(self.lower, self.upper)
-        self._floor = np.swapaxes(self.lower, -1, -2) - _SLACK
-        self._ceiling = np.swapaxes(self.upper, -1, -2) + _SLACK
+        self._floor = np.ascontiguousarray(np.swapaxes(self.lower, -1, -2)) - _SLACK
+        self._ceiling = np.ascontiguousarray(np.swapaxes(self.upper, -1, -2)) + _SLACK
         self._permutation = np.eye(3)[self._axes]  # (k, 3, 3): first, second, third -> x, y, z
         # the same for the rows of gradients, as flat indices (k, 3, 3)
         turn = np.argsort(self._axes, axis=-1)
@@ -61,20 +63,20 @@ class EulerBox:
         return len(self.bones)
 
     def coordinates(self, matrices: Array) -> Array:
-        # (..., 5, k): sines in the even rows; indices, and "K", leave the frames last in memory where they are
+        # (..., 7, k); indices leave the frames last in memory where they are
         if matrices.ndim == 3:
             entries = matrices.ravel().take(self._entries) * self._signs
         else:
             entries = matrices[..., *self._places] * self._signs
-        cosines = entries[..., 1:4, :].copy("K")
-        cosines[..., 1, :] = np.hypot(entries[..., 3, :], entries[..., 4, :])
-        rows = np.arctan2(entries[..., ::2, :], cosines)  # (..., 3, k)
+        np.hypot(entries[..., 4, :], entries[..., 6, :], out=entries[..., 4, :])
+        rows = np.arctan2(entries[..., :3, :], entries[..., 3:6, :])  # (..., 3, k)
         angles = np.swapaxes(rows, -1, -2)
         if self._middle is not None:
             angles = self._middle + rotation.wrap(angles - self._middle)
             return self._nearer(angles, self.lower, self.upper, self._middle)
-        outside = ((rows < self._floor) | (rows > self._ceiling)).any(axis=-2)
-        if outside.any():
+        beyond = (rows < self._floor) | (rows > self._ceiling)
+        if np.count_nonzero(beyond):
+            outside = beyond.any(axis=-2)
             low, high = (np.broadcast_to(bound, angles.shape)[outside] for bound in (self.lower, self.upper))
             angles[outside] = self._nearer(angles[outside], low, high)
         return angles

@@ -2,9 +2,10 @@
 
 With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not
 change from tick to tick is folded into constants here: local frames and own rotations of all joints in one product,
-forward kinematics by pointer jumping (log2 of the depth products instead of one per level), levers and row order in one
-constant matrix, limits as rows that cost something only where one is active. What asks about a handful of numbers asks
-Python's: a reduction of numpy costs as much as a product. `pins.Problem` is the reference; tests compare the two.
+forward kinematics by pointer jumping (log2 of the depth products instead of one per level), errors, levers and the
+order of the rows in constant matrices, limits as rows that cost something only where one is active. What asks about a
+handful of numbers asks Python's: a reduction of numpy costs as much as a product. `dot` is `@` of two matrices at half
+the price. `pins.Problem` is the reference; tests compare the two.
 """
 
 from operator import le
@@ -29,19 +30,33 @@ _ROUNDS: Final = 3  # of the active set in one step
 class _Placed:
     """Forward kinematics at one x."""
 
-    __slots__ = ("costs", "ends", "frames", "lengths2", "met", "own", "points", "rates", "rows", "values", "x")
+    __slots__ = (
+        "angles",
+        "features",
+        "frames",
+        "lengths2",
+        "met",
+        "own",
+        "powers",
+        "read",
+        "rows",
+        "seen",
+        "values",
+        "x",
+    )
 
     x: Array
-    rates: Array  # (R, 3, 3)
+    features: Array  # (R, 10) of the joints' rotation vectors, see `rotation.exp_terms`
+    powers: Array  # (R, n)
     frames: Array  # (N + 1, 4, 4), the last one the identity
-    points: Array  # (P, 3)
-    ends: Array  # (Q, 3, 3)
+    seen: Array  # (16 K,) points and ends as frames
+    read: Array  # (3 K + Q,) places of points and what ends are off, in level order, and the traces of their errors
     rows: Array  # (M,) clamped, weighted errors in level order
-    lengths2: Array  # (G',) squared distances and angles
+    lengths2: Array  # (K,) squared distances and angles in level order
     met: bool  # whether all of them are within tolerance
-    costs: Array  # (L,)
     own: list[Array]  # own rotations of the limited bones, by group
-    values: Array  # (K,) limit coordinates
+    angles: list[Array]  # their limit coordinates, by group
+    values: Array  # (L,) all limit coordinates
 
 
 class FrameSolver:
@@ -49,180 +64,202 @@ class FrameSolver:
 
     def __init__(self, problem: "Problem") -> None:
         self.problem = problem
-        tree = problem.tree
+        tree, rows, links = problem.tree, problem.rows, problem.links
         self.joints = tree.joints
-        self.nodes = len(tree.nodes)
         self.turning = 3 * len(tree.joints)
-        self.points = len(tree.point_nodes)
-        self.ends = len(tree.end_nodes)
-        # a slice, where it will do, is half the price of an index array
-        self.joint_places = tree.joint_places
-        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
-        self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
-        self.joint_references = problem.reference.rotations[0, bones]
-        self.root_references = problem.reference.translations[0, roots]
-        self.roots = tree.roots.tolist()
-        parents = np.append(np.where(tree.parents < 0, self.nodes, tree.parents), self.nodes)
+        self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
+        self._prepare_pose()
+        self._prepare_limits()
+        # forward kinematics; a slice, where it will do, is half the price of an index array
+        nodes = len(tree.nodes)
+        self.joint_places, self.root_places = tree.joint_places, as_slice(tree.roots)
+        parents = np.append(np.where(tree.parents < 0, nodes, tree.parents), nodes)
         self.jumps: list[tuple[int, NDArray[np.int64]]] = []
-        while (parents != self.nodes).any():
-            first = int(np.argmax(parents != self.nodes))  # nodes are in the order of their depth
+        while (parents != nodes).any():
+            first = int(np.argmax(parents != nodes))  # nodes are in the order of their depth
             self.jumps.append((first, parents[first:]))
             parents = parents[parents]
-        rows = tree.rows
-        self.order, self.mask = tree.order, tree.mask
-        self.constant, self.lever = tree.lever_constant, tree.lever_slope
-        variance = problem.variance
-        self.variance = variance
-        self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
-        self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
-        self.first = problem.rows.levels[0].stop
-        self.diagonal = slice(None, None, rows + 1)
-        goals = np.eye(len(problem.goals))[problem.rows.owners]
-        turning = problem.rows.turning[:, None]
-        self.goal_positions, self.goal_rotations = goals * ~turning * problem.unit, goals * turning
-        # error rotations to their vectors, where these are the skew part, and to their traces
-        skew, trace = np.zeros((9, 3)), np.eye(3).reshape(9, 1)
-        skew[[7, 2, 3], [0, 1, 2]], skew[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
-        self.read_errors = np.hstack([np.kron(np.eye(self.ends), part) for part in (skew, trace)])
-        groups = problem.limit_rows
-        self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
-        self.members = groups.members
-        self.owner: list[int] = groups.joint.tolist()
-        self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
-        # x is about the axes E (see `tree`), limits are about the bones' own
-        self.axes = None if tree.axes is None else tree.axes[tree.joints]
-        self.lower, self.upper = groups.lower[0], groups.upper[0]
-        self.inactive = np.zeros(len(self.lower), bool)
-        self.real = np.flatnonzero(groups.real)  # limits, not locked channels
-        self.row_of = [  # group, bone in it and coordinate of a row
-            (number, index, coordinate)
-            for number, group in enumerate(self.groups)
-            for index, coordinate in np.ndindex(group.lower.shape)
-        ]
-        self.starts = np.cumsum([0, *(group.lower.size for group in self.groups)]).tolist()
-        self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
-        self.lowest, self.highest = self.lower - numbers.LIMIT_DRIFT, self.upper + numbers.LIMIT_DRIFT
-        self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
-        self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
-        self.gain = numbers.DRAG_GAIN
-        self.at: _Placed | None = None
-        links = problem.links
-        self.slide = links.slide[0]
         self.to_frames = self._turns_to_frames(links.turn[0, self.joints])
-        self.nothing = np.zeros((0, 3, 3, 3))
-        self.local = np.zeros((self.nodes + 1, 4, 4))
-        self.local[:, 3, 3] = 1.0
-        self.local[:-1, :3, :3] = links.turn[0]
-        self.local[-1] = np.eye(4)
-        self.local[:-1, :3, 3] = links.shift[0]
+        self.local = np.tile(np.eye(4), (nodes + 1, 1, 1))
+        self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[0], links.shift[0]
+        slide = links.slide[0]
+        self.root_heads = links.shift[0, tree.roots].ravel()
+        # (3 T, 3 T): a block for each root
+        self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
         # what is looked at, points and then ends, as frames in those of its nodes
         self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
         self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
         self.features[: self.points, :3, 3] = links.arms[0]
         self.features[self.points :, :3, :3] = links.ends[0]
-        self.spatial = np.zeros((6, len(self.joints) + len(self.slide), 3))
-        self.spatial[3:, len(self.joints) :] = self.slide.transpose(1, 0, 2)
+        self._prepare_rows()
+        # the Jacobian: columns, overwritten each time, are turns and then shifts as they move what is at the origin
+        self.mask = tree.mask
+        self.constant, self.lever = tree.lever_constant, np.zeros((self.reader.shape[1], 6 * tree.rows))
+        self.lever[self.point_rows] = tree.lever_slope
+        spatial = np.zeros((6, len(self.joints) + len(slide), 3))
+        spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
+        by_joint = spatial[:, : len(self.joints)].transpose(1, 0, 2)
+        self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
+        variance = problem.variance
+        self.variance = variance
+        self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
+        self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
+        self.first = rows.levels[0].stop
+        self.ridge = None if problem.damping_shares is None else numbers.DAMPING * np.diag(problem.damping_shares)
+        self.nothing = np.zeros(0)
+        self.gain = numbers.DRAG_GAIN
+        self.at: _Placed | None = None
         self.retarget()
 
+    def _prepare_pose(self) -> None:
+        """From x to the channels of a pose."""
+        problem, tree = self.problem, self.problem.tree
+        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
+        self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
+        self.start_rotations, self.start_translations = problem.start.rotations[0], problem.start.translations[0]
+        self.root_references = problem.reference.translations[0, roots]
+        # x is about the axes E (see `tree`): q_reference E exp(x) E^-1
+        self.axes = None if tree.axes is None else tree.axes[tree.joints]
+        after_reference = rotation.mul(problem.reference.rotations[0, bones][:, None], np.eye(4)).transpose(0, 2, 1)
+        if self.axes is not None:
+            after_reference[:, :, 1:] = after_reference[:, :, 1:] @ self.axes
+        self.to_quaternions = after_reference
+
+    def _prepare_limits(self) -> None:
+        groups = self.problem.limit_rows
+        self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
+        self.members = groups.members
+        self.owner: list[int] = groups.joint.tolist()
+        self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
+        self.lower, self.upper = groups.lower[0], groups.upper[0]
+        self.inactive = np.zeros(len(self.lower), bool)
+        self.real = as_slice(np.flatnonzero(groups.real))  # limits, not locked channels
+        self.row_of = [  # group, bone in it and coordinate of a row
+            (number, index, coordinate)
+            for number, group in enumerate(self.groups)
+            for index, coordinate in np.ndindex(group.lower.shape)
+        ]
+        self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
+        self.lowest, self.highest = self.lower - numbers.LIMIT_DRIFT, self.upper + numbers.LIMIT_DRIFT
+        self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
+        self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
+
+    def _prepare_rows(self) -> None:
+        """From what is seen to errors, rows and blocks of three in the order of the levels.
+
+        The product of what is seen with `reader` are the places of points, what ends are off by, as minus the skew part
+        of the error target end^T, and its traces: this error is linear in the end.
+        """
+        problem, rows = self.problem, self.problem.rows
+        self.blocks = rows.order[::3] // 3
+        self.member = rows.block_in_level[self.blocks]
+        goals = np.eye(len(problem.goals))[rows.owners[self.blocks]]
+        turning = rows.turning[self.blocks, None]
+        self.goal_errors = np.hstack([goals * ~turning * problem.unit, goals * turning])
+        place = np.argsort(self.blocks)  # of the points' blocks, then of those of the ends
+        self.end_blocks = place[self.points :]
+        self.point_rows = (3 * place[: self.points, None] + np.arange(3)).ravel()
+        self.aims = np.zeros(3 * len(place))
+        reader = np.zeros((len(place), 4, 4, 3 * len(place) + self.ends))
+        for point in range(self.points):
+            reader[point, [0, 1, 2], 3, 3 * place[point] + np.arange(3)] = 1.0
+        self.reader = reader.reshape(16 * len(place), -1)
+        columns = np.column_stack([3 * self.end_blocks[:, None] + np.arange(3), 3 * len(place) + np.arange(self.ends)])
+        entries = np.arange(reader.size).reshape(reader.shape)[self.points :, :3, :3]
+        entries = [entry[..., column].transpose(2, 0, 1) for entry, column in zip(entries, columns, strict=True)]
+        self.end_entries = np.array(entries, int).reshape(-1, 4, 3, 3)
+        self.end_readers = np.concatenate([0.5 * rotation.skew(np.eye(3)), np.eye(3)[None]])
+
     def _turns_to_frames(self, turn: Array) -> Array:
-        """(R, 20, 18 or 27): features of `exp_features` to local frames, rates and, if there are limits, own rotations.
+        """(R, 10, 9 or 18): features of exp, see `rotation.exp_terms`, to local frames and, with limits, own rotations.
 
         A product with a constant in front is linear in the entries: (A X B)[i, k] = sum of A[i, j] B[l, k] X[j, l].
         """
         eye, count = np.eye(3), len(turn)
         parts = [np.einsum("nij,kl->njlik", turn, eye)]
         if self.groups:
-            base, axes = np.zeros_like(turn), np.tile(eye, (len(turn), 1, 1))
+            base, axes = np.zeros_like(turn), np.tile(eye, (count, 1, 1)) if self.axes is None else self.axes
             for own, member in zip(self.base, self.members, strict=True):
                 base[member] = own
-            axes = axes if self.axes is None else self.axes
             parts.append(np.einsum("nij,nkl->njlik", base, axes))
-        made = [rotation.FEATURES_TO_MATRIX @ part.reshape(-1, 9, 9) for part in parts]
-        result = np.zeros((count, 20, 9 * len(made) + 9))
-        result[:, :10, :9], result[:, 10:, 9:18] = made[0], rotation.FEATURES_TO_MATRIX
-        if len(made) > 1:
-            result[:, :10, 18:] = made[1]
-        return result
+        return np.concatenate([rotation.FEATURES_TO_MATRIX @ part.reshape(count, 9, 9) for part in parts], axis=2)
 
     def retarget(self) -> None:
         """Take the problem's targets and weights as they are now."""
         problem, rows = self.problem, self.problem.rows
         self.target_points = rows.target_points[0]
         self.target_ends = rows.target_ends[0]
-        scales = rows.scales[0]
-        self.scales = scales[self.order]
+        self.scales = rows.scales[0][rows.order]
         self.weighted_mask = self.mask * self.scales[:, None]
-        self.goal_costs = rows.block_in_level * (scales[::3] ** 2 / numbers.MERIT)[:, None]
-        self.on = scales[::3] > 0.0
-        self.tolerance2: list[float] = np.where(self.on, problem.tolerances**2, np.inf).tolist()
+        scales = self.scales[::3]
+        self.goal_costs = self.member * (scales**2 / numbers.MERIT)[:, None]
+        self.on = scales > 0.0
+        self.tolerance2: list[float] = np.where(self.on, problem.tolerances[self.blocks] ** 2, np.inf).tolist()
+        self.aim()
+
+    def aim(self, turned: bool = True) -> None:
+        """Take the problem's targets as they are now; `turned`: those of ends, too."""
+        self.aims[self.point_rows] = self.target_points.ravel()
+        if turned:
+            self.reader.put(self.end_entries, self.end_readers @ self.target_ends[:, None])
 
     def place(self, x: Array) -> _Placed:
         """Forward kinematics, errors and limit coordinates at x (D,)."""
         at = _Placed()
         at.x = x
-        features = rotation.exp_features(x[: self.turning].reshape(-1, 3)).reshape(-1, 1, 20)
-        turned = (features @ self.to_frames).reshape(len(features), -1, 3, 3) if self.turning else self.nothing
-        at.rates = turned[:, 1]
+        at.features, at.powers = rotation.exp_terms(x[: self.turning].reshape(-1, 3))
+        features = at.powers.dot(rotation.POWERS_TO_TURN) * at.features
+        turned = (features[:, None] @ self.to_frames).reshape(len(features), -1, 3, 3)
         frames = self.local.copy()
         frames[self.joint_places, :3, :3] = turned[:, 0]
-        for order, root in enumerate(self.roots):
-            start = self.turning + 3 * order
-            frames[root, :3, 3] += self.slide[order] @ x[start : start + 3]
+        if len(self.slide):
+            frames[self.root_places, :3, 3] = (self.root_heads + self.slide.dot(x[self.turning :])).reshape(-1, 3)
         for first, jump in self.jumps:
             frames[first:] = frames.take(jump, axis=0) @ frames[first:]
         at.frames = frames
-        seen = frames.take(self.feature_nodes, axis=0) @ self.features
-        at.points, at.ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
-        if self.groups:
-            at.own = [turned[:, 2].take(member, axis=0) for member in self.members]
-            values = [group.coordinates(own).ravel() for group, own in zip(self.groups, at.own, strict=True)]
-            at.values = values[0] if len(values) == 1 else np.concatenate(values)
-        else:
-            at.own, at.values = [], self.lower
+        at.seen = (frames.take(self.feature_nodes, axis=0) @ self.features).ravel()
+        at.own = [turned[:, 1].take(member, axis=0) for member in self.members]
+        at.angles = [group.coordinates(own) for group, own in zip(self.groups, at.own, strict=True)]
+        at.values = np.concatenate([self.nothing, *at.angles], axis=None)
         self.compare(at)
         return at
 
     def compare(self, at: _Placed) -> None:
         """Fill in the errors against the targets."""
-        rows = np.empty((self.points + self.ends, 3))
-        np.subtract(self.target_points, at.points, out=rows[: self.points])
-        if self.ends:
-            error = self.target_ends @ at.ends.transpose(0, 2, 1)
-            read = error.ravel() @ self.read_errors
-            if min(read[3 * self.ends :].tolist()) > _ORDINARY_TRACE:
-                rows[self.points :] = read[: 3 * self.ends].reshape(-1, 3)
-            else:
-                rows[self.points :] = rotation.log(rotation.from_matrix(error))
-        lengths2 = (rows * rows) @ _ONES
-        at.lengths2 = lengths2
-        squares: list[float] = lengths2.tolist()
+        at.read = at.seen.dot(self.reader)
+        errors = self.aims - at.read[: len(self.aims)]
+        rows = errors.reshape(-1, 3)
+        if self.ends and min(at.read[len(self.aims) :].tolist()) <= _ORDINARY_TRACE:
+            ends = at.seen.reshape(-1, 4, 4)[self.points :, :3, :3]
+            off = self.target_ends @ ends.transpose(0, 2, 1)
+            rows[self.end_blocks] = rotation.log(rotation.from_matrix(off))
+        at.lengths2 = (rows * rows).dot(_ONES)
+        squares: list[float] = at.lengths2.tolist()
         at.met = all(map(le, squares, self.tolerance2))
         if max(squares) > numbers.ERROR_CLAMP**2:
-            member = self.problem.rows.block_in_level
-            furthest = np.sqrt((lengths2[:, None] * member).max(axis=0))
-            rows *= (member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
-        at.rows = rows.ravel().take(self.order) * self.scales
-        at.costs = lengths2 @ self.goal_costs
+            furthest = np.sqrt((at.lengths2[:, None] * self.member).max(axis=0))
+            rows *= (self.member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
+        at.rows = errors * self.scales
 
-    def channels(self, x: Array) -> tuple[Array, Array]:
-        """Rotations (J, 4) and translations (J, 3) of the pose at x."""
-        problem = self.problem
-        rotations, translations = problem.start.rotations[0].copy(), problem.start.translations[0]
-        vectors = x[: self.turning].reshape(-1, 3)
-        if self.axes is not None:
-            vectors = (self.axes @ vectors[..., None])[..., 0]
-        rotations[self.joint_bones] = rotation.mul(self.joint_references, rotation.exp(vectors))
-        if self.roots:
+    def channels(self) -> tuple[Array, Array]:
+        """Rotations (J, 4) and translations (J, 3) of the pose where the last solve ended."""
+        at = self.at
+        assert at is not None
+        rotations, translations = self.start_rotations.copy(), self.start_translations
+        quaternions = at.powers.dot(rotation.POWERS_TO_QUATERNION) * at.features[:, :4]
+        rotations[self.joint_bones] = (self.to_quaternions @ quaternions[:, :, None])[:, :, 0]
+        if len(self.slide):
             translations = translations.copy()
-            shifts = x[self.turning :].reshape(-1, 3) * problem.unit
+            shifts = at.x[self.turning :].reshape(-1, 3) * self.problem.unit
             translations[self.root_bones] = self.root_references + shifts
         return rotations, translations
 
     def errors(self) -> tuple[Array, Array]:
         """Position error in armature units and rotation error, (G,) each, where the last solve ended."""
         assert self.at is not None
-        lengths = np.sqrt(self.at.lengths2) * self.on
-        return lengths @ self.goal_positions, lengths @ self.goal_rotations
+        errors = (np.sqrt(self.at.lengths2) * self.on).dot(self.goal_errors)
+        goals = len(errors) // 2
+        return errors[:goals], errors[goals:]
 
     def stands(self) -> tuple[Array, Array]:
         """Heads (J, 3) in armature units and frames (J, 3, 3) where the last solve ended; 0 for what moves no goal."""
@@ -244,29 +281,31 @@ class FrameSolver:
         assert self.at is not None
         return bool((self.at.lengths2 * self.on <= numbers.NEARLY**2).all())
 
-    def jacobian(self, at: _Placed) -> Array:
-        """Weighted rows (M, D) in level order."""
-        spatial, joints = self.spatial, len(self.joints)
-        frames = at.frames[self.joint_places]
-        axes = frames[:, :3, :3] @ at.rates
-        spatial[:3, :joints] = axes.transpose(1, 0, 2)
-        spatial[3:, :joints] = (rotation.skew(frames[:, :3, 3]) @ axes).transpose(1, 0, 2)
-        levers = self.constant + (at.points.ravel() @ self.lever).reshape(-1, 6)
-        return (levers @ spatial.reshape(6, -1)) * self.weighted_mask
+    def rates(self, at: _Placed) -> Array:
+        """Right Jacobians of exp (R, 3, 3)."""
+        features = at.powers.dot(rotation.POWERS_TO_RATE) * at.features
+        return features.dot(rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
 
-    def _slopes(self, at: _Placed) -> dict[int, Array]:
+    def jacobian(self, at: _Placed, rates: Array) -> Array:
+        """Weighted rows (M, D) in level order."""
+        frames = at.frames[self.joint_places]
+        np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
+        np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
+        levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
+        return levers.dot(self.columns) * self.weighted_mask
+
+    def _slopes(self, at: _Placed, rates: Array) -> dict[int, list[float]]:
         """Gradients (3,) of the active limit rows with respect to x of their joints."""
-        slopes: dict[int, Array] = {}
+        slopes: dict[int, list[float]] = {}
         for row in self.active:
             number, index, coordinate = self.row_of[row]
-            start, shape = self.starts[number], self.groups[number].lower.shape
-            values = at.values[start : start + shape[0] * shape[1]].reshape(shape)
-            gradient = self.groups[number].gradient(at.own[number], values, index, coordinate)
-            rates = at.rates[self.owner[row]]
-            slopes[row] = gradient @ (rates if self.axes is None else self.axes[self.owner[row]] @ rates)
+            gradient = self.groups[number].gradient(at.own[number], at.angles[number], index, coordinate)
+            joint = self.owner[row]
+            gradient = gradient if self.axes is None else gradient.dot(self.axes[joint])
+            slopes[row] = gradient.dot(rates[joint]).tolist()
         return slopes
 
-    def _condition(self, at: _Placed, slopes: dict[int, Array], gain: float) -> tuple[Array, dict[int, Array]]:
+    def _condition(self, at: _Placed, slopes: dict[int, list[float]], gain: float) -> tuple[Array, dict[int, Array]]:
         """Mean of z and the covariances of the held joints under the active rows, as `pins._LinearLimits.condition`.
 
         In plain numbers: a joint has three, and a row or two of them.
@@ -281,7 +320,7 @@ class FrameSolver:
                 held[joint] = [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
                 centres[joint] = [0.0, 0.0, 0.0]
             covariance, centre = held[joint], centres[joint]
-            slope: list[float] = slopes[row].tolist()
+            slope = slopes[row]
             spread = [c[0] * slope[0] + c[1] * slope[1] + c[2] * slope[2] for c in covariance]
             size = slope[0] * spread[0] + slope[1] * spread[1] + slope[2] * spread[2]
             if size <= numbers.DAMPING**2:
@@ -299,12 +338,11 @@ class FrameSolver:
             mean[3 * joint : 3 * joint + 3] = centre
         return mean, {joint: np.array(covariance) for joint, covariance in held.items()}
 
-    def _release(self, z: Array, force: Array, slopes: dict[int, Array]) -> None:
+    def _release(self, push: Array, slopes: dict[int, list[float]]) -> None:
         """Let go of bounds that would hold a joint back from going inside.
 
         What the bounds of a joint push with is S^-1 z - J^T y, a sum of their slopes times multipliers.
         """
-        push = z * self.stiff - force
         rows_of: dict[int, list[int]] = {}
         for row in self.active:
             rows_of.setdefault(self.owner[row], []).append(row)
@@ -313,8 +351,9 @@ class FrameSolver:
                 continue
             here = push[3 * joint : 3 * joint + 3]
             if len(rows) == 1:
-                slope = slopes[rows[0]]
-                multipliers = [float(slope @ here) / max(float(slope @ slope), numbers.DAMPING)]
+                a, b, c = slopes[rows[0]]
+                along = a * float(here[0]) + b * float(here[1]) + c * float(here[2])
+                multipliers = [along / max(a * a + b * b + c * c, numbers.DAMPING)]
             else:
                 several = np.array([slopes[row] for row in rows])
                 normal = several @ several.T + numbers.DAMPING * np.eye(len(rows))
@@ -325,19 +364,19 @@ class FrameSolver:
                     del self.active[row]
 
     def _dual(self, gram: Array, wish: Array, damping: float) -> Array:
-        """As `Problem.dual`."""
-        shares = self.problem.damping_shares
-        if shares is None:
-            return self.problem.dual(gram[None], wish[None], np.array([damping]))[0]
-        gram.ravel()[self.diagonal] += damping * shares
+        """As `Problem.dual`, with the damping (1 + damping) D."""
+        if self.ridge is None:
+            return self.problem.dual(gram[None], wish[None], np.array([numbers.DAMPING * (1.0 + damping)]))[0]
+        gram += (1.0 + damping) * self.ridge if damping else self.ridge
         y: Array = np.linalg.solve(gram, wish)
         return y
 
     def _merit(self, at: _Placed, phase: int) -> float:
+        costs = at.lengths2.dot(self.goal_costs)
         if phase == numbers.TOP_LEVEL:
-            return float(at.costs[0])
-        merit = float(at.costs @ self.problem.level_weights)
-        return merit + float((at.x * at.x) @ self.stiff) if phase == numbers.NATURAL else merit
+            return float(costs[0])
+        merit = float(costs.dot(self.problem.level_weights))
+        return merit + float((at.x * at.x).dot(self.stiff)) if phase == numbers.NATURAL else merit
 
     def _activate(self, at: _Placed) -> bool | None:
         """Put rows that `at` has crossed into the active set: whether there were new ones, None if none is crossed."""
@@ -355,30 +394,30 @@ class FrameSolver:
     def _step(self, at: _Placed, damping: float, phase: int) -> _Placed:
         """Where one step leads."""
         gain = self.gain / (1.0 + damping) if phase == numbers.NATURAL else 0.0
-        levelled = numbers.DAMPING * (1.0 + damping)
         rows = at.rows
         if phase == numbers.TOP_LEVEL:
             rows = rows.copy()
             rows[self.first :] = 0.0
-        jacobian = self.jacobian(at)
-        wish = rows + gain * (jacobian @ at.x) if gain else rows
-        slopes: dict[int, Array] = {}
+        rates = self.rates(at)
+        jacobian = self.jacobian(at, rates)
+        wish = rows + gain * jacobian.dot(at.x) if gain else rows
+        slopes: dict[int, list[float]] = {}
         there = at
         for _ in range(_ROUNDS):
             weighted = jacobian * self.variance
             if self.active:
-                slopes = self._slopes(at)
+                slopes = self._slopes(at, rates)
                 mean, held = self._condition(at, slopes, gain)
                 for joint, covariance in held.items():
                     columns = slice(3 * joint, 3 * joint + 3)
-                    weighted[:, columns] = jacobian[:, columns] @ covariance
-                y = self._dual(weighted @ jacobian.T, wish - jacobian @ mean, levelled)
-                z = mean + y @ weighted
+                    weighted[:, columns] = jacobian[:, columns].dot(covariance)
+                y = self._dual(weighted.dot(jacobian.T), wish - jacobian.dot(mean), damping)
+                z = mean + y.dot(weighted)
             else:
-                y = self._dual(weighted @ jacobian.T, wish, levelled)
-                z = y @ weighted
+                y = self._dual(weighted.dot(jacobian.T), wish, damping)
+                z = y.dot(weighted)
             step = z - gain * at.x
-            length2 = float(step @ step)
+            length2 = float(step.dot(step))
             if length2 > numbers.STEP_CLAMP**2:
                 step *= numbers.STEP_CLAMP / np.sqrt(length2)
             there = self.place(at.x + step)
@@ -386,7 +425,7 @@ class FrameSolver:
             if crossed:
                 continue
             if slopes:
-                self._release(z, y @ jacobian, slopes)
+                self._release(z * self.stiff - y.dot(jacobian), slopes)
             if crossed is None:
                 return there
             break
@@ -445,7 +484,7 @@ class FrameSolver:
             active[row] = True
         # a bound may be passed by what nobody sees (LIMIT_DRIFT): the next tick brings it back
         self.at = at
-        return at.x, iterations, active.take(self.real)
+        return at.x, iterations, active[self.real]
 
     def relax(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
         """As `iterate`, from goals that are met: a whole step towards the reference, and back to the goals."""

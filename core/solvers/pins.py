@@ -216,7 +216,9 @@ class Problem:
         lean = self.rows.uniform and method.limits != "soft"
         if self.count == 1 and not method.settle and not method.starts and rigid and lean:
             self.frame = FrameSolver(self)
-            self._given = self.given[0]
+            self._given = self.given[0], self.brought_in[0]
+            start = self.start
+            self._kept = [None if part is None else part[0] for part in (start.scales, start.driven_matrices)]
         two = self.damping_shares is not None
         self.frames = FramesSolver(self) if rigid and lean and two and self.tree.degrees else None
         self._dragged = self.count == 1 and not method.settle and not method.starts
@@ -374,9 +376,12 @@ class Problem:
                 raise CoreError(f'The target of "{goal.bone}" is not a finite number.')
             if size == 4 and (np.abs(np.sum(array * array, axis=-1) - 1.0) > numbers.UNIT).any():
                 raise CoreError(f'The rotation of the goal of "{goal.bone}" is no unit quaternion.')
-            self._check_frames(goal.bone, array.shape[:-1])
+            if array.ndim > 1:  # one target is for all frames
+                self._check_frames(goal.bone, array.shape[:-1])
             targets.append(array)
         self.rows.move(index, *targets)
+        if self.frame is not None:
+            self.frame.aim(turned=rotation is not None)
 
     def _check_frames(self, bone: str | int, *shapes: tuple[int, ...]) -> None:
         try:
@@ -639,8 +644,7 @@ class Problem:
 
     def _solve_frame(self, frame: FrameSolver) -> Solution:
         """`solve` of a rigid skeleton in one frame."""
-        x, used = self._vector, 0
-        active = np.zeros(int(self.limit_rows.real.sum()), bool)
+        x, used, active = self._vector, 0, frame.inactive
         if self._out_of_reach:  # Gauss-Newton steps would lead away from where it rests
             x, used, active = self._calm_frame(frame, x, used)
         if not self._out_of_reach or frame.nearly_met():
@@ -654,16 +658,15 @@ class Problem:
 
     def _found_frame(self, frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]) -> Solution:
         """The solution where `frame` has ended."""
-        self._out_of_reach = not frame.met()
+        met = frame.met()
+        self._out_of_reach = not met
         self._vector = x
         self.x = x[None]
-        rotations, translations = frame.channels(x)
+        rotations, translations = frame.channels()
         position_error, rotation_error = frame.errors()
-        scales, driven = (None if p is None else p[0] for p in (self.start.scales, self.start.driven_matrices))
-        pose = Pose.trusted(rotations, translations, scales, driven)
-        met = np.array(frame.met())
-        given = self._given, self.brought_in[0]
-        solution = self._solution(pose, position_error, rotation_error, np.array(used), met, active, given)
+        pose = Pose.trusted(rotations, translations, *self._kept)
+        steps = np.array(used)
+        solution = self._solution(pose, position_error, rotation_error, steps, np.array(met), active, self._given)
         return solution.reshape(self.batch_shape) if self.batch_shape else solution
 
     def relax(self) -> Solution:

@@ -331,6 +331,23 @@ def test_the_lean_form_keeps_limits_and_does_the_same_about_any_axes() -> None:
     assert one.converged
 
 
+def test_the_lean_form_follows_targets_that_turn(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    heads, frames = forward(limited, rest)
+    hand = limited.index("hand.R")
+    goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", heads[hand], frames[hand], priority=1)]
+    problem = PinAndDrag(root="translate", settle=False).prepare(limited, rest, goals)
+    assert problem.frame is not None
+    for degrees in (3.0, 10.0, 40.0, 5.0):  # some of them by more than what errors are read from at once
+        turn = rotation.mul(rotation.from_axis_angle(np.array([0.0, 0.6, 0.8]), np.radians(degrees)), frames[hand])
+        problem.move(2, rotation=turn)
+        solution = problem.solve()
+        assert solution.converged
+        found = forward(limited, solution.pose)[1][hand]
+        assert rotation.angle_between(found, turn) <= numbers.ROTATION_TOLERANCE
+        np.testing.assert_allclose(solution.rotation_error[2], rotation.angle_between(found, turn), atol=1e-6)
+
+
 def test_a_drag_with_bends_and_no_limits_goes_out_of_reach(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     hand = forward(figure, rest)[0][figure.index("hand.R")]
