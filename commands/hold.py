@@ -33,8 +33,9 @@ class BodyMotion(Edit):
         self.roles = bridge.read_roles(object, self.skeleton)
         self._channels = self.before
         self.led: Led | None = None
-        self.controlled = bridge.find_controlled(object, self.rig, self.roles)
+        self.controlled = bridge.find_controlled(object, self.rig, self.roles, poles=True)
         if self.controlled is not None:
+            self.rig = bridge.with_beginnings(self.rig, self.controlled)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
             if seen is None:
