@@ -73,7 +73,9 @@ class Edit:
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
         begin = perf_counter()
-        turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
+        turned = moved = grown = np.zeros(0, int)
+        if self.after is not self.before:
+            turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
         own = np.flatnonzero(self.always)
         turned = np.union1d(turned, own)
         moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
