@@ -44,7 +44,7 @@ class BodyMotion(Edit):
                 self.before = replace(self.before, pose=bridge.read_controlled(self.controlled, seen))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
-    def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
+    def look(self, object: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
             return super().look(object, part)
         frames = self._channels.frames[part]
