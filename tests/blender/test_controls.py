@@ -266,6 +266,20 @@ def miku() -> Any:
     return rig
 
 
+def test_a_knee_on_ik_without_a_pole_comes_where_a_job_wants_it(miku: Any) -> None:
+    hip, knee, ankle = (world(miku, bone) for bone in ("左足", "左ひざ", "左足首"))
+    way = np.array([0.5, -0.6, -0.6])  # out, forward and down; the shin hangs
+    knee_wanted = hip + way / np.linalg.norm(way) * np.linalg.norm(knee - hip)
+    ankle_wanted = knee_wanted - (0.0, 0.0, np.linalg.norm(ankle - knee))
+    goals = [
+        {"bone": "左ひざ", "position": knee_wanted.tolist()},
+        {"bone": "左足首", "position": ankle_wanted.tolist()},
+    ]
+    report = perform_job(miku, frames=[1, 3], goals=goals)
+    assert report.met, report.explanations
+    assert {"左足", "左ひざ"} <= {*report.rotated}
+
+
 FEET = ("foot.L", "foot.R")
 
 
