@@ -10,7 +10,7 @@ from bridge import Grab
 from commands.info import describe
 from commands.job import parse
 from commands.solve import perform
-from core import CoreError, rotation
+from core import CoreError, forward, rotation
 from operators.pins import set_pins
 from operators.session import Session
 from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
@@ -334,6 +334,10 @@ def test_legs_on_ik_follow_wherever_their_feet_are_dragged(miku: Any) -> None:
         session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
         session.finish()
         np.testing.assert_allclose(world(miku, "左足首"), start + way, atol=2e-3)
+        assert session.controlled is not None
+        heads = forward(session.skeleton, session.pose)[0]
+        knee = heads[session.skeleton.index("左ひざ")]
+        np.testing.assert_allclose(world(miku, "左ひざ"), knee, atol=2e-3)
         session.give_back()
         context.view_layer.update()
 
