@@ -11,7 +11,7 @@ from ..core.humanoid import Roles
 from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
-from .controls import ControlledBody, find_controlled, lead_controls, read_controlled
+from .controls import ControlledBody, find_controlled, lead_controls, read_controlled, with_beginnings
 from .keys import changed_bones
 from .roles import read_roles
 
@@ -52,9 +52,8 @@ def read_body(object: ArmatureObject) -> Body:
     controlled = find_controlled(object, rig, roles)
     if controlled is None:
         return Body(rig, rig.skeleton, roles, _as_seen(rig.skeleton, read_pose(object, rig)))
-    return Body(
-        rig, controlled.skeleton, controlled.roles, read_controlled(controlled, read_matrices(object)), controlled
-    )
+    pose = read_controlled(controlled, read_matrices(object))
+    return Body(with_beginnings(rig, controlled), controlled.skeleton, controlled.roles, pose, controlled)
 
 
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:

@@ -95,8 +95,8 @@ class ControlledBody:
 
     @property
     def led(self) -> set[int]:
-        """The bones that are keyed for those of the body: what turns, moves and is aimed at."""
-        return {bone for one in self.controls for bone in (one.turns, one.moves, one.aims)} - {-1}
+        """The bones that are keyed for those of the body: what turns, moves and is aimed at, and where IK begins."""
+        return {bone for one in self.controls for bone in (one.turns, one.moves, one.aims, one.begins)} - {-1}
 
 
 def find_controlled(
@@ -457,9 +457,11 @@ def lead_controls(
     aims = np.array([control.aims for control in controlled.controls])
     same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
     aims[same | (not looks)] = -1
-    led = np.flatnonzero((turned >= 0) | (aims >= 0))
+    follows = (turned >= 0) | (aims >= 0)
     before = _set_switches(object, controlled, pose, present)
-    begins = np.array([control.begins for control in controlled.controls if rig.skeleton.movable[control.begins]], int)
+    begins = np.array([control.begins for control in controlled.controls])
+    begins[~rig.skeleton.movable[begins]] = -1
+    led = np.flatnonzero(follows | (begins >= 0))
     bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist(), *begins.tolist()} - {-1})
     errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
     parents = controlled.skeleton.parents
@@ -484,8 +486,11 @@ def lead_controls(
                 break
             if passing and errors.max() < _GLANCE and far[(turned >= 0) | (moved >= 0)].max() < _SEEN:
                 break
-            now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
+            last, now = now, _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
             write_pose(object, rig, now, bones)
+            if not _differ(last, now, rig.skeleton.size):
+                break  # what is left is not for the controls to mend, as where a limit of IK is in the way
+        errors[~follows] = 0.0
         if errors.max() > _ASTRAY:
             worst = controlled.skeleton.names[int(np.argmax(errors))]
             raise CoreError(f'"{worst}" does not follow its control; something else decides it.')
@@ -501,6 +506,11 @@ def lead_controls(
     write_channels(object, channels)  # what did not change stays exactly as it was
     write_pose(object, rig, now, {*new_turned, *new_moved})
     return Led(now, new_turned, new_moved, before)
+
+
+def _differ(before: Pose, after: Pose, size: float) -> bool:
+    turned = rotation.angle_between(before.rotations, after.rotations).max() > _NOISE
+    return bool(turned or np.abs(after.translations - before.translations).max() > _NOISE * size)
 
 
 def _turned(
@@ -531,6 +541,10 @@ def _turned(
     rest = frame_rotations(skeleton.rest_matrices[bones][:, :, :3])  # locations that are not local know no rest frame
     base = np.where(skeleton.local_location[bones, None], base, rotation.mul(base, rotation.inv(rest)))
     lever = heads[controlled.bones[parts]] - heads[bones]
+    # what has the part's place goes there itself: led by what is left, it would run away where IK ends before it
+    places = skeleton.rest_matrices[:, :, 3]
+    apart = np.linalg.norm(places[controlled.bones[parts]] - places[bones], axis=-1)
+    lever[apart < _SAME_PLACE * skeleton.size] = 0.0
     swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
     step = wanted_heads[parts] - swung - heads[bones]
     translations[bones] += rotation.rotate(rotation.inv(base), step)

@@ -453,15 +453,16 @@ def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel)
 def _write(curve: Any, channel: _Channel) -> None:
     """Replace the keys between the first and the last frame by those of the channel."""
     points, frames = curve.keyframe_points, channel.frames
-    times = read_keys(points, ("co",))["co"][:, 0]
     first_inside, last_inside = frames[0] - SAME_FRAME, frames[-1] + SAME_FRAME
-    outside = len(times) > 0 and bool(times[0] < first_inside or times[-1] > last_inside)  # they are in order
+    start, end = curve.range()
+    outside = not curve.is_empty and (start < first_inside or end > last_inside)
     old = read_keys(points, KEY) if outside else read_segments(points)
-    merged = _fresh_keys(times, old, channel)
+    merged = _fresh_keys(old, channel)
     held: dict[str, NDArray[np.bool_]] = {}
     if outside or channel.handles is not None:
         held = {name: np.full(len(frames), channel.handles is not None) for name in HANDLES}
     if outside:
+        times = old["co"][:, 0]
         before, after = times < first_inside, times > last_inside
         fresh = blank_keys(merged["co"]) | merged
         first, last = join(old, fresh, before, after)
@@ -472,10 +473,12 @@ def _write(curve: Any, channel: _Channel) -> None:
     write_keys_of(curve, merged, held)
 
 
-def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
+def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
     """What is to be set of keys at the frames: handles of their own, else the way on as the old keys had it there."""
     frames = channel.frames
-    fresh: Keys = {"co": np.stack([frames, channel.values], axis=-1).astype(np.float32)}
+    places = np.empty((len(frames), 2), np.float32)
+    places[:, 0], places[:, 1] = frames, channel.values
+    fresh: Keys = {"co": places}
     if channel.handles is not None:
         fresh |= dict(zip(("handle_left", "handle_right"), channel.handles.astype(np.float32), strict=True))
         left, right = channel.handles - fresh["co"]
@@ -484,9 +487,10 @@ def _fresh_keys(times: Array, old: Keys, channel: _Channel) -> Keys:
         bezier = np.full(len(frames), item("interpolation", "BEZIER"), np.intc)
         types = {"handle_left_type": kind, "handle_right_type": kind, "interpolation": bezier}
         return fresh | {name: values[:, None].copy() for name, values in types.items()}
-    if not len(times):
+    ways = old["interpolation"]
+    if not len(ways):
         return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
-    if np.array_equal(times, frames):
-        return fresh | {name: old[name] for name in SEGMENT if name in old}
-    segment = np.maximum(np.searchsorted(times, frames + SAME_FRAME, side="right") - 1, 0)
-    return fresh | {name: old[name][segment] for name in SEGMENT if name in old}
+    if "co" not in old:  # all ways are alike
+        return fresh | {"interpolation": np.full((len(frames), 1), ways[0], np.intc)}
+    segment = np.maximum(np.searchsorted(old["co"][:, 0], frames + SAME_FRAME, side="right") - 1, 0)
+    return fresh | {name: old[name][segment] for name in SEGMENT}

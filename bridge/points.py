@@ -50,10 +50,11 @@ def blank_keys(places: NDArray[np.float32]) -> Keys:
 
 
 def read_segments(points: Any) -> Keys:
-    """What keys say about the way to the next one; no more than the interpolation where that is all there is to it."""
+    """Where keys are, and what they say about the way to the next one; the interpolation alone where all are alike."""
     found = read_keys(points, ("interpolation",))
-    plain = found["interpolation"] <= item("interpolation", "BEZIER")
-    return found if plain.all() else read_keys(points, SEGMENT)
+    ways = found["interpolation"]
+    alike = not len(ways) or (ways[0] <= item("interpolation", "BEZIER") and (ways == ways[0]).all())
+    return found if alike else read_keys(points, ("co", *SEGMENT))
 
 
 @cache

@@ -144,6 +144,7 @@ class BodyEdit(Edit):
         self.solutions = [one for one in found if isinstance(one, Solution)]
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
+            self.rig = self.body.rig
             self.led, _ = lead(context, object, self.rig, controlled, self.before, wanted, frames is not None)
             self.found = self.led.motion
             return

@@ -73,7 +73,9 @@ class Edit:
     def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
         """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
         begin = perf_counter()
-        turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
+        turned = moved = grown = np.zeros(0, int)
+        if self.after is not self.before:
+            turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
         own = np.flatnonzero(self.always)
         turned = np.union1d(turned, own)
         moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
@@ -103,19 +105,27 @@ class Edit:
         return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown, self.sizes)
 
     def measure(self, object: Any) -> tuple[GoalReport, ...]:
-        """How the pins hold in the motion that the armature has now, looked at block by block: memory."""
-        found: list[list[tuple[Array, Array]]] = [[] for _ in self.pins]
-        for part in blocks(len(self.before)) if self.pins else ():
-            motion, worlds = self.look(object, part)
-            for pin, errors in zip(self.pins, found, strict=True):
+        """How the pins hold in the motion that the armature has now."""
+        return self.measure_pins(object, self.pins)
+
+    def measure_pins(self, object: Any, pins: Sequence[TimedPin]) -> tuple[GoalReport, ...]:
+        """The same of some pins. What they hold, and no more, is looked at, block by block: memory."""
+        found: list[list[tuple[Array, Array]]] = [[] for _ in pins]
+        held = np.zeros(len(self.before), bool)
+        for pin in pins:
+            held[slice(*pin.span(self.before))] = True
+        frames = np.flatnonzero(held)
+        for part in blocks(len(frames)) if len(frames) else ():
+            motion, worlds = self.look(object, frames[part])
+            for pin, errors in zip(pins, found, strict=True):
                 on = slice(*pin.span(motion))
                 if on.start < on.stop:
-                    gaps, turns = pin_errors(self.skeleton, motion, pin.within(part))
+                    gaps, turns = pin_errors(self.skeleton, motion, pin.within(frames[part]))
                     errors.append(((worlds[on, :3, :3] @ gaps[..., None])[..., 0], turns))
-        return tuple(self._report(pin, errors) for pin, errors in zip(self.pins, found, strict=True))
+        return tuple(self._report(pin, errors) for pin, errors in zip(pins, found, strict=True))
 
-    def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
-        """A part of the motion that the armature has now, and its world matrices (F, 4, 4)."""
+    def look(self, object: Any, part: slice | Frames) -> tuple[Motion, Array]:
+        """Some frames, counted from 0, of the motion that the armature has now, and its world matrices (F, 4, 4)."""
         return bridge.read_motion(object, self.rig, self.before.frames[part])
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
@@ -125,15 +135,14 @@ class Edit:
     def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
         """`errors`: ways in the world and rotation vectors, block by block."""
         gaps, turns = (np.concatenate(some) for some in zip((np.zeros((0, 3)),) * 2, *errors, strict=True))
-        return GoalReport(
-            bone=self.skeleton.names[self.skeleton.index(pin.bone)],
-            kind="hold",
-            frames=self.before.frames[slice(*pin.span(self.before))],
-            position_error=None if pin.position is None else lengths(gaps),
-            rotation_error=None if pin.rotation is None else np.degrees(lengths(turns)),
-            position_tolerance=POSITION,
-            rotation_tolerance=ROTATION,
-        )
+        far = None if pin.position is None else lengths(gaps)
+        turned = None if pin.rotation is None else np.degrees(lengths(turns))
+        return self.report_pin(pin, self.before.frames[slice(*pin.span(self.before))], far, turned)
+
+    def report_pin(self, pin: TimedPin, frames: Array, far: Array | None, turned: Array | None) -> GoalReport:
+        """How far off a pin is in some frames (F,), metres and degrees."""
+        name = self.skeleton.names[self.skeleton.index(pin.bone)]
+        return GoalReport(name, "hold", frames, far, turned, POSITION, ROTATION)
 
 
 def free_name(name: str) -> str | None:

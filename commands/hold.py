@@ -33,8 +33,9 @@ class BodyMotion(Edit):
         self.roles = bridge.read_roles(object, self.skeleton)
         self._channels = self.before
         self.led: Led | None = None
-        self.controlled = bridge.find_controlled(object, self.rig, self.roles)
+        self.controlled = bridge.find_controlled(object, self.rig, self.roles, poles=True)
         if self.controlled is not None:
+            self.rig = bridge.with_beginnings(self.rig, self.controlled)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
             if seen is None:
@@ -43,7 +44,7 @@ class BodyMotion(Edit):
                 self.before = replace(self.before, pose=bridge.read_controlled(self.controlled, seen))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
-    def look(self, object: Any, part: slice) -> tuple[Motion, Array]:
+    def look(self, object: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
             return super().look(object, part)
         frames = self._channels.frames[part]

@@ -165,7 +165,7 @@ class Baked(Edit):
             if self.mute:
                 bridge.mute_constraints(object, [self.rig.skeleton.names[bone] for bone in self._seen])
             return written
-        placed = [bone for bone in self._bones if np.any(self.before.pose.translations[:, bone])]
+        placed = self._bones[np.any(self.before.pose.translations, axis=(0, 2))[self._bones]]
         return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
 
 

@@ -47,6 +47,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     check_scale(job.goals, job.balance, before)
     skeleton, pose = rig.skeleton, motion.pose
     if controlled is not None:
+        rig = bridge.with_beginnings(rig, controlled)
         skeleton, roles, pose = (
             controlled.skeleton,
             controlled.roles,

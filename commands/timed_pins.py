@@ -20,7 +20,7 @@ from ..core.skeleton import Flags
 from .edit import Bones, Frames, nobody
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .led import set_switches
-from .report import Report
+from .report import GoalReport, Report
 from .still import find_still, keep_still, keyed_paths, lay_still, read_still
 from .takes import record
 
@@ -78,8 +78,7 @@ class PinnedMotion(HeldMotion):
         record = json.loads(object.poise_result_pins or "{}")
         if record.get("made_of") != self.made_of or not has_result(object) or edited(object):
             return None
-        before = [PinTrace(bone, (x, y, z), *rest) for bone, (x, y, z), *rest in record["pins"]]
-        return reach(self.skeleton, self.before, before, self.traces())
+        return reach(self.skeleton, self.before, [_trace(pin) for pin in record["pins"]], self.traces())
 
     def traces(self) -> list[PinTrace]:
         """What will tell these pins from others."""
@@ -177,7 +176,7 @@ class PinnedMotion(HeldMotion):
             raise
         made = object.animation_data.action
         object.poise_source, object.poise_result = source, made
-        self._note(object)
+        self._note(object, report.goals)
         name = None if old is None or not anew else old.name
         self.kept = "" if old is None or anew else old.name
         if anew:
@@ -194,10 +193,10 @@ class PinnedMotion(HeldMotion):
             raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
         return source
 
-    def _note(self, object: Any) -> None:
-        """What the motion that was written was made of, and what it is."""
-        pins = [astuple(trace) for trace in self.traces()]
-        object.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins})
+    def _note(self, object: Any, goals: Sequence[GoalReport]) -> None:
+        """What the motion that was written was made of, what it is, and how pins hold in it where they are worst."""
+        pins, worst = [astuple(trace) for trace in self.traces()], [_worst(goal) for goal in goals]
+        object.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins, "worst": worst})
         object.poise_result_print = fingerprint(object.poise_result)
 
     def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
@@ -231,10 +230,27 @@ class PinnedMotion(HeldMotion):
             turned, moved = keyed
             if self.controlled is not None:  # what is reported are the bones of the body
                 turned, moved, _ = bridge.changed_bones(self.before.pose[self.only], self.after.pose[self.only])
-        self._note(object)
         self.kept = ""
         self.seconds["write"] = perf_counter() - begin
-        return self.report(object, object.poise_result, turned, moved)
+        report = self.report(object, object.poise_result, turned, moved)
+        self._note(object, report.goals)
+        return report
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        """Of pins that hold nothing but frames that stay as they were, what was found in their worst ones before."""
+        if self.only is None:
+            return super().measure(object)
+        record = json.loads(object.poise_result_pins)
+        found = dict(zip(map(_trace, record["pins"]), record.get("worst", ()), strict=False))
+        goals: dict[int, GoalReport] = {}
+        for number, (pin, trace) in enumerate(zip(self.pins, self.traces(), strict=True)):
+            worst = found.get(trace)
+            if worst is not None and not self.only[slice(*pin.span(self.before))].any():
+                far, turned = (None if value is None else np.array([value]) for value in worst[1:])
+                goals[number] = self.report_pin(pin, np.array(worst[:1]), far, turned)
+        others = [number for number in range(len(self.pins)) if number not in goals]
+        goals |= zip(others, self.measure_pins(object, [self.pins[number] for number in others]), strict=True)
+        return tuple(goals[number] for number in range(len(self.pins)))
 
     def _key_changed(self, object: Any, only: Flags) -> tuple[Bones, Bones] | None:
         """Key some frames (F,) in the present motion, and none beside them; the bones that turned and moved.
@@ -280,6 +296,19 @@ class PinnedMotion(HeldMotion):
 def _part(motion: Motion, pose: Pose, places: Frames) -> Motion:
     """Some frames of a motion with other poses."""
     return Motion(pose[places], motion.frames[places], motion.fps)
+
+
+def _worst(goal: GoalReport) -> list[float | None] | None:
+    """The frame in which a pin is furthest off, and by how much; None where it holds no frame."""
+    if not len(goal.frames):
+        return None
+    values = (goal.frames, goal.position_error, goal.rotation_error)
+    return [None if some is None else float(some[goal.worst]) for some in values]
+
+
+def _trace(stored: Sequence[Any]) -> PinTrace:
+    bone, (x, y, z), *rest = stored
+    return PinTrace(bone, (x, y, z), *rest)
 
 
 def has_result(object: Any) -> bool:

@@ -246,7 +246,7 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         phases = object.poise_phases
         place = min(max(object.poise_active_phase, 0), len(phases) - 1)
-        name: str = phases[place].name
+        name: str = "Flight" if phases[place].kind == "FLIGHT" else phases[place].name
         phases.remove(place)
         object.poise_active_phase = max(0, min(place, len(phases) - 1))
         return "INFO", f"{name}: off the list"

@@ -72,6 +72,8 @@ class Session:
         self._alone = False  # whether what is grabbed moves by itself, and no body with it
         self.controlled = self._find_controlled(object, grabs)
         grabs = self._able(grabs, turning)
+        if self.controlled is not None:
+            self.rig = bridge.with_beginnings(self.rig, self.controlled)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
         self.skeleton, self.start = self.rig.skeleton, bridge.read_pose(object, self.rig)
         self._matrices = bridge.read_matrices(object)

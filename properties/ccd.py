@@ -29,7 +29,10 @@ def _tune(group: Any, context: Any) -> None:
 
 
 def _tell_apart(chain: Any, context: Any) -> None:
-    """A chain has got a name: tools, jobs and overrides find it by that, so that it must be its own."""
+    """A chain has got a name: tools, jobs and overrides find it by that, so that it must have one, and its own."""
+    if not chain.name:
+        chain.name = chain.effector or "Chain"
+        return
     taken = {other.name for other in chain.id_data.poise_chains if other != chain}
     if chain.name in taken:
         name = chain.name

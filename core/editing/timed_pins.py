@@ -69,8 +69,8 @@ class TimedPin:
         """The first frame of the motion that it holds, and the one after the last, counted from 0."""
         return _span(self, motion.frames)
 
-    def within(self, part: slice) -> "TimedPin":
-        """The pin for a part of the frames of the motion."""
+    def within(self, part: slice | Indices) -> "TimedPin":
+        """The pin for some frames of the motion, counted from 0."""
         position, turn = (x if x is None or x.ndim == 1 else x[part] for x in (self.position, self.rotation))
         return replace(self, position=position, rotation=turn)
 

@@ -168,6 +168,8 @@ def test_chains_of_one_name_are_told_apart(rig: Any) -> None:
         chain_of(rig).name = "hand.L"
         chain_of(rig).name = chain_of(rig).name  # its own name it may keep
     assert [chain.name for chain in rig.poise_chains] == ["hand.L", "hand.L.001", "hand.L.002"]
+    chain_of(rig).name = ""  # sentences and jobs say which one is meant
+    assert chain_of(rig).name == "hand.L.002"
     assert all(rig.poise_chains[chain.name] == chain for chain in rig.poise_chains)
 
 

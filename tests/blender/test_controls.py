@@ -10,7 +10,7 @@ from bridge import Grab
 from commands.info import describe
 from commands.job import parse
 from commands.solve import perform
-from core import CoreError, rotation
+from core import CoreError, forward, rotation
 from operators.pins import set_pins
 from operators.session import Session
 from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
@@ -266,6 +266,20 @@ def miku() -> Any:
     return rig
 
 
+def test_a_knee_on_ik_without_a_pole_comes_where_a_job_wants_it(miku: Any) -> None:
+    hip, knee, ankle = (world(miku, bone) for bone in ("左足", "左ひざ", "左足首"))
+    way = np.array([0.5, -0.6, -0.6])  # out, forward and down; the shin hangs
+    knee_wanted = hip + way / np.linalg.norm(way) * np.linalg.norm(knee - hip)
+    ankle_wanted = knee_wanted - (0.0, 0.0, np.linalg.norm(ankle - knee))
+    goals = [
+        {"bone": "左ひざ", "position": knee_wanted.tolist()},
+        {"bone": "左足首", "position": ankle_wanted.tolist()},
+    ]
+    report = perform_job(miku, frames=[1, 3], goals=goals)
+    assert report.met, report.explanations
+    assert {"左足", "左ひざ"} <= {*report.rotated}
+
+
 FEET = ("foot.L", "foot.R")
 
 
@@ -320,6 +334,10 @@ def test_legs_on_ik_follow_wherever_their_feet_are_dragged(miku: Any) -> None:
         session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
         session.finish()
         np.testing.assert_allclose(world(miku, "左足首"), start + way, atol=2e-3)
+        assert session.controlled is not None
+        heads = forward(session.skeleton, session.pose)[0]
+        knee = heads[session.skeleton.index("左ひざ")]
+        np.testing.assert_allclose(world(miku, "左ひざ"), knee, atol=2e-3)
         session.give_back()
         context.view_layer.update()
 

@@ -118,7 +118,7 @@ def test_the_root_goes_where_samples_of_its_path_are_keyed(rig: Any) -> None:
     np.testing.assert_allclose(np.array(rig.pose.bones[root].head), start, atol=1e-4)
 
 
-def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any) -> None:
+def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
     bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
     assert not len(rig.poise_phases)
     select(rig, ["forearm.R"])
@@ -146,7 +146,9 @@ def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any) -> None:
     with pytest.raises(RuntimeError, match="A flight ends after it starts"):
         bpy.ops.poise.regenerate()
     assert contents() == before
+    capfd.readouterr()
     assert bpy.ops.poise.remove_phase() == {"FINISHED"}
+    assert "Info: Flight: off the list" in "".join(capfd.readouterr())  # not by the part that it was a support of
     bpy.ops.poise.regenerate()
     context.scene.frame_set(21)
     assert rig.pose.bones[root].head.z == pytest.approx(heights[0], abs=1e-5)

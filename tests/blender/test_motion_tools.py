@@ -137,7 +137,7 @@ def test_a_changed_pin_is_solved_where_it_reaches_and_all_else_stays_bit_for_bit
     np.testing.assert_allclose(places(walker, "RightFoot", range(42, END + 1)), alone, atol=1e-4)
 
 
-def test_controls_are_keyed_where_a_changed_pin_reaches_alone() -> None:
+def test_controls_are_keyed_where_a_changed_pin_reaches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     rig = make_ik_body()
     select(rig, [])
     for frame, height in ((1, 0.0), (30, -0.1)):
@@ -153,13 +153,35 @@ def test_controls_are_keyed_where_a_changed_pin_reaches_alone() -> None:
     edit = PinnedMotion(context, rig)
     assert edit.controlled is not None
     assert edit.led_frames()[0] > 14
-    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    edit.solve()
+    looked, look = list[float](), edit.look
+    monkeypatch.setattr(edit, "look", lambda rig, part: (looked.extend(edit.before.frames[part]), look(rig, part))[1])
+    report = edit.write(rig)
+    assert looked == [20.0, 21.0, 22.0, 23.0]  # what the changed pin holds
+    assert [goal.bone for goal in report.goals] == ["foot.L", "hand.R"]
+    assert report.met
     assert rig.poise_result == made
     assert {key: values for key, values in values_of(made, early).items() if values} == before
     hand = places(rig, "hand.R", range(20, 24))
     assert np.ptp(hand, axis=0).max() < 1e-3
     bpy.ops.poise.give_motion_back()
     np.testing.assert_allclose(hand[0], places(rig, "hand.R", range(22, 23))[0], atol=1e-3)
+
+
+def test_a_pin_that_was_missed_is_still_said_when_another_one_is_changed(walker: Any) -> None:
+    for bone, start in (("RightHand", 24), ("LeftFoot", 44), ("LeftHand", 24)):
+        pin = walker.poise_timed_pins.add()
+        pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, start + 2, start, 2, 2
+    walker.poise_timed_pins[0].held, walker.poise_timed_pins[0].position = "PLACE", (0.0, 0.0, 90.0)  # from the left
+    said = []
+    for end in (46, 48):
+        walker.poise_timed_pins[1].end = end
+        edit = PinnedMotion(context, walker)
+        assert (edit.only is None) == (end == 46)
+        edit.solve()
+        said.append(edit.write(walker).explanations)
+    assert [sentence.partition(" is ")[0] for sentence in said[0]] == ["RightHand", "LeftHand"]
+    assert said[1] == said[0]
 
 
 def test_a_motion_that_would_go_on_a_whole_turn_away_is_written_as_a_whole(walker: Any) -> None:
