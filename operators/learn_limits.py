@@ -36,12 +36,12 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
             raise CoreError("All selected bones are driven: limits would not hold them.")
         first, last = (int(frame) for frame in data.action.frame_range)
         step = 1 + (last - first) // _MOST
-        motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1, step))
-        polygons = {name: learn_polygon(motion.pose.rotations[:, rig.skeleton.index(name)], self.margin)
-                    for name in free}  # fmt: skip
-        for name, polygon in polygons.items():
+        frames = np.arange(first, last + 1, step)
+        turns = bridge.read_turns(object, rig, frames, [rig.skeleton.index(name) for name in free])
+        polygons = [learn_polygon(turns[:, place], self.margin) for place in range(len(free))]
+        for name, polygon in zip(free, polygons, strict=True):
             bridge.write_learned(object.pose.bones[name], polygon)
-        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(motion.frames), 'frame')}"
+        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(frames), 'frame')}"
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):
