@@ -3,7 +3,7 @@
 Python handlers of other add-ons that change the pose at a frame change are seen only frame by frame.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -36,6 +36,19 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
 
     The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
     """
+    reading = reading_motion(object, rig, frames)
+    while True:
+        try:
+            next(reading)
+        except StopIteration as end:
+            return end.value
+
+
+def reading_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> Generator[float, None, tuple[Motion, Array]]:
+    """`read_motion` that yields the share that is done, frame by frame where it has to step through them.
+
+    Closed before the end it leaves all as it was.
+    """
     check(object)
     context: Any = bpy.context
     render = context.scene.render
@@ -46,21 +59,24 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
         pose = channels_to_pose(rig, _sample(object, rig, numbers), None)
         worlds = np.repeat(world_matrix(object)[None], len(numbers), axis=0)
     else:
-        pose, worlds = _step(object, rig, numbers)
+        pose, worlds = yield from _step(object, rig, numbers)
     return Motion(pose, numbers, render.fps / render.fps_base), worlds
 
 
-def read_turns(object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]) -> Array:
+def reading_turns(
+    object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]
+) -> Generator[float, None, Array]:
     """Own rotations (F, k, 4) at the frame numbers `frames` (F,), increasing, of `bones` that nothing else decides.
 
     By the curves of the action, where these alone turn the bones, whatever decides others: to step through frames takes
-    a rig that is driven up to 20 ms each. Else as `read_motion`.
+    a rig that is driven up to 20 ms each. Else as `reading_motion`, which yields what this does.
     """
     check(object)
     numbers = np.atleast_1d(np.asarray(frames, float))
     clamped = {bone for clamp in rig.clamps for bone in clamp.bones.tolist()}
     if clamped.intersection(bones) or not _one_action(object):
-        return read_motion(object, rig, numbers)[0].pose.rotations[:, bones]
+        motion, _ = yield from reading_motion(object, rig, numbers)
+        return motion.pose.rotations[:, bones]
     modes = np.array([rig.skeleton.rotation_modes[bone] for bone in bones])
     places = {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
     return channels_to_rotations(_sample(object, rig, numbers, bones), places)
@@ -230,7 +246,7 @@ def _evaluate(curve: Any, frames: Array) -> Array:
     return values
 
 
-def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]:
+def _step(object: ArmatureObject, rig: Rig, frames: Array) -> Generator[float, None, tuple[Pose, Array]]:
     channels: list[dict[str, Array]] = []
     matrices: list[Array] = []
     worlds: list[Array] = []
@@ -240,22 +256,29 @@ def _step(object: ArmatureObject, rig: Rig, frames: Array) -> tuple[Pose, Array]
         matrices.append(read_matrices(object))
         worlds.append(world_matrix(object))
 
-    _go_through(object, frames, note)
+    yield from _going_through(object, frames, note)
     stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
     return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)
 
 
 def _go_through(object: ArmatureObject, frames: Array, note: Callable[[], None]) -> None:
     """Call `note` at each frame; the scene's frame and the object's channels come back."""
+    for _ in _going_through(object, frames, note):
+        pass
+
+
+def _going_through(object: ArmatureObject, frames: Array, note: Callable[[], None]) -> Generator[float, None, None]:
+    """`_go_through` that yields the share that is done after each frame; all comes back when it is closed, too."""
     context: Any = bpy.context
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
     before = read_channels(object)
     try:
-        for number in frames.tolist():
+        for done, number in enumerate(frames.tolist(), 1):
             whole = int(np.floor(number))
             scene.frame_set(whole, subframe=number - whole)
             note()
+            yield done / len(frames)
     finally:
         scene.frame_set(frame, subframe=subframe)
         write_channels(object, before)

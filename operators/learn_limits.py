@@ -9,12 +9,13 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError
 from ..core.limits import learn_polygon
+from .stepwise import Steps, Stepwise
 from .tool import Tool, counted, selected_bones
 
 _MOST: Final = 5000  # frames that are looked at
 
 
-class POISE_OT_learn_limits(Tool, bpy.types.Operator):
+class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
     """The selected bones turn and twist no further than in the action; limits of their own go before that"""
 
     bl_idname = "poise.learn_limits"
@@ -25,7 +26,7 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
         min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def steps(self, context: Any, object: Any) -> Steps:
         names = selected_bones(context)
         data = object.animation_data
         if data is None or data.action is None:
@@ -37,7 +38,7 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
         first, last = (int(frame) for frame in data.action.frame_range)
         step = 1 + (last - first) // _MOST
         frames = np.arange(first, last + 1, step)
-        turns = bridge.read_turns(object, rig, frames, [rig.skeleton.index(name) for name in free])
+        turns = yield from bridge.reading_turns(object, rig, frames, [rig.skeleton.index(name) for name in free])
         polygons = [learn_polygon(turns[:, place], self.margin) for place in range(len(free))]
         for name, polygon in zip(free, polygons, strict=True):
             bridge.write_learned(object.pose.bones[name], polygon)

@@ -1,5 +1,6 @@
 """Limits learnt from an action: kept with the bones, heeded by all solvers, shown, forgotten."""
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import learned_cone, read_motion, read_rig, read_turns, world_matrix
+from bridge import learned_cone, read_motion, read_rig, reading_turns, world_matrix
 from core import SwingPolygon
 from core.limits import excess
 from core.rotation import to_matrix
@@ -25,6 +26,17 @@ def rig() -> Any:
     select(rig, [f"{part}.{side}" for part in ("upper_arm", "forearm", "thigh", "shin") for side in "LR"])
     rig.data.bones.active = rig.data.bones["upper_arm.L"]
     return rig
+
+
+def read_turns(*given: Any) -> np.ndarray:
+    """What `reading_turns` returns."""
+
+    def ended() -> Generator[float, None, None]:
+        found.append((yield from reading_turns(*given)))
+
+    found: list[np.ndarray] = []
+    assert all(0.0 < share <= 1.0 for share in ended())
+    return found[0]
 
 
 def groups(rig: Any) -> list[SwingPolygon]:
