@@ -116,6 +116,7 @@ def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
 
     run()
     begun = busy() and scene.frame_current > 0
+    yield RESTS
     hand.screenshot("controls_learn")
     yield from key(hand, "ESC")
     yield from hand.until(lambda: not busy())
