@@ -45,7 +45,7 @@ from .keys import (
     write_visual,
 )
 from .learned import forget_tuning, learned_cone, read_tuning, write_learned, write_tuning
-from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual
+from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual, reading_motion, reading_turns
 from .rest import NewRest, make_rest
 from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
@@ -98,6 +98,8 @@ __all__ = [
     "read_tuning",
     "read_view",
     "read_visual",
+    "reading_motion",
+    "reading_turns",
     "remove_keys",
     "repeating_bones",
     "rotation_curves",

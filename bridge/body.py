@@ -17,6 +17,7 @@ from .roles import read_roles
 
 _STILL: Final = 1e-6  # radians: a bone that is turned by less keeps its rotation, within its limits or not
 _HELD: Final = float(np.radians(0.5))  # a bone that is so far from where it was wanted is worth a sentence
+_SIZED: Final = 1e-4  # of the scale: so much less or more than wanted is worth one, too
 _NAMED: Final = 3  # bones in one sentence
 
 
@@ -108,7 +109,8 @@ def allow(body: Body, pose: Pose) -> Pose:
 
 
 def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
-    """Sentences about bones of a body without controls that are not turned as a pose, or poses, wanted them."""
+    """Sentences about bones of a body without controls that are not turned, or not as large, as a pose, or poses,
+    wanted them."""
     if body.controlled is not None:
         return []
     skeleton = body.skeleton
@@ -117,7 +119,15 @@ def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
     limited = ~skeleton.driven & ~locked
     groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
-    return [f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for names, what in found if names]
+    said = [f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for names, what in found if names]
+    if wanted.scales is not None:
+        differ = np.abs(wanted.scales - (1.0 if now.scales is None else now.scales)) > _SIZED
+        kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~skeleton.driven
+        if kept.any():
+            names = [skeleton.names[bone] for bone in np.flatnonzero(kept)]
+            said.append(f"the scale{'s' if len(names) > 1 else ''} of {_listed(names)} "
+                        f"{'are' if len(names) > 1 else 'is'} locked")  # fmt: skip
+    return said
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -32,10 +32,11 @@ def taker_of(object: Any, limits: bool, controls: bool = True) -> Taker:
     """Raises CoreError where there is no humanoid, or nothing of it can be turned; without `controls`, by itself."""
     rig = bridge.read_rig(object)
     roles = bridge.read_roles(object, rig.skeleton)
-    actor = Actor(rig.skeleton, roles, limits)
+    actor = Actor(rig.skeleton, roles, limits, bridge.read_tuning(object, rig.skeleton))
     controlled = bridge.find_controlled(object, rig, roles, poles=True) if controls else None
     if controlled is not None and _is_needed(rig, actor, controlled):
-        led = Actor(controlled.skeleton, controlled.roles, limits)
+        tuning = bridge.read_tuning(object, controlled.skeleton)
+        led = Actor(controlled.skeleton, controlled.roles, limits, tuning)
         notes = _left_out(rig, {*actor.parts} - {*controlled.bones[led.bones].tolist()})
         present = bridge.read_controlled(controlled, bridge.read_matrices(object))
         return Taker(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)

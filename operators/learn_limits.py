@@ -9,12 +9,13 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError
 from ..core.limits import learn_polygon
+from .stepwise import Steps, Stepwise
 from .tool import Tool, counted, selected_bones
 
 _MOST: Final = 5000  # frames that are looked at
 
 
-class POISE_OT_learn_limits(Tool, bpy.types.Operator):
+class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
     """The selected bones turn and twist no further than in the action; limits of their own go before that"""
 
     bl_idname = "poise.learn_limits"
@@ -25,7 +26,7 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
         min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def steps(self, context: Any, object: Any) -> Steps:
         names = selected_bones(context)
         data = object.animation_data
         if data is None or data.action is None:
@@ -36,12 +37,12 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
             raise CoreError("All selected bones are driven: limits would not hold them.")
         first, last = (int(frame) for frame in data.action.frame_range)
         step = 1 + (last - first) // _MOST
-        motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1, step))
-        polygons = {name: learn_polygon(motion.pose.rotations[:, rig.skeleton.index(name)], self.margin)
-                    for name in free}  # fmt: skip
-        for name, polygon in polygons.items():
+        frames = np.arange(first, last + 1, step)
+        turns = yield from bridge.reading_turns(object, rig, frames, [rig.skeleton.index(name) for name in free])
+        polygons = [learn_polygon(turns[:, place], self.margin) for place in range(len(free))]
+        for name, polygon in zip(free, polygons, strict=True):
             bridge.write_learned(object.pose.bones[name], polygon)
-        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(motion.frames), 'frame')}"
+        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(frames), 'frame')}"
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):

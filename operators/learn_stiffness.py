@@ -9,25 +9,27 @@ from .. import bridge
 from ..core import CoreError
 from ..core.humanoid.tuning import learn_tuning, turns_of
 from ..core.pose import forward_matrices
+from .stepwise import Steps, Stepwise
 from .tool import Tool, counted
 
 _MOST: Final = 500  # frames that are looked at: rigs whose bodies are driven are evaluated at each
 _LITTLE: Final = 0.5  # a motion that counts for less than what is known of people
 
 
-class POISE_OT_learn_stiffness(Tool, bpy.types.Operator):
+class POISE_OT_learn_stiffness(Stepwise, bpy.types.Operator):
     """Drags, Solve Here, Bake and jobs turn each joint, about each axis, as readily as it turns in the action"""
 
     bl_idname = "poise.learn_stiffness"
     bl_label = "Learn Stiffness"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def steps(self, context: Any, object: Any) -> Steps:
         data = object.animation_data
         if data is None or data.action is None:
             raise CoreError(f'"{object.name}" has no action to learn from.')
         body = bridge.read_body(object)
         first, last = (int(frame) for frame in data.action.frame_range)
-        motion, _ = bridge.read_motion(object, body.rig, np.arange(first, last + 1, 1 + (last - first) // _MOST))
+        frames = np.arange(first, last + 1, 1 + (last - first) // _MOST)
+        motion, _ = yield from bridge.reading_motion(object, body.rig, frames)
         pose = motion.pose
         if body.controlled is not None:
             pose = bridge.read_controlled(body.controlled, forward_matrices(body.rig.skeleton, pose))

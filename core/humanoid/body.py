@@ -99,7 +99,7 @@ def find_body(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> B
     by_shape = _shaped_limbs(tree, readings, shape)
     for role, bone in body.limbs.items():
         if named.get(role) != bone:
-            body.confidence[role] = shape.confidence if shape is not None else BY_NAME
+            body.confidence[role] = shape.trust(role) if shape is not None else BY_NAME
         elif by_shape is None or role not in by_shape.limbs:
             body.confidence[role] = BY_NAME
         else:
@@ -167,12 +167,12 @@ def _shaped_limbs(tree: Tree, readings: Sequence[Reading], shape: Shape | None) 
     limbs: dict[str, int] = {}
     votes: list[bool] = []
     for side, arm, leg in zip(SIDES, shape.arms, shape.legs, strict=True):
-        roles = {"upper_arm": arm.bones[0], "forearm": arm.bones[1]}
+        roles: dict[str, int] = dict(zip(THREE["arm"], arm.bones, strict=False))
         roles |= dict(zip(LEG, (*leg.bones, *leg.after[:1]), strict=False))
         if arm.before:
             roles["shoulder"] = arm.before[0]
-        if not _fans_out(tree, tree.parents[arm.bones[2]]):
-            roles["hand"] = arm.bones[2]
+        if "hand" in roles and _fans_out(tree, tree.parents[roles["hand"]]):
+            del roles["hand"]
         limbs |= {f"{part}.{side}": bone for part, bone in roles.items()}
         votes += [readings[bone].side == side for bone in roles.values() if readings[bone].side]
     agreed = np.mean(votes) if len(votes) >= _VOTES else 0.5

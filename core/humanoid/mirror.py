@@ -6,10 +6,10 @@ from typing import Final, Literal
 import numpy as np
 
 from .. import rotation
-from ..pose import Pose, forward
+from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from ..solvers.figure import Figure, Stance
+from ..solvers.figure import Figure
 from .anatomy import anatomy
 from .corrections import swapped
 from .posture import heading_of, rest_turn
@@ -78,13 +78,10 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
 
 def stand_at(figure: Figure, pose: Pose, place: Array) -> Pose:
     """The pose moved sideways so that the place between its feet is over `place` (3,)."""
-    stance = Stance(figure, pose[None])
     up = axis_vector(figure.roles.up)
-    way = place - _stand(figure, stance.start_heads[0])
+    way = place - _stand(figure, forward(figure.skeleton, pose)[0])
     way = way - (way @ up) * up
-    here = stance.head(figure.root)
-    stance.move(figure.below(figure.root), rotation.IDENTITY[None], here, here + way)
-    return stance.to_pose()[0]
+    return shifted(figure.skeleton, pose, figure.root, way) if figure.shifts else pose
 
 
 def _stand(figure: Figure, heads: Array) -> Array:

@@ -25,14 +25,19 @@ from .body import (
     whole_limbs,
 )
 from .fingers import named_fingers, shaped_fingers
+from .halves import find_half
 from .limbs import find_creature, find_extras
 from .names import Reading, read_names
 from .shape import Shape, find_shape
 from .stance import axis_vector, nearest_axis, rest_kind
 from .tree import Tree, grow
-from .trunk import find_trunk
+from .trunk import Trunk, find_trunk
 
 BODY: Final = ("hips", "spine", "neck", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG)))
+
+_SHORT_HEAD: Final = 0.35  # of the trunk's length: a head without a neck goes further up from the shoulders
+_HIGH_HIPS: Final = 0.12  # of the trunk's length: hips that carry no legs are nearer to them
+_GUESS: Final = 0.4  # confidence
 
 Bones = int | tuple[int, ...]
 
@@ -89,16 +94,16 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
         if other_shape is not None:
             tree, shape, readings = other_tree, other_shape, plain
     body = find_body(tree, readings, shape)
-    return _creature(tree, readings) if body is None else _humanoid(tree, readings, body)
+    return _creature(tree, readings) if body is None else _humanoid(skeleton, tree, readings, body)
 
 
 def _grow(skeleton: Skeleton, deform: Flags, readings: Sequence[Reading]) -> tuple[Tree, Shape | None]:
     helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
     tree = grow(skeleton, deform, helpers, ends, known)
-    return tree, find_shape(tree)
+    return tree, find_shape(tree) or find_half(tree)
 
 
-def _humanoid(tree: Tree, readings: Sequence[Reading], body: Body) -> Roles:
+def _humanoid(skeleton: Skeleton, tree: Tree, readings: Sequence[Reading], body: Body) -> Roles:
     up = trunk_way(tree, body)
     trust = min(body.confidence.values())  # of what has no side
     orient(tree, body, up)
@@ -112,6 +117,7 @@ def _humanoid(tree: Tree, readings: Sequence[Reading], body: Body) -> Roles:
             bones |= {"neck": trunk.neck, "head": trunk.head}
             up = tree.heads[trunk.head] - tree.heads[trunk.hips]
         confidence |= dict.fromkeys(bones, trust)
+        _doubt(skeleton, tree, readings, body, trunk, confidence)
     up_axis = nearest_axis(up)
     up = axis_vector(up_axis)
     forward = np.cross(left, up)
@@ -132,6 +138,30 @@ def _humanoid(tree: Tree, readings: Sequence[Reading], body: Body) -> Roles:
     missing = tuple(role for role in BODY if role not in bones)
     rest = rest_kind(up, joints(tree, body, "arm", 2), joints(tree, body, "leg"))
     return Roles(True, bones, _twists(tree, body), limbs, confidence, missing, nearest_axis(forward), up_axis, rest)
+
+
+def _doubt(
+    skeleton: Skeleton,
+    tree: Tree,
+    readings: Sequence[Reading],
+    body: Body,
+    trunk: Trunk,
+    confidence: dict[str, float],
+) -> None:
+    """Lower the confidence in a head that may be a neck without one, and in hips that may be a spine without them."""
+    thighs, arms = body.of("thigh"), body.of("upper_arm")
+    if len(thighs) < 2 or not arms:
+        return
+    legs, shoulders = (tree.heads[bones].mean(axis=0) for bones in (thighs, arms))
+    way = shoulders - legs
+    square = max(float(way @ way), np.finfo(float).tiny)
+    if trunk.head >= 0 and not trunk.neck and readings[trunk.head].part != "head":
+        beyond = [bone for bone in tree.members if bone == trunk.head or tree.below(bone, trunk.head)]
+        if float(np.max((tree.tips[beyond] - shoulders) @ way)) < _SHORT_HEAD * square:
+            confidence["head"] = min(confidence["head"], _GUESS)
+    carried = any(trunk.hips in skeleton.ancestors(thigh) for thigh in thighs)
+    if not carried and float((tree.heads[trunk.hips] - legs) @ way) > _HIGH_HIPS * square:
+        confidence["hips"] = min(confidence["hips"], _GUESS)
 
 
 def _twists(tree: Tree, body: Body) -> dict[str, tuple[int, ...]]:

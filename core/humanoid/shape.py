@@ -5,7 +5,7 @@ the wrist (hip, knee, ankle) is a question of proportion: upper and lower half a
 comes before (clavicle, half of a pelvis) and after (hand, foot) is short.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any, Final
@@ -16,10 +16,10 @@ from ..rotation import Array, lengths
 from ..skeleton import Indices
 from .tree import Tree
 
-_LEAST_REACH: Final = 0.25  # of the skeleton's size: shorter chains are no arms and legs
+LEAST_REACH: Final = 0.25  # of the skeleton's size: shorter chains are no arms and legs
 _STRANDS: Final = 12  # chains on one bone that are looked at, the longest: hair and skirts have dozens
 _MANY: Final = 8  # pairs on one bone
-_LONGEST: Final = 12  # bones of a chain that are looked at
+LONGEST: Final = 12  # bones of a chain that are looked at
 _LIKE: Final = 0.3  # the reach of two sides differs by less than this, relatively
 _TINY: Final = 1e-4  # of the size: no direction
 
@@ -34,6 +34,7 @@ _BEFORE_ARM: Final = (0.2, 0.25)
 _BEFORE_LEG: Final = (0.0, 0.15)
 _SIDEWAYS: Final = (0.0, 0.2)  # 1 - cosine: they run sideways
 _AFTER: Final = (0.45, 0.15)  # hand or foot, if longer
+_DOUBT: Final = 1.2  # a limb with a hand (or foot) and one without that differ by less cannot be told apart
 _NARROW: Final = (-0.1, 0.05)  # half the distance of the two sides, if smaller (with a minus)
 _SIDES: Final = (0.0, 0.2)  # ln(left / right) of each half
 _CROOKED: Final = 0.2  # part of the gaps between the sides that is not along one line
@@ -46,16 +47,22 @@ _ARM_TO_LEG: Final = (-0.4, 0.5)  # ln
 _HEADLESS: Final = 9.0  # nothing beyond the shoulders
 _HEAD_LENGTH: Final = 0.1  # of the trunk's length, what is beyond the shoulders at least
 _BODY: Final = 16.0  # a body that costs more is none
+_UNSURE: Final = 0.4  # confidence in joints of a limb that may be read in two ways
 UPRIGHT: Final = np.radians(55.0)  # a trunk that is further off the line of the legs lies: an animal's
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Limb:
-    """A chain from the trunk to the tip, and the places of its three joints in it."""
+    """A chain from the trunk to the tip, and the places of its three joints in it.
+
+    A limb that ends early has as many bones as it has; a joint at `len(chain)` is the tip of the last bone.
+    """
 
     chain: tuple[int, ...]
     joints: tuple[int, int, int]
     cost: float
+    points: Array  # (4, 3) where the chain begins, and the joints; of what is missing, where it would be
+    sure: bool  # which joints they are; a limb whose end may be missing may be read in two ways
 
     @property
     def before(self) -> tuple[int, ...]:
@@ -68,10 +75,9 @@ class Limb:
         return self.chain[self.joints[2] + 1 :]
 
     @property
-    def bones(self) -> tuple[int, int, int]:
-        """Upper arm, forearm and hand; thigh, shin and foot."""
-        i, j, k = self.joints
-        return self.chain[i], self.chain[j], self.chain[k]
+    def bones(self) -> tuple[int, ...]:
+        """Upper arm, forearm and hand; thigh, shin and foot; as many as there are."""
+        return tuple(self.chain[joint] for joint in self.joints if joint < len(self.chain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +91,7 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A body: limbs as (one side, other side), the same side first in both."""
+    """A body: limbs as (one side, other side), the same side first in both; a limb that is missing has no chain."""
 
     legs: tuple[Limb, Limb]
     arms: tuple[Limb, Limb]
@@ -96,36 +102,59 @@ class Shape:
         """0.9 for a body of textbook proportions, below 0.5 for one that is barely taken."""
         return float(0.9 * np.exp(-0.75 * self.cost / _BODY))
 
+    def trust(self, role: str) -> float:
+        """The confidence of one role of the limbs."""
+        legs = role.startswith(("thigh", "shin", "foot", "toe"))
+        sure = all(limb.sure for limb in (self.legs if legs else self.arms))
+        return self.confidence if sure else min(self.confidence, _UNSURE)
+
 
 def find_shape(tree: Tree) -> Shape | None:
-    """The most human choice of two legs and two arms; None if no choice is."""
+    """The most human choice of two legs and two arms; None if no choice is. Hands and feet may be missing."""
+    return best_body(tree, permutations(long_pairs(tree), 2))
+
+
+def long_pairs(tree: Tree) -> list[Pair]:
+    """Pairs that may be arms and legs: the longest on every bone."""
     longest: dict[int, list[Pair]] = {}
-    for pair in sorted(limb_pairs(tree, _LEAST_REACH), key=lambda pair: -tree.reach[pair.limbs[0].chain[0]]):
+    pairs = limb_pairs(tree, LEAST_REACH, tips=True)
+    for pair in sorted(pairs, key=lambda pair: -tree.reach[pair.limbs[0].chain[0]]):
         longest.setdefault(pair.trunk, []).append(pair)
-    pairs = [pair for hanging in longest.values() for pair in hanging[:_MANY]]
-    shapes = [_body(tree, legs, arms) for legs, arms in permutations(pairs, 2) if _apart(tree, legs, arms)]
+    return [pair for hanging in longest.values() for pair in hanging[:_MANY]]
+
+
+def best_body(tree: Tree, choices: Iterable[tuple[Pair, Pair]], most: float = _BODY) -> Shape | None:
+    """The most human of these (legs, arms); None if none costs less than `most`."""
+    shapes = [_body(tree, legs, arms) for legs, arms in choices if _apart(tree, legs, arms)]
     best = min((shape for shape in shapes if shape is not None), key=lambda shape: shape.cost, default=None)
-    return best if best is not None and best.cost < _BODY else None
+    return best if best is not None and best.cost < most else None
 
 
-def limb_pairs(tree: Tree, least_reach: float) -> list[Pair]:
-    """Pairs of like chains, longer than `least_reach` of the size, that hang on one bone."""
+def strands(tree: Tree, trunk: int, least_reach: float) -> list[int]:
+    """The first bones of the longest chains on a bone."""
+    starts = [bone for bone in tree.children[trunk] if tree.reach[bone] > least_reach]
+    return sorted(sorted(starts, key=lambda bone: -tree.reach[bone])[:_STRANDS])
+
+
+def limb_pairs(tree: Tree, least_reach: float, tips: bool = False) -> list[Pair]:
+    """Pairs of like chains, longer than `least_reach` of the size, that hang on one bone.
+
+    With `tips` a chain may end where hand or foot would begin.
+    """
     found: list[Pair] = []
     for trunk in tree.members:
-        starts = [bone for bone in tree.children[trunk] if tree.reach[bone] > least_reach]
-        starts = sorted(starts, key=lambda bone: -tree.reach[bone])[:_STRANDS]
-        chains = {bone: tree.chain(bone) for bone in sorted(starts)}
+        chains = {bone: tree.chain(bone) for bone in strands(tree, trunk, least_reach)}
         for one, other in combinations(chains, 2):
             reach = tree.reach[one], tree.reach[other]
             if abs(reach[0] - reach[1]) < _LIKE * max(reach):
-                pair = _fit(tree, trunk, chains[one], chains[other])
+                pair = _fit(tree, trunk, chains[one], chains[other], tips)
                 found += [pair] if pair is not None else []
     return found
 
 
 def _apart(tree: Tree, legs: Pair, arms: Pair) -> bool:
     """The two pairs are no parts of each other and do not hang on one bone."""
-    starts = {limb.chain[0] for limb in legs.limbs}, {limb.chain[0] for limb in arms.limbs}
+    starts = {limb.chain[0] for limb in legs.limbs if limb.chain}, {limb.chain[0] for limb in arms.limbs if limb.chain}
     return (
         legs.trunk != arms.trunk
         and not starts[0] & set(tree.ancestors(arms.trunk))
@@ -133,21 +162,49 @@ def _apart(tree: Tree, legs: Pair, arms: Pair) -> bool:
     )
 
 
-def _fit(tree: Tree, trunk: int, one: Sequence[int], other: Sequence[int]) -> Pair | None:
+def _fit(tree: Tree, trunk: int, one: Sequence[int], other: Sequence[int], tips: bool) -> Pair | None:
     """The best three joints, the same on both sides; None where a chain has fewer or the two are no mirror images."""
-    count = min(len(one), len(other), _LONGEST)
-    if count < 3:
+    count = min(len(one), len(other), LONGEST)
+    points, reach = tree.heads[[one[:count], other[:count]]], tree.reach[[one[0], other[0]]]
+    if tips and count == len(one) == len(other):
+        points = np.append(points, tree.tips[[one[-1:], other[-1:]]], axis=1)
+    found = fit(points, reach, count)
+    if found is None:
         return None
-    joints = np.array(list(combinations(range(count), 3)))
-    points = tree.heads[[one[:count], other[:count]]]
-    across, crooked = _mirrors(points, joints)
-    costs = _proportions(points, joints, tree.reach[[one[0], other[0]]], across) + crooked / _CROOKED
+    joints, cost, across, sure = found
+    limbs = [Limb(tuple(chain), joints, cost, points[n][[0, *joints]], sure) for n, chain in enumerate((one, other))]
+    return Pair(trunk, (limbs[0], limbs[1]), across)
+
+
+def fit(points: Array, reach: Array, count: int) -> tuple[tuple[int, int, int], float, Array, bool] | None:
+    """The best three joints of two chains: their places, cost, the line from side to side (3,), and if they are sure.
+
+    points (2, m, 3) of both; the first `count` are joints, a further one is the tip of the last bone. reach (2,) to
+    the ends. None where there are less than three, or the two are no mirror images.
+    """
+    if points.shape[1] < 3:
+        return None
+    joints, costs, across, crooked = _readings(points, reach)
     best = int(np.argmin(costs))
     if crooked[best] > _NO_MIRROR:
         return None
-    chosen: tuple[int, int, int] = tuple(joints[best].tolist())
-    limbs = Limb(tuple(one), chosen, float(costs[best])), Limb(tuple(other), chosen, float(costs[best]))
-    return Pair(trunk, limbs, across[best])
+    sure = True
+    if points.shape[1] > count > 1:
+        # tails say little in some files: the last bone may as well be as long as the one before
+        straight = np.append(points[:, :count], 2.0 * points[:, [count - 1]] - points[:, [count - 2]], axis=1)
+        for others, rivals, *_ in ((joints, costs), _readings(straight, reach)):
+            differ = (others[:, :2] != joints[best, :2]).any(axis=1)
+            differ &= (others[:, 2] == count) != (joints[best, 2] == count)
+            sure &= not np.any(rivals[differ] < costs[best] + _DOUBT)
+    i, j, k = joints[best].tolist()
+    return (i, j, k), float(costs[best]), across[best], bool(sure)
+
+
+def _readings(points: Array, reach: Array) -> tuple[Indices, Array, Array, Array]:
+    """All choices of three joints (n, 3) of `points` (2, m, 3), their costs (n,), and as `_mirrors`."""
+    joints = np.array(list(combinations(range(points.shape[1]), 3)))
+    across, crooked = _mirrors(points, joints)
+    return joints, _proportions(points, joints, reach, across) + crooked / _CROOKED, across, crooked
 
 
 def _mirrors(points: Array, joints: Indices) -> tuple[Array, Array]:
@@ -211,10 +268,10 @@ def _turns(points: Array) -> Array:
 
 def _body(tree: Tree, legs: Pair, arms: Pair) -> Shape | None:
     """The body of these limbs; None if it does not stand."""
-    hips, knees, ankles = (_ends(tree, legs, n) for n in range(3))
+    hips, knees, ankles = (_ends(legs, n) for n in range(3))
     if np.sum(legs.across * arms.across) < 0.0:
         arms = Pair(arms.trunk, (arms.limbs[1], arms.limbs[0]), -arms.across)
-    shoulders, elbows, wrists = (_ends(tree, arms, n) for n in range(3))
+    shoulders, elbows, wrists = (_ends(arms, n) for n in range(3))
     trunk = shoulders.mean(axis=0) - hips.mean(axis=0)
     length = float(np.linalg.norm(trunk))
     lean = angle(hips.mean(axis=0) - ankles.mean(axis=0), trunk)
@@ -228,8 +285,8 @@ def _body(tree: Tree, legs: Pair, arms: Pair) -> Shape | None:
     cost = (
         legs.limbs[0].cost
         + arms.limbs[0].cost
-        + _square(_before(tree, legs) / leg, _BEFORE_LEG)
-        + _square(_before(tree, arms) / arm, _BEFORE_ARM)
+        + _square(_before(legs) / leg, _BEFORE_LEG)
+        + _square(_before(arms) / arm, _BEFORE_ARM)
         + (lean / _LEAN) ** 2
         + _square(np.log(leg / length), _LEG_TO_TRUNK)
         + _square(np.log(arm / leg), _ARM_TO_LEG)
@@ -242,23 +299,24 @@ def _body(tree: Tree, legs: Pair, arms: Pair) -> Shape | None:
 
 def _beyond(tree: Tree, legs: Pair, arms: Pair) -> list[int]:
     """What hangs on the bone of the arms beside the arms and beside what leads to the legs: neck and head."""
-    stop = {limb.chain[0] for pair in (legs, arms) for limb in pair.limbs} | set(tree.ancestors(legs.trunk))
+    stop = {bone for pair in (legs, arms) for limb in pair.limbs for bone in limb.chain[:1]}
+    stop |= set(tree.ancestors(legs.trunk))
     found: list[int] = [child for child in tree.children[arms.trunk] if child not in stop]
     for bone in found:  # grows while it is read
         found += tree.children[bone]
     return found
 
 
-def _ends(tree: Tree, pair: Pair, joint: int) -> Array:
-    return tree.heads[[limb.bones[joint] for limb in pair.limbs]]
+def _ends(pair: Pair, joint: int) -> Array:
+    return np.stack([limb.points[1 + joint] for limb in pair.limbs])
 
 
 def _length(a: Array, b: Array) -> float:
     return float(np.linalg.norm(b - a, axis=1).mean())
 
 
-def _before(tree: Tree, pair: Pair) -> float:
-    return _length(tree.heads[[limb.chain[0] for limb in pair.limbs]], _ends(tree, pair, 0))
+def _before(pair: Pair) -> float:
+    return _length(np.stack([limb.points[0] for limb in pair.limbs]), _ends(pair, 0))
 
 
 def _above(value: Any, usual: tuple[float, float]) -> Any:

@@ -1,6 +1,7 @@
 """The tree of the body: the bones that may be parts of it, linked as the body is, not as the rig hangs them."""
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,8 @@ _COPIED_WAY: Final = 1.0 - 1e-5  # cosine: an importer's end bone is a copy of t
 _COPIED_LENGTH: Final = 1e-3  # relative
 _MOST: Final = 0.9  # of the leaves are copies: the importer made them
 _NEAR: Final = 0.12  # of the size: an orphan begins within this distance of the bone it belongs to
+_HIPS: Final = 0.25  # of the size: legs begin within this distance of the spine
+_ACROSS: Final = 0.2  # cosine: they begin at the same distance left and right of it
 _FEWEST: Final = 3  # deforming bones that make a body
 
 
@@ -188,6 +191,19 @@ def _adopt(members: list[int], parents: list[int], heads: Array, tips: Array) ->
             gaps = lengths(heads[others] - heads[bone]) if others else np.zeros(0)
             if len(gaps) and _SAME_PLACE < gaps.min() < _NEAR:  # at the same place: a control, not a part
                 parents[bone] = others[int(gaps.argmin())]
+    _join_legs(members, parents, heads, main)
+
+
+def _join_legs(members: list[int], parents: list[int], heads: Array, main: int) -> None:
+    """Without hips, two legs are roots, or hang on each other by now: give them to where the spine begins."""
+    carried = set(parents)
+    loose = [bone for bone in members if bone in carried and bone != main and not _hangs_on(parents, bone, main)]
+    near = [bone for bone in loose if np.linalg.norm(heads[bone] - heads[main]) < _HIPS]
+    for one, other in combinations(near, 2):
+        if parents[one] < 0 or parents[other] < 0:
+            gap, to_middle = heads[one] - heads[other], 0.5 * (heads[one] + heads[other]) - heads[main]
+            if abs(gap @ to_middle) < _ACROSS * np.linalg.norm(gap) * np.linalg.norm(to_middle):
+                parents[one] = parents[other] = main
 
 
 def _largest_root(members: list[int], parents: list[int]) -> int:

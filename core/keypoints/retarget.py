@@ -22,7 +22,7 @@ from ..errors import CoreError
 from ..generate.poses import leg_length
 from ..goals import Goal
 from ..humanoid import SIDES, Roles
-from ..humanoid.anatomy import Anatomy, anatomy, carrier_of
+from ..humanoid.anatomy import Anatomy, Tuning, anatomy, carrier_of
 from ..humanoid.stance import axis_vector
 from ..limits import clamp_rotations
 from ..pose import Pose, forward_matrices, frame_rotations
@@ -72,13 +72,13 @@ class _Hanging:
 
 
 class Actor:
-    """A humanoid skeleton that takes readings. Raises CoreError where there is no human body."""
+    """A humanoid skeleton that takes readings, exact ends as its `tuning` has it; raises CoreError without a body."""
 
-    def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True) -> None:
+    def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True, tuning: Tuning | None = None) -> None:
         if not roles.humanoid or "hips" not in roles.bones:
             raise CoreError("Keypoints of a human body need a humanoid; no body is found in this skeleton.")
         self.skeleton, self.roles = skeleton, roles
-        self.anatomy: Anatomy = anatomy(skeleton, roles)
+        self.anatomy: Anatomy = anatomy(skeleton, roles, tuning)
         self.limits = (*skeleton.limits, *self.anatomy.limits) if limits else ()
         rest = skeleton.rest_matrices
         self._heads: Array = rest[:, :, 3]

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from mathutils import Vector
 
 from core import rotation
@@ -87,6 +88,67 @@ def test_locations_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
     assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
     for part, place in before.items():
         np.testing.assert_allclose(at(mixamo, part), place, atol=1e-4)
+
+
+def sizes(rig: Any) -> dict[str, np.ndarray]:
+    return {bone.name.partition(":")[2]: np.array(bone.scale) for bone in rig.pose.bones}
+
+
+def test_scales_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
+    scaled = {"LeftArm": (1.0, 1.5, 1.0), "RightLeg": (0.7, 0.7, 0.7), "Head": (1.3, 1.3, 1.3), "Hips": (1.1, 1.1, 1.1)}
+    for part, scale in scaled.items():
+        mixamo.pose.bones[f"mixamorig:{part}"].scale = scale
+    mixamo.rotation_euler.z = 0.0
+    context.view_layer.update()
+    start = sizes(mixamo)
+    parts = ("Hand", "HandIndex3", "Leg", "Foot")
+    before = {f"{side}{part}": at(mixamo, f"{side}{part}") for part in parts for side in ("Left", "Right")}
+    hips = at(mixamo, "Hips")
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    for part in parts:
+        for one, other in (("Left", "Right"), ("Right", "Left")):
+            image = (before[f"{one}{part}"] - hips) * (-1.0, 1.0, 1.0)
+            np.testing.assert_allclose(at(mixamo, f"{other}{part}") - at(mixamo, "Hips"), image, atol=3e-3)
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    for part, scale in sizes(mixamo).items():
+        np.testing.assert_allclose(scale, start[part], atol=1e-5)
+
+
+def test_locked_scales_stay_when_a_pose_is_mirrored_and_are_named(mixamo: Any, monkeypatch: Any) -> None:
+    for part, scale in (("LeftArm", (1.2, 1.5, 1.2)), ("LeftLeg", (1.4, 1.4, 1.4))):
+        mixamo.pose.bones[f"mixamorig:{part}"].scale = scale
+    mixamo.pose.bones["mixamorig:RightArm"].lock_scale = (True, False, False)
+    mixamo.pose.bones["mixamorig:RightLeg"].lock_scale = (True, True, True)
+    context.view_layer.update()
+    level, said = said_by("mirror_pose", monkeypatch, model="L")
+    after = sizes(mixamo)
+    np.testing.assert_allclose(after["RightArm"], (1.0, 1.5, 1.2), atol=1e-5)
+    assert after["RightLeg"].tolist() == [1.0, 1.0, 1.0]
+    np.testing.assert_allclose(after["LeftArm"], (1.2, 1.5, 1.2), atol=1e-6)
+    assert (level, said.partition("; ")[2]) == (
+        "WARNING", "the scales of mixamorig:RightArm and mixamorig:RightLeg are locked"
+    )  # fmt: skip
+
+
+def test_mirrored_scales_are_keyed_and_come_back_with_the_frame(mixamo: Any, monkeypatch: Any) -> None:
+    arm, other = (mixamo.pose.bones[f"mixamorig:{side}Arm"] for side in ("Left", "Right"))
+    for frame, size in ((1, 1.0), (11, 1.5)):
+        arm.scale = (1.0, size, 1.0)
+        arm.keyframe_insert("scale", frame=frame)
+    context.scene.frame_set(11)
+    monkeypatch.setattr(context.scene.tool_settings, "use_keyframe_insert_auto", True)
+    monkeypatch.setattr(context.preferences.edit, "use_auto_keyframe_insert_needed", True)
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
+    assert bpy.ops.poise.mirror_pose(model="L") == {"FINISHED"}
+    bag = action_get_channelbag_for_slot(mixamo.animation_data.action, mixamo.animation_data.action_slot)
+    curves = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    here, there = (bone.path_from_id("scale") for bone in (arm, other))
+    assert tuple(curves[there, 1].keyframe_points[0].co) == pytest.approx((11.0, 1.5))
+    assert {path for path, _ in curves if path.endswith("scale")} == {here, there}
+    assert len(curves[here, 1].keyframe_points) == 2
+    other.scale = (1.0, 1.0, 1.0)
+    context.scene.frame_set(11)
+    assert tuple(other.scale) == pytest.approx((1.0, 1.5, 1.0), abs=1e-5)
 
 
 def test_feet_stand_on_a_moved_plane_and_the_object_may_be_turned(mixamo: Any) -> None:

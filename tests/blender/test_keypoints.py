@@ -13,8 +13,10 @@ import pytest
 import commands
 import standalone
 from benchmarks.motion import clips
-from bridge import read_matrices
+from bridge import read_matrices, read_rig, write_tuning
+from core import rotation
 from core.humanoid import find_roles
+from core.humanoid.anatomy import Tuning, anatomy
 from core.keypoints import find_taking, layout_named, marks_of, read_clip
 from core.keypoints.body import MARK
 
@@ -127,6 +129,31 @@ def test_a_tracker_that_puts_the_hips_at_zero_walks_all_the_same(tmp_path: Path)
     places = heads(armature(), range(1, 55), ["mixamorig:Hips"])[:, 0]
     assert np.linalg.norm(places[-1] - places[0]) > 0.5 * abs(places[0, 2])
     assert np.ptp(places[:, 2]) < 0.2 * places[0, 2]
+
+
+def test_ends_are_brought_to_their_points_as_joints_were_learnt_to_turn(tmp_path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(RIG))
+    object, stiff = armature(), [f"mixamorig:{side}Arm" for side in ("Left", "Right")]
+    skeleton = read_rig(object).skeleton
+    known = anatomy(skeleton)
+    told = np.isin(skeleton.names, stiff)
+    turns, deviations = np.tile(rotation.IDENTITY, (len(skeleton), 1)), 0.02 * known.deviations
+    write_tuning(object, skeleton, Tuning(told, turns, deviations))
+    learnt = tmp_path / "learnt.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(learnt))
+    found = []
+    for rig, *options in ((RIG, "--no-lock"), (RIG, "--exact"), (learnt, "--exact")):
+        code, report = run(tmp_path, *options, rig=rig)
+        assert code == 0
+        assert all(goal["position_error"]["max"] < 0.005 for goal in report["goals"])
+        object, rows = armature(), []
+        for frame in range(FIRST, LAST, 5):
+            bpy.context.scene.frame_set(frame)
+            rows.append([object.pose.bones[name].matrix_basis.to_quaternion() for name in stiff])
+        found.append(np.array(rows))
+    as_read, known_of_people, as_learnt = found
+    turned = [rotation.angle_between(as_read, exact).mean() for exact in (known_of_people, as_learnt)]
+    assert turned[1] < 0.5 * turned[0]
 
 
 def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Limits learnt from an action: kept with the bones, heeded by all solvers, shown, forgotten."""
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import learned_cone, read_motion, read_rig, world_matrix
+from bridge import learned_cone, read_motion, read_rig, reading_turns, world_matrix
 from core import SwingPolygon
 from core.limits import excess
 from core.rotation import to_matrix
@@ -27,6 +28,17 @@ def rig() -> Any:
     return rig
 
 
+def read_turns(*given: Any) -> np.ndarray:
+    """What `reading_turns` returns."""
+
+    def ended() -> Generator[float, None, None]:
+        found.append((yield from reading_turns(*given)))
+
+    found: list[np.ndarray] = []
+    assert all(0.0 < share <= 1.0 for share in ended())
+    return found[0]
+
+
 def groups(rig: Any) -> list[SwingPolygon]:
     return [group for group in read_rig(rig).skeleton.limits if isinstance(group, SwingPolygon)]
 
@@ -41,6 +53,40 @@ def test_every_frame_of_the_action_is_within_what_was_learnt(rig: Any, tmp_path:
     motion, _ = read_motion(rig, read_rig(rig), np.arange(1, 21))
     values = group.coordinates(to_matrix(motion.pose.rotations[:, group.bones]))
     assert not np.any(excess(group, values))
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY", "AXIS_ANGLE"])
+def test_what_drives_other_bones_makes_no_one_step_through_the_frames(rig: Any, mode: str) -> None:
+    rig.pose.bones["thigh.L"].rotation_mode = mode
+    bpy.ops.poise.learn_limits(margin=0.05)
+    wanted = {bone.name: bone.poise_learned for bone in rig.pose.bones}
+    rig.pose.bones["head"].constraints.new("DAMPED_TRACK").target = rig
+    rig.pose.bones["head"].constraints[0].subtarget = "hand.L"
+    free = [rig.data.bones.find(name) for name in ("thigh.L", "forearm.R", "spine")]
+    read, frames, gone = read_rig(rig), np.arange(1.0, 20.5, 0.5), []
+    assert read.evaluated
+    stepped = read_motion(rig, read, frames)[0].pose.rotations[:, free]
+    bpy.app.handlers.frame_change_post.append(lambda *_: gone.append(1))
+    try:
+        np.testing.assert_allclose(read_turns(rig, read, frames, free), stepped, atol=1e-6)
+        bpy.ops.poise.learn_limits(margin=0.05)
+    finally:
+        bpy.app.handlers.frame_change_post.pop()
+    assert not gone
+    assert {bone.name: bone.poise_learned for bone in rig.pose.bones} == wanted
+
+
+def test_limit_rotations_and_the_nla_are_heeded(rig: Any) -> None:
+    clamp: Any = rig.pose.bones["forearm.R"].constraints.new("LIMIT_ROTATION")
+    clamp.owner_space, clamp.use_limit_x, clamp.min_x, clamp.max_x = "LOCAL", True, -0.1, 0.1
+    bones = [rig.data.bones.find(name) for name in ("forearm.R", "thigh.L")]
+    frames = np.arange(1, 21)
+    for _ in range(2):
+        read = read_rig(rig)
+        stepped = read_motion(rig, read, frames)[0].pose.rotations[:, bones]
+        np.testing.assert_allclose(read_turns(rig, read, frames, bones), stepped, atol=1e-6)
+        strip = rig.animation_data.nla_tracks.new().strips.new("walk", 1, rig.animation_data.action)
+        strip.blend_type = "ADD"
 
 
 def test_solvers_keep_them_and_blenders_own_limits_go_before(rig: Any) -> None:

@@ -1,5 +1,6 @@
 """Reading motions: from F-curves in bulk exactly what stepping through the frames gives, and nothing left changed."""
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import BridgeError, Rig, read_matrices, read_motion, read_pose, read_rig, world_matrix
+from bridge import BridgeError, Rig, read_matrices, read_motion, read_pose, read_rig, reading_motion, world_matrix
 from bridge.motion import only_curves_decide
 from core import Motion, Pose, forward_matrices, rotation
 from tests.blender.rigs import SHARED, SHIPPED, chain, context, diagonal, load, set_random_pose
@@ -183,8 +184,9 @@ def test_an_object_keyed_to_stand_still_is_read_from_curves() -> None:
     assert_same(motion, worlds, ob, rig)
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["to the end", "cancelled"])
 @pytest.mark.parametrize("cause", [None, nla, moving_parent, driver])
-def test_reading_changes_nothing(cause: Any) -> None:
+def test_reading_changes_nothing(cause: Any, whole: bool) -> None:
     ob = chain(3, connect=False)
     animate(ob, np.random.default_rng(25))
     if cause is not None:
@@ -194,7 +196,10 @@ def test_reading_changes_nothing(cause: Any) -> None:
     values = set_random_pose(ob, np.random.default_rng(26), 1.0, "any")  # a pose that is nowhere keyed
     matrices = read_matrices(ob)
     rig = read_rig(ob)
-    read_motion(ob, rig, FRAMES)
+    reading = reading_motion(ob, rig, FRAMES)
+    shares = list(reading) if whole else list(islice(reading, 3))
+    reading.close()
+    assert shares == sorted(shares)
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
     for name, wanted in values.items():
         found = [tuple(getattr(bone, name)) for bone in ob.pose.bones]

@@ -30,6 +30,7 @@ GRABBED = {
     "torso": ("torso", (20, -24)),
 }
 RESTS = 0.1
+LEARNT = 240  # frames
 
 
 def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
@@ -71,7 +72,9 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from key(hand, "Z", ctrl=True)
     seen |= {"undone": channels(bpy.data.objects["rig"]) == seen["start"], "left": left_behind()}
     yield from lead_motion(hand, seen)
-    return seen | {"led": [*seen["led"], channels(bpy.data.objects["rig"]) == seen.pop("start")]}
+    seen["led"].append(channels(bpy.data.objects["rig"]) == seen.pop("start"))
+    yield from learn(hand, seen)
+    return seen
 
 
 def lead_motion(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
@@ -88,6 +91,39 @@ def lead_motion(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]
     yield 0.5
     left = [one for one in hand.window.modal_operators if one.bl_idname == "POISE_OT_generate"]
     seen["led"] = [scene.frame_current == frame, len(bpy.data.actions) == actions, not left]
+
+
+def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
+    """Learn the stiffness of a body that controls lead: Esc on the way, then to the end."""
+    import bpy
+
+    scene, rig = bpy.context.scene, bpy.data.objects["rig"]
+    for frame, way in ((1, -0.1), (60, 0.1), (LEARNT, -0.1)):
+        for name in ("hand_ik.L", "hand_ik.R"):
+            rig.pose.bones[name].location[1] = way
+            rig.pose.bones[name].keyframe_insert("location", frame=frame)
+    scene.frame_set(0)
+
+    def run() -> None:
+        with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+            bpy.ops.poise.learn_stiffness("INVOKE_DEFAULT")
+
+    def busy() -> bool:
+        return any(one.bl_idname == "POISE_OT_learn_stiffness" for one in hand.window.modal_operators)
+
+    def learnt() -> int:
+        return sum(bool(bone.poise_tuning) for bone in bpy.data.objects["rig"].pose.bones)
+
+    run()
+    begun = busy() and scene.frame_current > 0
+    yield RESTS
+    hand.screenshot("controls_learn")
+    yield from key(hand, "ESC")
+    yield from hand.until(lambda: not busy())
+    seen["learning"] = [begun, scene.frame_current == 0, learnt() == 0]
+    run()
+    yield from hand.until(lambda: not busy(), 30.0)
+    seen["learning"] += [scene.frame_current == 0, learnt() > 0]
 
 
 def on_shape(hand: Any, name: str) -> Pixel:

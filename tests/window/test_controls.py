@@ -41,3 +41,7 @@ def test_cancelled_and_undone_drags_give_the_start_pose_back(seen: dict[str, Any
 
 def test_escape_while_a_motion_is_led_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
     assert seen["led"] == [True] * 4
+
+
+def test_escape_while_stiffness_is_learnt_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
+    assert seen["learning"] == [True] * 5

@@ -1,0 +1,92 @@
+"""A tool that has Blender evaluate many frames: with a window in slices between which it draws; Esc changes nothing."""
+
+from collections.abc import Generator
+from contextlib import suppress
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+
+from ..core import CoreError
+from .tool import Tool
+
+_PATIENCE: Final = 0.5  # seconds: what takes no longer is done at once
+_TICK: Final = 0.05  # seconds
+_SLICE: Final = 0.1  # seconds of work in one go
+_STEPS: Final = 100  # of the progress shown at the mouse
+
+Steps = Generator[float, None, tuple[str, str]]
+
+
+class Stepwise(Tool):
+    """`steps` yields the share that is done, writes at its end and returns what to report; closed, it leaves all as it
+    was."""
+
+    def steps(self, context: Any, object: Any) -> Steps:
+        """The work; raises CoreError, with nothing changed."""
+        raise NotImplementedError
+
+    def act(self, context: Any, object: Any) -> tuple[str, str]:
+        steps = self.steps(context, object)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        self._steps = self.steps(context, context.active_object)
+        done = self._go(_PATIENCE)
+        if done is not None:
+            return done
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_TICK, window=context.window)
+        manager.progress_begin(0, _STEPS)
+        manager.modal_handler_add(self)
+        operator: Any = self
+        context.workspace.status_text_set(f"{operator.bl_label}: Esc cancels")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
+        operator: Any = self
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            operator.report({"WARNING"}, "Cancelled; nothing was changed")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            done = self._go(_SLICE)
+        except BaseException:
+            self.cancel(context)
+            raise
+        if done is None:
+            context.window_manager.progress_update(round(_STEPS * self._share))
+            return {"RUNNING_MODAL"}
+        self.cancel(context)
+        return done
+
+    def cancel(self, context: Any) -> None:
+        """Blender calls this, too, when it closes the file or the window."""
+        with suppress(ReferenceError):  # what it reads may be gone
+            self._steps.close()
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+    def _go(self, seconds: float) -> set[str] | None:
+        """Work for so long; how the operator ended, or None where it goes on."""
+        operator: Any = self
+        until = perf_counter() + seconds
+        try:
+            while perf_counter() < until:
+                self._share = next(self._steps)
+        except StopIteration as end:
+            level, sentence = end.value
+            operator.report({level}, sentence)
+            return {"FINISHED"}
+        except CoreError as error:
+            operator.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return None
