@@ -37,6 +37,7 @@ LM_LIMIT: Final = 1e9
 NEWTON_DAMPING: Final = 3e-7  # D where goals are out of reach
 SHARPEST: Final = 1e2  # times as much goals weigh at most that are nearly met
 STIFFLY: Final = 1.5  # tolerances: what is still further off then is held back by stiff joints, or out of reach
+BUCKLED: Final = np.radians(20.0)  # between the two ways of a joint that are worth a rest each
 NEWTON_LEVEL: Final = 1e-8  # damping of the first of two levels there, as a share of the second's
 LEVEL_RANGE: Final = 1e-8  # at most so far apart are the dampings of more levels: the rest drowns in rounding
 LEVEL_APART: Final = 1e-6  # and those of levels out of reach: their aims go further, see `Levels`
