@@ -78,6 +78,7 @@ NEWTON_RESTS: Final = np.radians(0.001)
 ACTIVE_SET_ROUNDS: Final = 4
 NEWTON_ROUNDS: Final = 10  # of the active set in a model: the last ones only add to it
 RESTARTS: Final = 12
+ASTRAY: Final = np.radians(90.0)  # from the reference
 RESTART_BATCH: Final = 8  # frames times starts that are tried together
 RESTART_STEPS: Final = 70
 WORTH_RESTART: Final = 0.98  # share of the merit that makes another answer better, where both miss a goal

@@ -486,7 +486,8 @@ class Problem:
             x = self._home_or(self.x)
             found, still = self._resting(x)
             if len(still) < self.count:
-                resting, found = found, self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
+                resting, found = found, self.restarts.returned(self.restarts.bent(self._solve_flat(x)))
+                found = self.restarts.elsewhere(found)
                 if self.method.settle:
                     found = self._rested(self._begun(found, x) if near else found)
                     for signs in ways:

@@ -463,3 +463,19 @@ def test_a_body_that_has_walked_away_is_not_drawn_back(figure: Skeleton) -> None
     assert solution.converged
     # the arm comes down to its relaxed pose, and the hips up: far less than the way home
     assert np.linalg.norm(hips - heads[0]) < 0.5
+
+
+def test_a_body_whose_places_alone_are_wanted_does_not_turn_round(figure: Skeleton) -> None:
+    places = {
+        "head": (0.048, 0.04, 1.566),
+        "hand.L": (0.418, -0.219, 1.041),
+        "hand.R": (0.186, 0.358, 1.261),
+        "foot.L": (0.009, 0.385, 0.181),
+        "foot.R": (0.154, 0.184, 0.369),
+    }
+    goals, rest = [Goal(bone, np.array(position)) for bone, position in places.items()], Pose.rest(figure)
+    skeleton, method = with_anatomy(figure, PinAndDrag(), pose=rest)
+    assert method.reference is not None
+    poses = [solve(skeleton, start, goals, method).pose for start in (rest, method.reference)]
+    assert np.degrees(rotation.angle_between(poses[0].rotations[0], rest.rotations[0])) < 20.0  # it was 107
+    assert np.degrees(rotation.angle_between(poses[0].rotations, poses[1].rotations)).max() < 0.1
