@@ -73,7 +73,8 @@ class PinAndDrag:
                         a goal is missed, since a straight limb does not know which way to go; without `deviations`
                         such a joint is stiff about other axes
     restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
-                        not jump: in frames in time and without `settle`
+                        not jump: in frames in time and without `settle`. If any, frames in which a joint but elbows and
+                        knees is a quarter turn from the reference are tried from there, too
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
     position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
     settle              after the goals are met go on until the joints rest; a drag that will be continued need not:

@@ -1,7 +1,8 @@
-"""Other starts for frames that miss a goal, or whose limbs stayed straight: a local minimum is not the end of the body.
+"""Other starts for frames that miss a goal, whose limbs stayed straight or that went astray: a local minimum is no end.
 
-First the preferred bends, since a straight limb does not know which way to go; then the middle of every limit; then
-anywhere within them. The starts are the same for all frames: an answer is a frame's own, whatever batch it is in.
+First the preferred bends, since a straight limb does not know which way to go; then the reference, for what has turned
+far away from it; then the middle of every limit; then anywhere within them. The starts are the same for all frames: an
+answer is a frame's own, whatever batch it is in.
 """
 
 from dataclasses import replace
