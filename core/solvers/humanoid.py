@@ -569,11 +569,14 @@ class _Body:
         errors = self._errors(pose)
         missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))
         if self.method.finish and len(missed):
-            pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits))
+            ways = self._ways() if rests == _RESTS else []  # under the mouse there is no time for them
+            pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits), ways)
             errors = self._errors(pose)
         return self._solution(pose, *errors, used)
 
-    def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
+    def _finished(
+        self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton, ways: list[Array]
+    ) -> tuple[Pose, NDArray[np.int64]]:
         """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""
         known = self.figure.anatomy
         fixed = self.method.gives("hips") == 0.0
@@ -583,10 +586,17 @@ class _Body:
             position_tolerance=self.method.position_tolerance, rotation_tolerance=self.method.rotation_tolerance,
         )  # fmt: skip
         goals = [goal.at((missed,), (len(pose.rotations),)) for goal in self._pulling(pose)]
-        solution = method.prepare(skeleton, pose[missed], goals).solve(near=True)
+        solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, ways=ways)
         rotations, translations = np.array(pose.rotations), np.array(pose.translations)
         rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
         return replace(pose, rotations=rotations, translations=translations), solution.iterations
+
+    def _ways(self) -> list[Array]:
+        """Signs (J, 3) of turns about the anatomical axes: spine and neck the other way sideways, then forwards."""
+        column = [*self.figure.spine, *self.figure.neck]
+        found = np.ones((2, len(self.skeleton), 3))
+        found[0, column, 1:], found[1, column, 0] = -1.0, -1.0
+        return list(found)
 
     def _deviations(self) -> Array:
         """(J, 3) those of the anatomy, smaller where the trunk resists."""

@@ -238,6 +238,12 @@ class Newton:
         blocks = np.repeat(rows.block_in_level @ (1.0 / (numbers.NEWTON_DAMPING * shares)), 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 
+    def value(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """F (B,) at x (B, D)."""
+        weights, at = self._weights(frames), self.problem.links[frames].place(x)
+        wish = Wish(weights, np.zeros_like(weights), np.zeros_like(x), 0)
+        return self._state(at, self.limits.measure(at, frames), wish, frames).value
+
     def _reach(self, links: Links, x: Array, wish: Wish, frames: NDArray[np.int64]) -> State:
         """The frames at x, with joints brought in that are outside their limits."""
         at = links.place(x)

@@ -76,7 +76,8 @@ class PinAndDrag:
                         a goal is missed, since a straight limb does not know which way to go; without `deviations`
                         such a joint is stiff about other axes
     restarts            so many further starts for frames that miss a goal; by default 12, and none where an answer must
-                        not jump: in frames in time and without `settle`
+                        not jump: in frames in time and without `settle`. If any, frames in which a joint but elbows and
+                        knees is a quarter turn from the reference are tried from there, too
     coherent            the batch is frames in time, `fps` of them in a second: neighbours give each other good starts
     position_tolerance  armature units (default 1e-4 of a 1.7 m human); rotation_tolerance radians
     settle              after the goals are met go on until the joints rest; a drag that will be continued need not:
@@ -482,10 +483,12 @@ class Problem:
 
     # -- solving ----------------------------------------------------------------------------------------------------
 
-    def solve(self, near: bool = False) -> Solution:
+    def solve(self, near: bool = False, ways: Sequence[Array] = ()) -> Solution:
         """Solve from where the last solve ended (at first, from the start pose).
 
         near: what misses a goal, and is to settle, rests from where it began: neighbours that began alike rest alike.
+        ways: and once more for each of these, from where its joints turn the other way about axes with a sign of -1,
+        (J, 3); the best rest counts. What is pressed together buckles one way or the other.
         """
         if self.frame is not None:
             return self._solve_frame(self.frame)
@@ -495,9 +498,12 @@ class Problem:
             x = self._home_or(self.x)
             found, still = self._resting(x)
             if len(still) < self.count:
-                resting, found = found, self.restarts.elsewhere(self.restarts.bent(self._solve_flat(x)))
+                resting, found = found, self.restarts.returned(self.restarts.bent(self._solve_flat(x)))
+                found = self.restarts.elsewhere(found)
                 if self.method.settle:
                     found = self._rested(self._begun(found, x) if near else found)
+                    for signs in ways:
+                        found = self._buckled(found, signs)
                 else:
                     found = self._ended(found)
                 found.put(still, resting[still])
@@ -536,6 +542,24 @@ class Problem:
         missed = np.flatnonzero(~self.met(found))
         if len(missed):
             self._put_at(found, x, missed)
+        return found
+
+    def _buckled(self, found: Found, signs: Array) -> Found:
+        """The same with frames that miss a goal put to rest from the other side, too, where that is better."""
+        x = found.x.copy()
+        x[:, : self.tree.turning] *= signs[self._joint_bones].reshape(-1)
+        bent = np.max(np.abs(x - found.x), axis=1, initial=0.0) > numbers.BUCKLED
+        left = np.flatnonzero(bent & ~self.met(found))
+        if not len(left):
+            return found
+        other = self._unknown(found.x)
+        x[left] = self.clamped(x[left], left)
+        self._put_at(other, x, left)
+        other = self._rested(other, left)
+        found.iterations[left] += other.iterations[left]
+        now, before = (self._newton.value(some.x[left], left) for some in (other, found))
+        better = left[now < before * (1.0 - numbers.LIMIT_SLACK)]
+        found.put(better, replace(other[better], iterations=found.iterations[better]))
         return found
 
     def _put_at(self, found: Found, x: Array, frames: NDArray[np.int64]) -> None:
@@ -629,11 +653,17 @@ class Problem:
                 # where `Levels` has brought them level by level there is nothing more to do
                 led = ~near & (len(self.rows.levels) == 2) & ~self._newton.lacks_first(x, part)
                 for some, phase in ((near, numbers.EXACT), (led, numbers.TOP_LEVEL)):
-                    if some.any():
-                        places = part[some]
-                        last = self.iterate(x[some], places, numbers.FINAL_STEPS, phase)
+                    some = np.flatnonzero(some)
+                    if not len(some):
+                        continue
+                    last = self.iterate(x[some], part[some], numbers.FINAL_STEPS, phase)
+                    if phase == numbers.EXACT:  # where it is out of reach such steps lead along the edge, anywhere
+                        costs = [some_errors.costs @ self.level_weights for some_errors in (last, errors[some])]
+                        worth = np.flatnonzero(self.met(last) | (costs[0] < numbers.WORTH_RESTART * costs[1]))
+                        some, last = some[worth], last[worth]
+                    if len(some):
                         x[some], active[some] = last.x, active[some] | last.active
-                        errors.put(np.flatnonzero(some), self.rows.errors(self.links[places].place(last.x), places))
+                        errors.put(some, self.rows.errors(self.links[part[some]].place(last.x), part[some]))
                 x = self.clamped(x, part)
                 errors = self.rows.errors(self.links[part].place(x), part)
                 done = np.ones(len(part), bool)

@@ -1,7 +1,8 @@
-"""Other starts for frames that miss a goal, or whose limbs stayed straight: a local minimum is not the end of the body.
+"""Other starts for frames that miss a goal, whose limbs stayed straight or that went astray: a local minimum is no end.
 
-First the preferred bends, since a straight limb does not know which way to go; then the middle of every limit; then
-anywhere within them. The starts are the same for all frames: an answer is a frame's own, whatever batch it is in.
+First the preferred bends, since a straight limb does not know which way to go; then the reference, for what has turned
+far away from it; then the middle of every limit; then anywhere within them. The starts are the same for all frames: an
+answer is a frame's own, whatever batch it is in.
 """
 
 from dataclasses import replace
@@ -44,6 +45,19 @@ class Restarts:
             return found
         middle = self.limits.draw(np.zeros_like(found.x[held]), held, np.full((straight.shape[1], 3), 0.5))
         return self._from(found, held, middle[:, : self.turning] * np.repeat(straight[held], 3, axis=1))
+
+    def returned(self, found: "Found") -> "Found":
+        """The same with frames tried from the reference in which a joint is more than a quarter turn away from it.
+
+        A limb whose end is known by its place alone may come to it the wrong way round, and so may the whole body.
+        """
+        if not self.problem.method.starts:
+            return found
+        turns = np.linalg.norm(found.x[:, : self.turning].reshape(len(found.x), -1, 3), axis=-1)
+        if self.bends is not None:  # elbows and knees may bend so far
+            turns[:, self.bends.reshape(-1, 3).any(axis=1)] = 0.0
+        astray = np.flatnonzero((turns > numbers.ASTRAY).any(axis=1))
+        return self._from(found, astray, np.zeros((len(astray), self.turning)))
 
     def _from(self, found: "Found", left: NDArray[np.int64], turns: Array) -> "Found":
         """The same with another start tried in the frames `left`, their joints at `turns` (n, 3 R)."""

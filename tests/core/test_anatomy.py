@@ -493,3 +493,19 @@ def test_of_a_spine_that_legs_hang_on_only_what_is_above_bends() -> None:
     spine, chest = skeleton.index("spine"), skeleton.index("chest")
     assert np.degrees(found.deviations[spine]).max() <= 5.0
     assert np.allclose(np.degrees(found.deviations[chest]), 8.0 * np.sqrt(3.0))
+
+
+def test_a_body_whose_places_alone_are_wanted_does_not_turn_round(figure: Skeleton) -> None:
+    places = {
+        "head": (0.048, 0.04, 1.566),
+        "hand.L": (0.418, -0.219, 1.041),
+        "hand.R": (0.186, 0.358, 1.261),
+        "foot.L": (0.009, 0.385, 0.181),
+        "foot.R": (0.154, 0.184, 0.369),
+    }
+    goals, rest = [Goal(bone, np.array(position)) for bone, position in places.items()], Pose.rest(figure)
+    skeleton, method = with_anatomy(figure, PinAndDrag(), pose=rest)
+    assert method.reference is not None
+    poses = [solve(skeleton, start, goals, method).pose for start in (rest, method.reference)]
+    assert np.degrees(rotation.angle_between(poses[0].rotations[0], rest.rotations[0])) < 20.0  # it was 107
+    assert np.degrees(rotation.angle_between(poses[0].rotations, poses[1].rotations)).max() < 0.1

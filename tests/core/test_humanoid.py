@@ -305,6 +305,56 @@ def test_what_is_finished_within_limits_follows_a_creeping_target(
     assert turned(poses[1:], poses[:-1]).max() < most
 
 
+# places are added to those of the relaxed pose
+@pytest.mark.parametrize(
+    ("goals", "held", "limited", "most"),
+    [  # out of reach, steps of next to nothing; and of a millimetre where a body is pressed together and buckles
+        ({"hand.R": [(-0.124469658, -0.1486054, -0.027337831), (-0.124469658, -0.1486056, -0.027337831)]}, ENDS,
+         False, 1e-3),
+        ({"head": [(0.002119289, -0.088807218, 0.014902329), (0.002119282, -0.088807216, 0.014902311)],
+          "hips": [(0.050953216, -0.015780384, -0.004250268), (0.050953218, -0.015780381, -0.004250287)]},
+         ("foot.L", "foot.R"), False, 1e-3),
+        ({"head": [(-0.01, 0.2067, -0.1606), (-0.0098, 0.2077, -0.1608), (-0.0096, 0.2087, -0.1609)],
+          "hips": [(-0.0033, -0.0141, 0.0837), (-0.0035, -0.0146, 0.0846), (-0.0036, -0.0152, 0.0854)]},
+         ("foot.L", "foot.R"), True, 2.0),
+    ],
+)  # fmt: skip
+def test_bodies_that_are_out_of_reach_rest_alike_where_their_goals_are_near(
+    figure: Skeleton, goals: dict[str, list[tuple[float, ...]]], held: tuple[str, ...], limited: bool, most: float
+) -> None:
+    skeleton = replace(figure, limits=anatomy(figure).ranges) if limited else figure
+    relaxed = anatomy(skeleton).reference
+    wanted = [Goal(bone, place(skeleton, relaxed, bone) + np.array(way)) for bone, way in goals.items()]
+    wanted += six_points(skeleton, relaxed, tuple(end for end in held if end not in goals))
+    pose = solve(skeleton, relaxed, wanted, Humanoid()).pose
+    assert turned(pose[1:], pose[:-1]).max() < most
+
+
+def test_the_neck_jumps_only_where_both_of_its_ways_are_as_far_from_the_start(figure: Skeleton) -> None:
+    skeleton = replace(figure, limits=anatomy(figure).ranges)
+    known = anatomy(skeleton)
+    relaxed, tiny = known.reference, 1e-9
+    aside = np.array([-20.0, -10.0, -1.0, -1e-2, -tiny, tiny, 1e-2, 1.0, 10.0, 20.0]) * MILLIMETRE
+    down = place(skeleton, relaxed, "head") + np.stack([aside, 0.0 * aside, 0.0 * aside - 0.06], axis=-1)
+    goals = [*six_points(skeleton, relaxed, ("foot.L", "foot.R", "hips")), Goal("head", down)]
+    solution = solve(skeleton, relaxed, goals, Humanoid())
+    assert solution.converged.all()
+    turns = turned(solution.pose[1:], solution.pose[:-1]).max(axis=1)
+    assert turns[4] > 30.0  # within two millionths of a millimetre, across the plane that halves the body
+    steps = np.diff(aside) / MILLIMETRE
+    assert (np.delete(turns, 4) < 2.0 * np.delete(steps, 4)).all()
+    # on either side of it one pose is the mirror image of the other: none is nearer to what closed forms found, where
+    # it is to stay near
+    begun = solve(skeleton, relaxed, goals, ALONE).pose
+    away = rotation.log(rotation.mul(rotation.inv(begun.rotations), solution.pose.rotations))
+    far = np.sum((rotation.rotate(rotation.inv(known.axes), away) / known.deviations) ** 2, axis=(1, 2))
+    assert far[4] == pytest.approx(far[5], rel=1e-6)
+    heads = forward(skeleton, solution.pose)[0]
+    sides = [name.translate(str.maketrans("LR", "RL")) if "." in name else name for name in skeleton.names]
+    mirrored = heads[:, [skeleton.index(name) for name in sides]] * np.array([-1.0, 1.0, 1.0])
+    np.testing.assert_allclose(mirrored[4], heads[5], atol=0.01 * MILLIMETRE)
+
+
 def test_settings_that_leave_the_body_behind_are_said_to_be_why(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     goals = [*six_points(figure, rest, ("foot.L", "foot.R")),
