@@ -80,6 +80,7 @@ class FrameSolver:
             self.jumps.append((first, parents[first:]))
             parents = parents[parents]
         self.to_frames = self._turns_to_frames(links.turn[0, self.joints])
+        self.turned_shape = (len(self.joints), self.to_frames.shape[2] // 9, 3, 3)
         self.local = np.tile(np.eye(4), (nodes + 1, 1, 1))
         self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[0], links.shift[0]
         slide = links.slide[0]
@@ -209,7 +210,7 @@ class FrameSolver:
         at.x = x
         at.features, at.powers = rotation.exp_terms(x[: self.turning].reshape(-1, 3))
         features = at.powers.dot(rotation.POWERS_TO_TURN) * at.features
-        turned = (features[:, None] @ self.to_frames).reshape(len(features), -1, 3, 3)
+        turned = (features[:, None] @ self.to_frames).reshape(self.turned_shape)
         frames = self.local.copy()
         frames[self.joint_places, :3, :3] = turned[:, 0]
         if len(self.slide):
