@@ -488,7 +488,8 @@ class Problem:
 
         near: what misses a goal, and is to settle, rests from where it began: neighbours that began alike rest alike.
         ways: and once more for each of these, from where its joints turn the other way about axes with a sign of -1,
-        (J, 3); the best rest counts. What is pressed together buckles one way or the other.
+        (J, 3); the best rest counts. What is pressed together buckles one way or the other. For goals of one priority
+        only: with several a rest takes seconds.
         """
         if self.frame is not None:
             return self._solve_frame(self.frame)
@@ -502,7 +503,7 @@ class Problem:
                 found = self.restarts.elsewhere(found)
                 if self.method.settle:
                     found = self._rested(self._begun(found, x) if near else found)
-                    for signs in ways:
+                    for signs in ways if len(self.rows.levels) == 1 else ():
                         found = self._buckled(found, signs)
                 else:
                     found = self._ended(found)
