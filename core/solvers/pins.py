@@ -499,7 +499,7 @@ class Problem:
             x = self._home_or(self.x)
             found, still = self._resting(x)
             if len(still) < self.count:
-                resting, found = found, self.restarts.returned(self.restarts.bent(self._solve_flat(x)))
+                resting, found = found, self.restarts.returned(self.restarts.bent(self._solve_flat(x)), x)
                 found = self.restarts.elsewhere(found)
                 if self.method.settle:
                     found = self._rested(self._begun(found, x) if near else found)

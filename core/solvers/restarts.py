@@ -46,8 +46,10 @@ class Restarts:
         middle = self.limits.draw(np.zeros_like(found.x[held]), held, np.full((straight.shape[1], 3), 0.5))
         return self._from(found, held, middle[:, : self.turning] * np.repeat(straight[held], 3, axis=1))
 
-    def returned(self, found: "Found") -> "Found":
+    def returned(self, found: "Found", begun: Array) -> "Found":
         """The same with frames tried from the reference in which a joint is more than a quarter turn away from it.
+
+        But for those that have `begun` there, (B, D).
 
         A limb whose end is known by its place alone may come to it the wrong way round, and so may the whole body.
         """
@@ -56,7 +58,7 @@ class Restarts:
         turns = np.linalg.norm(found.x[:, : self.turning].reshape(len(found.x), -1, 3), axis=-1)
         if self.bends is not None:  # elbows and knees may bend so far
             turns[:, self.bends.reshape(-1, 3).any(axis=1)] = 0.0
-        astray = np.flatnonzero((turns > numbers.ASTRAY).any(axis=1))
+        astray = np.flatnonzero((turns > numbers.ASTRAY).any(axis=1) & begun.any(axis=1))
         return self._from(found, astray, np.zeros((len(astray), self.turning)))
 
     def _from(self, found: "Found", left: NDArray[np.int64], turns: Array) -> "Found":
