@@ -26,6 +26,7 @@ from . import numbers
 from .batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from .figure import Figure, LimbBones, Nodes, Stance
 from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
+from .limit_rows import locked_angles
 from .pins import PinAndDrag
 from .reasons import reasons
 from .spine import Column, direct_column, orient_column, straight_column
@@ -563,8 +564,9 @@ class _Body:
             self._stand(limb)
         pose = self.stance.to_pose()
         limits = (*(self.skeleton.limits if self.method.limits else ()), *self.figure.anatomy.limits)
-        inside, _ = clamp_rotations(limits, pose.rotations)
-        pose = replace(pose, rotations=inside)
+        locked = locked_angles(self.skeleton, self.start.rotations, self.figure.nodes.tolist())
+        inside, _ = clamp_rotations((*limits, *locked), pose.rotations)
+        pose = replace(pose, rotations=np.where(self.skeleton.movable[:, None], inside, self.start.rotations))
         used = np.ones(len(inside), int)
         errors = self._errors(pose)
         missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))

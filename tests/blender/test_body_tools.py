@@ -282,6 +282,32 @@ def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
     assert tuple(elbow.rotation_quaternion) == stood
 
 
+def test_where_all_is_locked_hands_stay_and_the_tool_says_so(mixamo: Any, monkeypatch: Any) -> None:
+    for bone in mixamo.pose.bones:
+        bone.lock_rotation, bone.lock_rotation_w, bone.lock_rotations_4d = (True,) * 3, True, True
+        bone.lock_location = (True,) * 3
+    before = contents()
+    level, said = said_by("lay_hands", monkeypatch)
+    assert level == "WARNING"
+    assert "no bone that carries it may be changed" in said
+    assert "0 bones changed" in said
+    assert contents() == before
+
+
+def test_knees_that_are_locked_to_their_hinge_bend_in_it(mixamo: Any, monkeypatch: Any) -> None:
+    """Feet on Ground solves with the locks: the feet were 0.1 m off once they were kept."""
+    for bone in mixamo.pose.bones:
+        bone.matrix_basis.identity()
+    for side in ("Left", "Right"):
+        shin = mixamo.pose.bones[f"mixamorig:{side}Leg"]
+        shin.rotation_mode, shin.lock_rotation = "XYZ", (False, True, True)
+    context.view_layer.update()
+    stood = at(mixamo, "LeftFoot")[2]
+    level, said = said_by("plant_feet", monkeypatch, surface="GROUND", height=0.2)
+    assert (level, said.partition("; ")[2]) == ("INFO", "")
+    assert at(mixamo, "LeftFoot")[2] - stood == pytest.approx(0.2, abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("tool", "settings", "bone"),
     [
