@@ -63,6 +63,37 @@ def test_of_a_part_that_is_one_bone_there_is_one() -> None:
     assert find_parts(rig)["roles"]["spine"] == ["spine", "chest"]
 
 
+@pytest.mark.parametrize(
+    ("bone", "role", "sentence"),
+    [
+        ("hand.L", "hand.R", '"hand.L" cannot be "hand.R": it hangs on "upper_arm.L", which is "upper_arm.L"'),
+        ("thigh.R", "thigh.L", '"thigh.R" cannot be "thigh.L": "shin.R", which is "shin.R", hangs on it'),
+        ("upper_arm.L", "hand.L", '"upper_arm.L" cannot be "hand.L": "forearm.L", which is "forearm.L", hangs on it'),
+    ],
+)
+def test_a_part_that_was_picked_by_mistake_is_refused(bone: str, role: str, sentence: str) -> None:
+    """It was believed, and the body torn apart: a left hand that plays the right one went two metres off."""
+    rig = make_armature()
+    select(rig, [bone])
+    before = contents()
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.poise.set_role(role=role)
+    assert contents() == before
+    assert not any(bone.poise_role for bone in rig.pose.bones)
+
+
+def test_a_limb_that_plays_no_part_may_be_given_to_the_other_side() -> None:
+    rig = make_armature()
+    arms = [f"{part}.{side}" for part in ("upper_arm", "forearm", "hand") for side in "LR"]
+    select(rig, arms)
+    bpy.ops.poise.set_role(role="none")
+    for arm in arms:
+        select(rig, [arm])
+        other = arm[:-1] + ("R" if arm[-1] == "L" else "L")
+        assert bpy.ops.poise.set_role(role=other) == {"FINISHED"}
+        assert find_parts(rig)["roles"][other] == arm
+
+
 def test_corrections_are_saved_and_follow_renamed_bones(tmp_path: Path) -> None:
     rig = body_with_two_hands()
     select(rig, ["claw"])
