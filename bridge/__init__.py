@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, allow, held_back, read_body, write_body
+from .body import Body, Changes, allow, at_limit, held_back, read_body, write_body
 from .channels import read_channels, write_channels
 from .controls import (
     ControlledBody,
@@ -66,6 +66,7 @@ __all__ = [
     "allow",
     "armature_to_world",
     "assign",
+    "at_limit",
     "changed_bones",
     "check",
     "controls_by_role",

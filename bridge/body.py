@@ -36,12 +36,16 @@ class Body:
 
 @dataclass(frozen=True)
 class Changes:
-    """Names of the bones that were rotated, moved and made longer, and (bone, property) that were set."""
+    """Names of the bones that were rotated, moved and made longer, and (bone, property) that were set.
+
+    held: names of controls that are at a limit of theirs, and do not get where they should
+    """
 
     rotated: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     grown: tuple[str, ...] = ()
     switched: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    held: tuple[str, ...] = ()
 
 
 def read_body(object: ArmatureObject) -> Body:
@@ -77,8 +81,8 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
     if body.controlled is not None:
         led = lead_controls(object, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
-        turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
-        return Changes(turned, moved, (), [*led.switched])
+        turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
+        return Changes(turned, moved, (), [*led.switched], held)
     pose, names = allow(body, pose), body.skeleton.names
     changes = changed_bones(body.pose, pose)
     write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)
@@ -118,7 +122,16 @@ def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
     limited = ~skeleton.driven & ~locked
     groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
-    return [f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for names, what in found if names]
+    return [_said_of(names, what) for names, what in found if names]
+
+
+def at_limit(names: Sequence[str]) -> list[str]:
+    """A sentence about controls that a limit holds; none about none."""
+    return [_said_of(names, "at the limit")] if names else []
+
+
+def _said_of(names: Sequence[str], what: str) -> str:
+    return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"
 
 
 def _listed(names: Sequence[str]) -> str:

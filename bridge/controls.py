@@ -5,8 +5,8 @@ where Blender evaluates them. What is solved there is brought to the controls by
 its part is off, taking it to ride on the part before; Blender evaluates; what is left is turned again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import bpy
@@ -16,6 +16,7 @@ from ..core import CoreError, Pose, Skeleton, rotation
 from ..core.humanoid import BODY, SIDES, Roles
 from ..core.humanoid.corrections import PARTS_OF_HANDS
 from ..core.humanoid.gaze import is_eye
+from ..core.limits import Framed, LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
@@ -383,6 +384,7 @@ def _hung(
         rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
         rotation.mul(rotation.inv(above), turns),
         skeleton.lengths[bones],
+        limits=_limits_of_parts(skeleton, controls, graph, order, place, turns),
         movable=~np.isin(bones, list(riding)),
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
     )
@@ -404,6 +406,31 @@ def _hung(
         body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches,
         {bone: place[part] for bone, part in riding.items()}, frozenset({*graph.goals.values(), *graph.poles}),
     )  # fmt: skip
+
+
+def _limits_of_parts(
+    skeleton: Skeleton, controls: Mapping[int, Control], graph: _Graph, order: Mapping[int, int],
+    place: Mapping[int, int], turns: Array,
+) -> tuple[LimitGroup, ...]:  # fmt: skip
+    """What the controls' limits are for the parts that they turn, where they hang on the part before as these do."""
+    parts = {
+        control.turns: bone for bone, control in controls.items()
+        if control.turns >= 0 and order[bone] >= 0 and graph.hangs(control.turns, order[bone], controls)
+    }  # fmt: skip
+    found: list[LimitGroup] = []
+    for group in _limits_of(skeleton, parts):
+        own = [place[parts[bone]] for bone in group.bones.tolist()]
+        frames = frame_rotations(skeleton.rest_matrices[group.bones][:, :, :3])
+        away = rotation.mul(rotation.inv(frames), turns[own])  # (k, 4) the parts at rest, in the controls' frames
+        found.append(Framed(group, away, rotation.inv(away), own))
+    return tuple(found)
+
+
+def _limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ...]:
+    """The limits of some bones."""
+    kept = [(group, [place for place, bone in enumerate(group.bones.tolist()) if bone in bones])
+            for group in skeleton.limits]  # fmt: skip
+    return tuple(group.take(np.array(places)) for group, places in kept if places)
 
 
 def with_beginnings(rig: Rig, controlled: ControlledBody) -> Rig:
@@ -429,12 +456,16 @@ def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
 
 @dataclass(frozen=True, eq=False)
 class Led:
-    """What a body was led by: the rig's pose after, the bones turned and moved, and properties that were set."""
+    """What a body was led by: the rig's pose after, the bones turned and moved, and properties that were set.
+
+    held: the controls that a limit of theirs kept from bringing their part where it is wanted
+    """
 
     pose: Pose
     turned: list[int]
     moved: list[int]
     switched: dict[tuple[str, str], Any]  # with what they were
+    held: list[int] = field(default_factory=list[int])
 
 
 def lead_controls(
@@ -442,18 +473,21 @@ def lead_controls(
 ) -> Led:
     """Bring the controls to where the body stands as in `pose`; `passing`: near enough for the eye, others follow.
 
-    Without `looks` eyes go on aiming at what they aim at.
+    Without `looks` eyes go on aiming at what they aim at. Controls go as far as their limits let them.
 
     Raises CoreError, with the controls as they were, where a part does not follow its control.
     """
     context: Any = bpy.context
-    wanted_heads, wanted = forward(controlled.skeleton, pose)
     context.view_layer.update()
     start = now = read_pose(object, rig)
     channels = read_channels(object, rig.channels)
     turned = np.array([control.turns for control in controlled.controls])
     moved = np.array([control.moves for control in controlled.controls])
     present = read_controlled(controlled, read_matrices(object))
+    pose, stopped = _within(controlled.skeleton.limits, present, pose)
+    wanted_heads, wanted = forward(controlled.skeleton, pose)
+    limits = _limits_of(rig.skeleton, set(turned.tolist()))
+    held = np.zeros(len(wanted), bool)  # parts whose control is at its limit, and what hangs on those
     aims = np.array([control.aims for control in controlled.controls])
     same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
     aims[same | (not looks)] = -1
@@ -466,6 +500,7 @@ def lead_controls(
     bent_above = (parents >= 0) & (turned[parents] < 0)  # by IK, which may twist what hangs there in any round
     # parts whose own twist no control gives: eyes, and halves of an arm beside twist bones
     stubborn = aims >= 0
+    at_limit: Indices = np.zeros(0, int)
     try:
         for _ in range(_ROUNDS):
             context.view_layer.update()
@@ -479,16 +514,20 @@ def lead_controls(
             change = np.where(stubborn[:, None], swing, change)
             errors = np.zeros(len(wanted))
             errors[led] = rotation.angle_between(change[led], rotation.IDENTITY)
+            errors[held] = 0.0
             far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
+            far[held] = 0.0
             if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
                 break
             if passing and errors.max() < _GLANCE and far[(turned >= 0) | (moved >= 0)].max() < _SEEN:
                 break
             now = _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
+            now, at_limit = _within(limits, start, now)
+            held = _with_below(np.isin(turned, at_limit), parents)
             write_pose(object, rig, now, bones)
         if errors.max() > _ASTRAY:
-            worst = controlled.skeleton.names[int(np.argmax(errors))]
-            raise CoreError(f'"{worst}" does not follow its control; something else decides it.')
+            first = int(np.flatnonzero(errors > _ASTRAY)[0])  # what hangs on it is off with it
+            raise CoreError(_astray(object, controlled.skeleton.names[first], controlled.controls[first], rig))
     except CoreError:
         write_channels(object, channels)
         _give_back(object, before)
@@ -500,7 +539,39 @@ def lead_controls(
                  if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
     write_channels(object, channels)  # what did not change stays exactly as it was
     write_pose(object, rig, now, {*new_turned, *new_moved})
-    return Led(now, new_turned, new_moved, before)
+    at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
+    return Led(now, new_turned, new_moved, before, at_limits)
+
+
+def _astray(object: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
+    """What to say of a part that does not go along."""
+    leader = max(control.turns, control.aims)
+    if leader < 0:
+        return f'"{part}" does not follow its control; something else decides it.'
+    name = rig.skeleton.names[leader]
+    constraint = next((one for one in object.pose.bones[name].constraints if not one.mute and one.influence), None)
+    why = "something else decides it" if constraint is None else f'its constraint "{constraint.name}" is in the way'
+    return f'"{part}" does not follow its control "{name}"; {why}.'
+
+
+def _within(limits: tuple[LimitGroup, ...], start: Pose, wanted: Pose) -> tuple[Pose, Indices]:
+    """A pose as far as limits let it go from where it starts, and the bones that they stop."""
+    if not limits:
+        return wanted, np.zeros(0, int)
+    inside, _ = clamp_rotations(limits, wanted.rotations)
+    turning = rotation.angle_between(start.rotations, wanted.rotations) > _NOISE
+    rotations = np.where(turning[:, None], inside, wanted.rotations)
+    return replace(wanted, rotations=rotations), np.flatnonzero(
+        rotation.angle_between(rotations, wanted.rotations) > _THERE
+    )
+
+
+def _with_below(parts: Flags, parents: Indices) -> Flags:
+    """The parts, and all that hangs on them."""
+    found = parts.copy()
+    for part, parent in enumerate(parents.tolist()):
+        found[part] |= parent >= 0 and found[parent]
+    return found
 
 
 def _turned(

@@ -169,7 +169,12 @@ class BodyEdit(Edit):
         return report_goals(self.body, self.solutions, self.take)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        return (*explain_goals(goals, self.solutions), *bridge.held_back(self.body, self.wanted, self.after.pose))
+        held = (
+            bridge.held_back(self.body, self.wanted, self.after.pose)
+            if self.led is None
+            else bridge.at_limit(self.led.held)
+        )
+        return (*explain_goals(goals, self.solutions), *held)
 
 
 def pose_of(found: Pose | Solution) -> Pose:

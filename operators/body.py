@@ -45,7 +45,7 @@ class BodyTool(Tool):
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
         solved = [found] if isinstance(found, Solution) else []
         missed = explain_goals(report_goals(body, solved, record(context, object, None)), solved)
-        missed += bridge.held_back(body, pose_of(found), bridge.read_body(object).pose)
+        missed += bridge.held_back(body, pose_of(found), bridge.read_body(object).pose) + bridge.at_limit(changes.held)
         return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 
     def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:

@@ -270,7 +270,8 @@ class Problem:
             given = self.start.rotations
             one = self.same_pose and all(group.lower.ndim == 2 for group in groups)
             inside, brought_in = clamp_rotations(tuple(groups), given[:1] if one else given)
-            self.brought_in = np.broadcast_to(brought_in, given.shape[:-1])
+            far = rotation.angle_between(inside, given[: len(inside)]) > method.rotation_tolerance  # not just rounding
+            self.brought_in = np.broadcast_to(brought_in & far, given.shape[:-1])
             self.start = replace(self.start, rotations=np.broadcast_to(inside, given.shape))
         softness = float(numbers.LIMIT_SOFTNESS) if method.limits == "soft" else 0.0
         self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
