@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, allow, at_limit, held_back, read_body, write_body
+from .body import Body, Changes, allow, at_limit, held_back, read_body, said_of, write_body
 from .channels import read_channels, write_channels
 from .controls import (
     ControlledBody,
@@ -102,6 +102,7 @@ __all__ = [
     "remove_keys",
     "repeating_bones",
     "rotation_curves",
+    "said_of",
     "say_length",
     "stepped_bones",
     "with_beginnings",

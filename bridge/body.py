@@ -122,15 +122,16 @@ def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
     limited = ~skeleton.driven & ~locked
     groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
-    return [_said_of(names, what) for names, what in found if names]
+    return [said_of(names, what) for names, what in found if names]
 
 
 def at_limit(names: Sequence[str]) -> list[str]:
     """A sentence about controls that a limit holds; none about none."""
-    return [_said_of(names, "at the limit")] if names else []
+    return [said_of(names, "at the limit")] if names else []
 
 
-def _said_of(names: Sequence[str], what: str) -> str:
+def said_of(names: Sequence[str], what: str) -> str:
+    """'A, B, C and 3 more are locked', of at least one."""
     return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"
 
 

@@ -7,15 +7,16 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from .. import bridge
-from ..core import CoreError
+from ..core import CoreError, rotation
 from ..core.limits import learn_polygon
 from .tool import Tool, counted, selected_bones
 
 _MOST: Final = 5000  # frames that are looked at
+_STILL: Final = float(np.radians(0.1))  # a bone that turns by less may just not be keyed: it is not held there
 
 
 class POISE_OT_learn_limits(Tool, bpy.types.Operator):
-    """The selected bones turn and twist no further than in the action; limits of their own go before that"""
+    """The selected bones turn and twist no further than in the action; those that stand still in it are left out"""
 
     bl_idname = "poise.learn_limits"
     bl_label = "Learn Limits"
@@ -37,11 +38,20 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
         first, last = (int(frame) for frame in data.action.frame_range)
         step = 1 + (last - first) // _MOST
         motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1, step))
-        polygons = {name: learn_polygon(motion.pose.rotations[:, rig.skeleton.index(name)], self.margin)
-                    for name in free}  # fmt: skip
+        turns = {name: motion.pose.rotations[:, rig.skeleton.index(name)] for name in free}
+        polygons = {name: learn_polygon(own, self.margin) for name, own in turns.items()
+                    if rotation.angle_between(own, own[0]).max() > _STILL}  # fmt: skip
+        if not polygons:
+            raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
         for name, polygon in polygons.items():
             bridge.write_learned(object.pose.bones[name], polygon)
-        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(motion.frames), 'frame')}"
+        said = [f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(motion), 'frame')}"]
+        if len(motion) * step < motion.fps:
+            said[0] += ", less than a second"
+        still, driven = [name for name in free if name not in polygons], [name for name in names if name in rig.driven]
+        for left_out, why in ((still, "left out, standing still in it"), (driven, "left out, being driven")):
+            said += [bridge.said_of(left_out, why)] if left_out else []
+        return "WARNING" if len(said) > 1 or len(motion) * step < motion.fps else "INFO", "; ".join(said)
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):
