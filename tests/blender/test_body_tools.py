@@ -273,6 +273,15 @@ def test_where_no_bone_is_free_the_tool_says_why_and_nothing_changes() -> None:
     assert contents() == before
 
 
+@pytest.mark.parametrize("tool", ["take_posture", "mirror_pose", "plant_feet", "lay_hands"])
+def test_a_body_without_hips_is_told_so_by_all_tools(mixamo: Any, tool: str) -> None:
+    """Some said that no body is found, and spoke of pins."""
+    select(mixamo, ["mixamorig:Hips"])
+    bpy.ops.poise.set_role(role="none")
+    with pytest.raises(RuntimeError, match=r"No hips is found; say which bone it is\."):
+        getattr(bpy.ops.poise, tool)()
+
+
 def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
     elbow = mixamo.pose.bones["mixamorig:LeftForeArm"]
     elbow.lock_rotation, elbow.lock_rotation_w, elbow.lock_rotations_4d = (True,) * 3, True, True

@@ -68,6 +68,8 @@ def test_of_a_part_that_is_one_bone_there_is_one() -> None:
     [
         ("hand.L", "hand.R", '"hand.L" cannot be "hand.R": it hangs on "upper_arm.L", which is "upper_arm.L"'),
         ("thigh.R", "thigh.L", '"thigh.R" cannot be "thigh.L": "shin.R", which is "shin.R", hangs on it'),
+        ("foot.L", "hand.L", '"foot.L" cannot be "hand.L": it hangs on "thigh.L", which is "thigh.L"'),
+        ("hips", "head", '"hips" cannot be "head": "upper_arm.L", which is "upper_arm.L", hangs on it'),
         ("upper_arm.L", "hand.L", '"upper_arm.L" cannot be "hand.L": "forearm.L", which is "forearm.L", hangs on it'),
     ],
 )
