@@ -282,6 +282,17 @@ def test_a_body_without_hips_is_told_so_by_all_tools(mixamo: Any, tool: str) -> 
         getattr(bpy.ops.poise, tool)()
 
 
+def test_feet_that_do_not_get_down_are_stretched_from_the_hips(mixamo: Any, monkeypatch: Any) -> None:
+    """Each foot was said to pull the other one back."""
+    for bone in mixamo.pose.bones:
+        bone.matrix_basis.identity()
+    context.view_layer.update()
+    level, said = said_by("plant_feet", monkeypatch, height=-0.3, use_hips=False)
+    assert level == "WARNING"
+    assert said.count(": fully stretched from mixamorig:Hips, which is pinned") == 2
+    assert "the other way" not in said
+
+
 def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
     elbow = mixamo.pose.bones["mixamorig:LeftForeArm"]
     elbow.lock_rotation, elbow.lock_rotation_w, elbow.lock_rotations_4d = (True,) * 3, True, True
