@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, allow, at_limit, held_back, read_body, said_of, write_body
+from .body import Body, Changes, allow, at_limit, held_back, loosened, read_body, said_of, write_body
 from .channels import read_channels, write_channels
 from .controls import (
     ControlledBody,
@@ -81,6 +81,7 @@ __all__ = [
     "learned_cone",
     "length_scale",
     "lone_controls",
+    "loosened",
     "make_rest",
     "mapping_to_corrections",
     "mirrored",

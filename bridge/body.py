@@ -61,6 +61,13 @@ def read_body(object: ArmatureObject) -> Body:
     )
 
 
+def loosened(object: ArmatureObject, body: Body) -> Body:
+    """The body with hands and feet that hang on nothing where they are, wherever their limbs end."""
+    if body.controlled is None:
+        return body
+    return replace(body, pose=read_controlled(body.controlled, read_matrices(object), loose=True))
+
+
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
     """The pose in which driven bones have the rotations that they are seen with: their channels mean nothing."""
     driven = np.flatnonzero(skeleton.driven & (skeleton.parents >= 0))

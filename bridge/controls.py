@@ -440,17 +440,24 @@ def with_beginnings(rig: Rig, controlled: ControlledBody) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable))
 
 
-def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
-    """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4)."""
+def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False) -> Pose:
+    """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4).
+
+    loose: ends of limbs that hang on nothing in the rig are where they are, not where the limbs end.
+    """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
     own = matrices[..., controlled.bones, :, :]
+    free = [
+        loose and control.moves == bone for control, bone in zip(controlled.controls, controlled.bones, strict=True)
+    ]
+    rigid = controlled.rigid & ~np.array(free)
     heads, turns = own[..., 3], frame_rotations(own[..., :3])
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
     origin = np.where(hangs, heads[..., parents, :], 0.0)
     base = rotation.mul(above, skeleton.rest_rotations)
     away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
-    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~controlled.rigid[:, None]
+    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~rigid[:, None]
     return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
 
 

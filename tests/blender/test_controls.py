@@ -387,3 +387,24 @@ def test_a_part_that_does_not_follow_is_named_with_what_is_in_the_way(human: Any
     with pytest.raises(RuntimeError, match=r'"DEF-hand\.L" does not follow its control'):
         bpy.ops.poise.take_posture(posture="T")
     assert contents()["objects"]["rig"] == before
+
+
+def test_hands_that_hang_on_nothing_change_places_where_a_pose_is_flipped() -> None:
+    """They were glued to the forearms, and where they had stood was lost."""
+    (rig,) = load(SCRIPTED / "odd_disconnected_roots.blend")
+    select(rig, [])
+    rng = np.random.default_rng(3)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        bone.rotation_quaternion = rotation.exp(0.2 * rng.normal(size=3)).tolist()
+    rig.pose.bones["hips"].rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    rig.pose.bones["hand.L"].location = (0.1, 0.2, 0.1)
+    context.view_layer.update()
+    before = {bone: world(rig, bone) for bone in rig.pose.bones.keys()}
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    middle = 0.5 * (before["foot.L"] + before["foot.R"])[0]
+    np.testing.assert_allclose(world(rig, "hand.R")[0] - middle, middle - before["hand.L"][0], atol=1e-3)
+    np.testing.assert_allclose(world(rig, "hand.R")[1:], before["hand.L"][1:], atol=0.03)
+    bpy.ops.poise.mirror_pose()
+    for bone, place in before.items():
+        np.testing.assert_allclose(world(rig, bone), place, atol=1e-3, err_msg=bone)
