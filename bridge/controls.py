@@ -125,6 +125,7 @@ def find_controlled(
         return None
     graph = _Graph(object, rig)
     first = next(iter(order))
+    order = _with_twists(order, roles, graph)
     eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
     order |= dict.fromkeys(eyes, roles.bone("head"))
     controls: dict[int, Control] = {}
@@ -213,6 +214,19 @@ def _tree(roles: Roles) -> dict[int, int]:
             if bone not in found and (before < 0 or before in found):
                 found[bone] = before
             before = bone
+    return found
+
+
+def _with_twists(order: Mapping[int, int], roles: Roles, graph: "_Graph") -> dict[int, int]:
+    """The tree with free twist bones between a part and the one that it hangs on, as in the rig."""
+    twists = {bone for chain in roles.twist.values() for bone in chain if graph.turning[bone]}
+    found: dict[int, int] = {}
+    for bone, parent in order.items():
+        chain = graph.rig.skeleton.ancestors(bone)
+        between = chain[1 : chain.index(parent)] if parent in chain else []
+        for link in reversed([link for link in between if link in twists and link not in order]):
+            found[link], parent = parent, link
+        found[bone] = parent
     return found
 
 
@@ -395,7 +409,10 @@ def _hung(
         else:
             known[role] = tuple(place[bone] for bone in found if bone in place)
     limbs = {name: tuple(place[bone] for bone in chain if bone in place) for name, chain in roles.limbs.items()}
-    lean = replace(roles, bones={role: found for role, found in known.items() if found != ()}, twist={}, limbs=limbs)
+    twist = {role: tuple(place[bone] for bone in chain if bone in place) for role, chain in roles.twist.items()}
+    twist = {role: chain for role, chain in twist.items() if chain}
+    known = {role: found for role, found in known.items() if found != ()}
+    lean = replace(roles, bones=known, twist=twist, limbs=limbs)
     switches = {place[bone]: found for bone in bones
                 if (found := graph.switch(bone, controls[bone].turns)) is not None}  # fmt: skip
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}

@@ -408,3 +408,18 @@ def test_hands_that_hang_on_nothing_change_places_where_a_pose_is_flipped() -> N
     bpy.ops.poise.mirror_pose()
     for bone, place in before.items():
         np.testing.assert_allclose(world(rig, bone), place, atol=1e-3, err_msg=bone)
+
+
+def test_twist_bones_of_a_led_body_go_straight_in_a_t_pose() -> None:
+    """They are bones of the body like others; bent ones left the elbow bent by 14 degrees."""
+    (rig,) = load(SCRIPTED / "named_mmd_japanese.blend")
+    select(rig, [])
+    for bone in ("左腕捩", "左手捩"):
+        rig.pose.bones[bone].rotation_mode = "XYZ"
+        rig.pose.bones[bone].rotation_euler = (0.0, 0.0, 0.6)
+    context.view_layer.update()
+    assert bpy.ops.poise.take_posture(posture="T") == {"FINISHED"}
+    shoulder, elbow, wrist = (world(rig, bone) for bone in ("左腕", "左ひじ", "左手首"))
+    for here, there in ((shoulder, elbow), (elbow, wrist)):
+        line = there - here
+        np.testing.assert_allclose(line / np.linalg.norm(line), (1.0, 0.0, 0.0), atol=2e-3)
