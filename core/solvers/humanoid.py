@@ -557,6 +557,9 @@ class _Body:
     # -- the answer -------------------------------------------------------------------------------------------------
 
     def solve(self, rests: float = _RESTS) -> Solution:
+        stays = self._stays()
+        if stays.all():
+            return self._solution(self.start, *self._errors(self.start), np.zeros(len(stays), int))
         trunk = self._trunk(self._pulled(rests))
         self.stance.heads, self.stance.turns = trunk.heads, trunk.turns
         for limb in self.figure.limbs.values():
@@ -566,7 +569,9 @@ class _Body:
         limits = (*(self.skeleton.limits if self.method.limits else ()), *self.figure.anatomy.limits)
         locked = locked_angles(self.skeleton, self.start.rotations, self.figure.nodes.tolist())
         inside, _ = clamp_rotations((*limits, *locked), pose.rotations)
-        pose = replace(pose, rotations=np.where(self.skeleton.movable[:, None], inside, self.start.rotations))
+        still = stays[:, None] | ~self.skeleton.movable
+        pose = replace(pose, rotations=np.where(still[..., None], self.start.rotations, inside))
+        pose = replace(pose, translations=np.where(stays[:, None, None], self.start.translations, pose.translations))
         used = np.ones(len(inside), int)
         errors = self._errors(pose)
         missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))
@@ -574,6 +579,10 @@ class _Body:
             pose, used[missed] = self._finished(pose, missed, replace(self.skeleton, limits=limits))
             errors = self._errors(pose)
         return self._solution(pose, *errors, used)
+
+    def _stays(self) -> NDArray[np.bool_]:
+        """(B,) frames whose goals are met as they are: nothing is to move there, not even by rounding."""
+        return self._met(*self._errors(self.start), share=_NEARLY_MET) & (not self.method.swivel)
 
     def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
         """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""

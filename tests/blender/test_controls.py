@@ -400,7 +400,7 @@ def test_hands_that_hang_on_nothing_change_places_where_a_pose_is_flipped() -> N
     rig.pose.bones["hips"].rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
     rig.pose.bones["hand.L"].location = (0.1, 0.2, 0.1)
     context.view_layer.update()
-    before = {bone: world(rig, bone) for bone in rig.pose.bones.keys()}
+    before = {bone.name: world(rig, bone.name) for bone in rig.pose.bones}
     assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
     middle = 0.5 * (before["foot.L"] + before["foot.R"])[0]
     np.testing.assert_allclose(world(rig, "hand.R")[0] - middle, middle - before["hand.L"][0], atol=1e-3)

@@ -349,3 +349,14 @@ def test_a_body_that_is_locked_all_over_stays_and_says_so(figure: Skeleton, meth
     for solution in (solve(locked, rest, goals, method), problem.solve(), problem.relax()):
         np.testing.assert_array_equal(solution.pose.rotations, rest.rotations)
         assert solution.reasons(2) == ["no bone that carries it may be changed"]
+
+
+def test_goals_that_are_met_already_move_nothing_at_all(figure: Skeleton) -> None:
+    """Rounding turned four bones by less than 0.01 degrees, and they were keyed."""
+    pose = random_pose(figure, np.random.default_rng(8), (3,), 0.05)
+    goals = six_points(figure, pose, ("foot.L", "foot.R"))
+    solution = solve(figure, pose, goals, Humanoid())
+    np.testing.assert_array_equal(solution.pose.rotations, pose.rotations)
+    np.testing.assert_array_equal(solution.pose.translations, pose.translations)
+    bent = solve(figure, pose, goals, Humanoid(swivel={"leg.L": 0.5}))
+    assert turned(bent.pose, pose)[:, figure.index("thigh.L")].min() > 1.0
