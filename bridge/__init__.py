@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, allow, at_limit, held_back, loosened, read_body, said_of, write_body
+from .body import Body, Changes, allow, at_limit, held_back, loosened, read_again, read_body, said_of, write_body
 from .channels import read_channels, write_channels
 from .controls import (
     ControlledBody,
@@ -87,6 +87,7 @@ __all__ = [
     "mirrored",
     "mute_constraints",
     "pick",
+    "read_again",
     "read_body",
     "read_channels",
     "read_controlled",

@@ -54,11 +54,19 @@ def read_body(object: ArmatureObject) -> Body:
     rig = read_rig(object)
     roles = read_roles(object, rig.skeleton)
     controlled = find_controlled(object, rig, roles)
+    skeleton, parts = (rig.skeleton, roles) if controlled is None else (controlled.skeleton, controlled.roles)
+    return Body(rig, skeleton, parts, _pose_now(object, rig, controlled), controlled)
+
+
+def read_again(object: ArmatureObject, body: Body) -> Body:
+    """The same body as it stands now."""
+    return replace(body, pose=_pose_now(object, body.rig, body.controlled))
+
+
+def _pose_now(object: ArmatureObject, rig: Rig, controlled: ControlledBody | None) -> Pose:
     if controlled is None:
-        return Body(rig, rig.skeleton, roles, _as_seen(rig.skeleton, read_pose(object, rig)))
-    return Body(
-        rig, controlled.skeleton, controlled.roles, read_controlled(controlled, read_matrices(object)), controlled
-    )
+        return _as_seen(rig.skeleton, read_pose(object, rig))
+    return read_controlled(controlled, read_matrices(object))
 
 
 def loosened(object: ArmatureObject, body: Body) -> Body:

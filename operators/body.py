@@ -6,9 +6,9 @@ import numpy as np
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
-from ..commands.body import explain_goals, pose_of, report_goals
+from ..commands.body import explain_goals, lead_body, pose_of, report_goals
 from ..commands.takes import record
-from ..core import CoreError, Pose, Solution
+from ..core import CoreError, Goal, Pose, Solution
 from ..core.humanoid import SIDES
 from ..core.humanoid.ground import Plane
 from ..core.rotation import Array
@@ -50,6 +50,20 @@ class BodyTool(Tool):
 
     def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:
         """The pose as it is to be."""
+        raise NotImplementedError
+
+
+class SolvedTool(BodyTool):
+    """A tool that leads parts of the body to goals: `wish` returns the pose to begin with and the goals.
+
+    Headless the frames of a motion are solved together.
+    """
+
+    def pose(self, context: Any, object: Any, body: bridge.Body) -> Solution:
+        return lead_body(body, *self.wish(context, object, body))
+
+    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
+        """The pose, and goals for the whole body."""
         raise NotImplementedError
 
 
