@@ -123,6 +123,7 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         operator: Any = self
         path = Path(operator.filepath)
+        path = path if path.suffix.lower() == _KIND else path.with_name(path.name + _KIND)
         mapping = mapping_of(find_parts(object))
         if not mapping["roles"]:
             raise CoreError("No part of a human body is found here; there is nothing to save.")

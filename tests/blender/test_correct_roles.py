@@ -149,6 +149,25 @@ def test_a_mapping_goes_to_a_file_and_to_another_armature(tmp_path: Path) -> Non
     assert find_parts(other)["roles"] == {role: bones for role, bones in said["roles"].items() if bones is not None}
 
 
+def test_a_mapping_fits_bones_of_another_name_space(tmp_path: Path) -> None:
+    """As of two downloads of one rig; "mixamorig:" was refused where "mixamorig1:" was."""
+    rig = body_with_two_hands()
+    select(rig, ["claw"])
+    bpy.ops.poise.set_role(role="hand.L")
+    assert bpy.ops.poise.export_roles(filepath=str(tmp_path / "mapping")) == {"FINISHED"}  # it is called .json then
+    said = find_parts(rig)["roles"]
+    for bone in rig.data.bones:
+        bone.name = f"me:{bone.name}"
+    bpy.ops.poise.clear_roles(role="")
+    assert bpy.ops.poise.import_roles(filepath=str(tmp_path / "mapping.json")) == {"FINISHED"}
+    found = find_parts(rig)["roles"]
+    assert found["hand.L"] == "me:claw"
+    assert found.keys() == said.keys()
+    rig.data.bones["me:spine"].name = "you:claw"  # now there are two
+    with pytest.raises(RuntimeError, match='has no bone "claw"'):
+        bpy.ops.poise.import_roles(filepath=str(tmp_path / "mapping.json"))
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
