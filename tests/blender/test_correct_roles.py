@@ -11,9 +11,9 @@ import pytest
 from commands.info import find_parts
 from commands.job import read
 from commands.solve import perform
-from panels.rig import POISE_PT_parts
+from panels.rig import POISE_PT_driven, POISE_PT_parts
 from tests.blender.builders import BODY, contents, make_armature, select, world
-from tests.blender.rigs import SHIPPED, load
+from tests.blender.rigs import SHARED, SHIPPED, load
 from tests.blender.test_panel import drawn_by
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -163,7 +163,7 @@ def test_a_mapping_fits_bones_of_another_name_space(tmp_path: Path) -> None:
     found = find_parts(rig)["roles"]
     assert found["hand.L"] == "me:claw"
     assert found.keys() == said.keys()
-    rig.data.bones["me:spine"].name = "you:claw"  # now there are two
+    rig.data.bones["me:hand.L"].name = "you:claw"  # now there are two
     with pytest.raises(RuntimeError, match='has no bone "claw"'):
         bpy.ops.poise.import_roles(filepath=str(tmp_path / "mapping.json"))
 
@@ -223,3 +223,29 @@ def test_the_figure_shows_every_part_of_the_body() -> None:
     assert shown.index("head") < shown.index("hand.R") < shown.index("hand.L") < shown.index("toe.L")
     bpy.ops.poise.show_part(role="hand.L")
     assert "hand.L: mixamorig:LeftHand" in [text for kind, text in drawn_by(POISE_PT_parts) if kind == "label"]
+
+
+def test_a_click_in_the_figure_selects_the_bone_or_its_control() -> None:
+    """It showed but a name, of a bone that may be hidden."""
+    rig = make_armature()
+    select(rig, ["head"])
+    bpy.ops.poise.show_part(role="hand.L")
+    assert ([bone.name for bone in bpy.context.selected_pose_bones], bpy.context.active_pose_bone.name) == (
+        ["hand.L"],
+        "hand.L",
+    )
+    bpy.ops.poise.show_part(role="spine")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["spine", "chest"]
+    bpy.ops.poise.show_part(role="toe.L")  # it has none: what is selected stays
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["spine", "chest"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.poise.show_part(role="hips") == {"FINISHED"}
+    rig = next(rig for rig in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if rig.name == "rig")
+    select(rig, [])
+    bpy.ops.poise.show_part(role="hand.L")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["hand_fk.L"]
+    parts = [value for kind, value in drawn_by(POISE_PT_parts) if kind == "set"]
+    assert parts.index("role=thumb.R") < parts.index("role=thumb.L")
+    driven = [text for kind, text in drawn_by(POISE_PT_driven) if kind == "label"]
+    assert len(driven) < 15  # a line for each constraint before
+    assert "394 bones of" in " ".join(driven)
