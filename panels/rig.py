@@ -80,6 +80,8 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         if any(role in rows for row in _FIGURE for role in row):
             figure = layout.column(align=True)
             for roles in (*_FIGURE, *([_FINGERS] if any(role in rows for role in _FINGERS) else [])):
+                if roles is _FINGERS:
+                    figure.separator(factor=0.5)
                 row = figure.row(align=True)
                 row.alignment = "CENTER"
                 for role in roles:
