@@ -580,10 +580,6 @@ class _Body:
             errors = self._errors(pose)
         return self._solution(pose, *errors, used)
 
-    def _stays(self) -> NDArray[np.bool_]:
-        """(B,) frames whose goals are met as they are: nothing is to move there, not even by rounding."""
-        return self._met(*self._errors(self.start), share=_NEARLY_MET) & (not self.method.swivel)
-
     def _finished(self, pose: Pose, missed: NDArray[np.int64], skeleton: Skeleton) -> tuple[Pose, NDArray[np.int64]]:
         """The missed frames by the pins solver, near the pose that was found; and the steps that it took."""
         known = self.figure.anatomy
@@ -641,6 +637,10 @@ class _Body:
     def _met(self, far: Array, off: Array, share: float = 1.0) -> NDArray[np.bool_]:
         """(B,) frames whose goals are met within a share of the tolerances."""
         return np.all((far <= share * self.tolerance) & (off <= share * self.method.rotation_tolerance), axis=-1)
+
+    def _stays(self) -> NDArray[np.bool_]:
+        """(B,) frames whose goals are met as they are: nothing is to move there, not even by rounding."""
+        return self._met(*self._errors(self.start), share=_NEARLY_MET) & (not self.method.swivel)
 
     def _solution(self, pose: Pose, far: Array, off: Array, used: NDArray[np.int64]) -> Solution:
         return Solution(
