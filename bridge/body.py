@@ -137,7 +137,13 @@ def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
     limited = ~skeleton.driven & ~locked
     groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
-    return [said_of(names, what) for names, what in found if names]
+    return [f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for names, what in found if names]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    *first, last = [*names[:_NAMED], *more]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def at_limit(names: Sequence[str]) -> list[str]:
@@ -148,9 +154,3 @@ def at_limit(names: Sequence[str]) -> list[str]:
 def said_of(names: Sequence[str], what: str) -> str:
     """'A, B, C and 3 more are locked', of at least one."""
     return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    *first, last = [*names[:_NAMED], *more]
-    return f"{', '.join(first)} and {last}" if first else last

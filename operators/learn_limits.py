@@ -9,6 +9,7 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError, rotation
 from ..core.limits import learn_polygon
+from ..core.rotation import Array
 from .tool import Tool, counted, selected_bones
 
 _MOST: Final = 5000  # frames that are looked at
@@ -38,20 +39,27 @@ class POISE_OT_learn_limits(Tool, bpy.types.Operator):
         first, last = (int(frame) for frame in data.action.frame_range)
         step = 1 + (last - first) // _MOST
         motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1, step))
-        turns = {name: motion.pose.rotations[:, rig.skeleton.index(name)] for name in free}
-        polygons = {name: learn_polygon(own, self.margin) for name, own in turns.items()
-                    if rotation.angle_between(own, own[0]).max() > _STILL}  # fmt: skip
-        if not polygons:
-            raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
-        for name, polygon in polygons.items():
-            bridge.write_learned(object.pose.bones[name], polygon)
-        said = [f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(motion), 'frame')}"]
-        if len(motion) * step < motion.fps:
-            said[0] += ", less than a second"
-        still, driven = [name for name in free if name not in polygons], [name for name in names if name in rig.driven]
-        for left_out, why in ((still, "left out, standing still in it"), (driven, "left out, being driven")):
-            said += [bridge.said_of(left_out, why)] if left_out else []
-        return "WARNING" if len(said) > 1 or len(motion) * step < motion.fps else "INFO", "; ".join(said)
+        turns = motion.pose.rotations[:, [rig.skeleton.index(name) for name in free]]
+        render = context.scene.render
+        return _learn(object, free, turns, self.margin, (last + 1 - first) * render.fps_base / render.fps)
+
+
+def _learn(object: Any, names: list[str], turns: Array, margin: float, seconds: float) -> tuple[str, str]:
+    """Give bones limits by their own rotations (F, n, 4), but those that stand still; what to report.
+
+    Raises CoreError if none turns.
+    """
+    moved = rotation.angle_between(turns, turns[:1]).max(axis=0) > _STILL
+    if not moved.any():
+        raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
+    polygons = {names[place]: learn_polygon(turns[:, place], margin) for place in np.flatnonzero(moved)}
+    for name, polygon in polygons.items():
+        bridge.write_learned(object.pose.bones[name], polygon)
+    said = f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
+    said += ", less than a second" if seconds < 1.0 else ""
+    still = [name for name in names if name not in polygons]
+    said += f"; {bridge.said_of(still, 'left out, standing still in it')}" if still else ""
+    return "WARNING" if still or seconds < 1.0 else "INFO", said
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):
