@@ -81,7 +81,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
             figure = layout.column(align=True)
             for roles in (*_FIGURE, *([_FINGERS] if any(role in rows for role in _FINGERS) else [])):
                 if roles is _FINGERS:
-                    figure.separator(factor=0.5)
+                    figure.separator()
                 row = figure.row(align=True)
                 row.alignment = "CENTER"
                 for role in roles:
