@@ -17,7 +17,7 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, allow, held_back, read_body, write_body
+from .body import Body, Changes, allow, at_limit, held_back, loosened, read_again, read_body, said_of, write_body
 from .channels import read_channels, write_channels
 from .controls import (
     ControlledBody,
@@ -66,6 +66,7 @@ __all__ = [
     "allow",
     "armature_to_world",
     "assign",
+    "at_limit",
     "changed_bones",
     "check",
     "controls_by_role",
@@ -80,11 +81,13 @@ __all__ = [
     "learned_cone",
     "length_scale",
     "lone_controls",
+    "loosened",
     "make_rest",
     "mapping_to_corrections",
     "mirrored",
     "mute_constraints",
     "pick",
+    "read_again",
     "read_body",
     "read_channels",
     "read_controlled",
@@ -103,6 +106,7 @@ __all__ = [
     "remove_keys",
     "repeating_bones",
     "rotation_curves",
+    "said_of",
     "say_length",
     "stepped_bones",
     "with_beginnings",

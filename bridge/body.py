@@ -37,12 +37,16 @@ class Body:
 
 @dataclass(frozen=True)
 class Changes:
-    """Names of the bones that were rotated, moved and made longer, and (bone, property) that were set."""
+    """Names of the bones that were rotated, moved and made longer, and (bone, property) that were set.
+
+    held: names of controls that are at a limit of theirs, and do not get where they should
+    """
 
     rotated: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     grown: tuple[str, ...] = ()
     switched: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    held: tuple[str, ...] = ()
 
 
 def read_body(object: ArmatureObject) -> Body:
@@ -51,10 +55,28 @@ def read_body(object: ArmatureObject) -> Body:
     rig = read_rig(object)
     roles = read_roles(object, rig.skeleton)
     controlled = find_controlled(object, rig, roles)
+    pose = _pose_now(object, rig, controlled)
     if controlled is None:
-        return Body(rig, rig.skeleton, roles, _as_seen(rig.skeleton, read_pose(object, rig)))
-    pose = read_controlled(controlled, read_matrices(object))
+        return Body(rig, rig.skeleton, roles, pose)
     return Body(with_beginnings(rig, controlled), controlled.skeleton, controlled.roles, pose, controlled)
+
+
+def read_again(object: ArmatureObject, body: Body) -> Body:
+    """The same body as it stands now."""
+    return replace(body, pose=_pose_now(object, body.rig, body.controlled))
+
+
+def _pose_now(object: ArmatureObject, rig: Rig, controlled: ControlledBody | None) -> Pose:
+    if controlled is None:
+        return _as_seen(rig.skeleton, read_pose(object, rig))
+    return read_controlled(controlled, read_matrices(object))
+
+
+def loosened(object: ArmatureObject, body: Body) -> Body:
+    """The body with hands and feet that hang on nothing where they are, wherever their limbs end."""
+    if body.controlled is None:
+        return body
+    return replace(body, pose=read_controlled(body.controlled, read_matrices(object), loose=True))
 
 
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
@@ -77,8 +99,8 @@ def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
     if body.controlled is not None:
         led = lead_controls(object, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
-        turned, moved = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved))
-        return Changes(turned, moved, (), [*led.switched])
+        turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
+        return Changes(turned, moved, (), [*led.switched], held)
     pose, names = allow(body, pose), body.skeleton.names
     changes = changed_bones(body.pose, pose)
     write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)
@@ -134,3 +156,13 @@ def _listed(names: Sequence[str]) -> str:
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     *first, last = [*names[:_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def at_limit(names: Sequence[str]) -> list[str]:
+    """A sentence about controls that a limit holds; none about none."""
+    return [said_of(names, "at the limit")] if names else []
+
+
+def said_of(names: Sequence[str], what: str) -> str:
+    """'A, B, C and 3 more are locked', of at least one."""
+    return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"

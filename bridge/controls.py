@@ -5,8 +5,8 @@ where Blender evaluates them. What is solved there is brought to the controls by
 its part is off, taking it to ride on the part before; Blender evaluates; what is left is turned again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import bpy
@@ -16,6 +16,7 @@ from ..core import CoreError, Pose, Skeleton, rotation
 from ..core.humanoid import BODY, SIDES, Roles
 from ..core.humanoid.corrections import PARTS_OF_HANDS
 from ..core.humanoid.gaze import is_eye
+from ..core.limits import Framed, LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
@@ -124,6 +125,7 @@ def find_controlled(
         return None
     graph = _Graph(object, rig)
     first = next(iter(order))
+    order = _with_twists(order, roles, graph)
     eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
     order |= dict.fromkeys(eyes, roles.bone("head"))
     controls: dict[int, Control] = {}
@@ -212,6 +214,19 @@ def _tree(roles: Roles) -> dict[int, int]:
             if bone not in found and (before < 0 or before in found):
                 found[bone] = before
             before = bone
+    return found
+
+
+def _with_twists(order: Mapping[int, int], roles: Roles, graph: "_Graph") -> dict[int, int]:
+    """The tree with free twist bones between a part and the one that it hangs on, as in the rig."""
+    twists = {bone for chain in roles.twist.values() for bone in chain if graph.turning[bone]}
+    found: dict[int, int] = {}
+    for bone, parent in order.items():
+        chain = graph.rig.skeleton.ancestors(bone)
+        between = chain[1 : chain.index(parent)] if parent in chain else []
+        for link in reversed([link for link in between if link in twists and link not in order]):
+            found[link], parent = parent, link
+        found[bone] = parent
     return found
 
 
@@ -383,6 +398,7 @@ def _hung(
         rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
         rotation.mul(rotation.inv(above), turns),
         skeleton.lengths[bones],
+        limits=_limits_of_parts(skeleton, controls, graph, order, place, turns),
         movable=~np.isin(bones, list(riding)),
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
     )
@@ -393,7 +409,10 @@ def _hung(
         else:
             known[role] = tuple(place[bone] for bone in found if bone in place)
     limbs = {name: tuple(place[bone] for bone in chain if bone in place) for name, chain in roles.limbs.items()}
-    lean = replace(roles, bones={role: found for role, found in known.items() if found != ()}, twist={}, limbs=limbs)
+    twist = {role: tuple(place[bone] for bone in chain if bone in place) for role, chain in roles.twist.items()}
+    twist = {role: chain for role, chain in twist.items() if chain}
+    known = {role: found for role, found in known.items() if found != ()}
+    lean = replace(roles, bones=known, twist=twist, limbs=limbs)
     switches = {place[bone]: found for bone in bones
                 if (found := graph.switch(bone, controls[bone].turns)) is not None}  # fmt: skip
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
@@ -406,6 +425,31 @@ def _hung(
     )  # fmt: skip
 
 
+def _limits_of_parts(
+    skeleton: Skeleton, controls: Mapping[int, Control], graph: _Graph, order: Mapping[int, int],
+    place: Mapping[int, int], turns: Array,
+) -> tuple[LimitGroup, ...]:  # fmt: skip
+    """What the controls' limits are for the parts that they turn, where they hang on the part before as these do."""
+    parts = {
+        control.turns: bone for bone, control in controls.items()
+        if control.turns >= 0 and order[bone] >= 0 and graph.hangs(control.turns, order[bone], controls)
+    }  # fmt: skip
+    found: list[LimitGroup] = []
+    for group in _limits_of(skeleton, parts):
+        own = [place[parts[bone]] for bone in group.bones.tolist()]
+        frames = frame_rotations(skeleton.rest_matrices[group.bones][:, :, :3])
+        away = rotation.mul(rotation.inv(frames), turns[own])  # (k, 4) the parts at rest, in the controls' frames
+        found.append(Framed(group, away, rotation.inv(away), own))
+    return tuple(found)
+
+
+def _limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ...]:
+    """The limits of some bones."""
+    kept = [(group, [place for place, bone in enumerate(group.bones.tolist()) if bone in bones])
+            for group in skeleton.limits]  # fmt: skip
+    return tuple(group.take(np.array(places)) for group, places in kept if places)
+
+
 def with_beginnings(rig: Rig, controlled: ControlledBody) -> Rig:
     """The rig with bones that IK bends as ones that may be turned: they then bend as the body's pose has them."""
     movable = np.array(rig.skeleton.movable)
@@ -413,28 +457,39 @@ def with_beginnings(rig: Rig, controlled: ControlledBody) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable))
 
 
-def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
-    """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4)."""
+def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False) -> Pose:
+    """The pose (...) of the body as its bones stand, from the rig's evaluated matrices (..., J, 3, 4).
+
+    loose: ends of limbs that hang on nothing in the rig are where they are, not where the limbs end.
+    """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
     own = matrices[..., controlled.bones, :, :]
+    free = [
+        loose and control.moves == bone for control, bone in zip(controlled.controls, controlled.bones, strict=True)
+    ]
+    rigid = controlled.rigid & ~np.array(free)
     heads, turns = own[..., 3], frame_rotations(own[..., :3])
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
     origin = np.where(hangs, heads[..., parents, :], 0.0)
     base = rotation.mul(above, skeleton.rest_rotations)
     away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
-    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~controlled.rigid[:, None]
+    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~rigid[:, None]
     return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
 
 
 @dataclass(frozen=True, eq=False)
 class Led:
-    """What a body was led by: the rig's pose after, the bones turned and moved, and properties that were set."""
+    """What a body was led by: the rig's pose after, the bones turned and moved, and properties that were set.
+
+    held: the controls that a limit of theirs kept from bringing their part where it is wanted
+    """
 
     pose: Pose
     turned: list[int]
     moved: list[int]
     switched: dict[tuple[str, str], Any]  # with what they were
+    held: list[int] = field(default_factory=list[int])
 
 
 def lead_controls(
@@ -442,18 +497,21 @@ def lead_controls(
 ) -> Led:
     """Bring the controls to where the body stands as in `pose`; `passing`: near enough for the eye, others follow.
 
-    Without `looks` eyes go on aiming at what they aim at.
+    Without `looks` eyes go on aiming at what they aim at. Controls go as far as their limits let them.
 
     Raises CoreError, with the controls as they were, where a part does not follow its control.
     """
     context: Any = bpy.context
-    wanted_heads, wanted = forward(controlled.skeleton, pose)
     context.view_layer.update()
     start = now = read_pose(object, rig)
     channels = read_channels(object, rig.channels)
     turned = np.array([control.turns for control in controlled.controls])
     moved = np.array([control.moves for control in controlled.controls])
     present = read_controlled(controlled, read_matrices(object))
+    pose, stopped = _within(controlled.skeleton.limits, present, pose)
+    wanted_heads, wanted = forward(controlled.skeleton, pose)
+    limits = _limits_of(rig.skeleton, set(turned.tolist()))
+    held = np.zeros(len(wanted), bool)  # parts whose control is at its limit, and what hangs on those
     aims = np.array([control.aims for control in controlled.controls])
     same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
     aims[same | (not looks)] = -1
@@ -468,6 +526,7 @@ def lead_controls(
     bent_above = (parents >= 0) & (turned[parents] < 0)  # by IK, which may twist what hangs there in any round
     # parts whose own twist no control gives: eyes, and halves of an arm beside twist bones
     stubborn = aims >= 0
+    at_limit: Indices = np.zeros(0, int)
     try:
         for _ in range(_ROUNDS):
             context.view_layer.update()
@@ -481,19 +540,23 @@ def lead_controls(
             change = np.where(stubborn[:, None], swing, change)
             errors = np.zeros(len(wanted))
             errors[led] = rotation.angle_between(change[led], rotation.IDENTITY)
+            errors[held] = 0.0
             far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
+            far[held] = 0.0
             if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
                 break
             if passing and errors.max() < _GLANCE and far[(turned >= 0) | (moved >= 0)].max() < _SEEN:
                 break
             last, now = now, _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
+            now, at_limit = _within(limits, start, now)
+            held = _with_below(np.isin(turned, at_limit), parents)
             write_pose(object, rig, now, bones)
             if not _differ(last, now, rig.skeleton.size):
                 break  # what is left is not for the controls to mend, as where a limit of IK is in the way
-        errors[~follows] = 0.0
+        errors[held | ~follows] = 0.0
         if errors.max() > _ASTRAY:
-            worst = controlled.skeleton.names[int(np.argmax(errors))]
-            raise CoreError(f'"{worst}" does not follow its control; something else decides it.')
+            first = int(np.flatnonzero(errors > _ASTRAY)[0])  # what hangs on it is off with it
+            raise CoreError(_astray(object, controlled.skeleton.names[first], controlled.controls[first], rig))
     except CoreError:
         write_channels(object, channels)
         _give_back(object, before)
@@ -505,7 +568,39 @@ def lead_controls(
                  if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
     write_channels(object, channels)  # what did not change stays exactly as it was
     write_pose(object, rig, now, {*new_turned, *new_moved})
-    return Led(now, new_turned, new_moved, before)
+    at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
+    return Led(now, new_turned, new_moved, before, at_limits)
+
+
+def _astray(object: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
+    """What to say of a part that does not go along."""
+    leader = max(control.turns, control.aims)
+    if leader < 0:
+        return f'"{part}" does not follow its control; something else decides it.'
+    name = rig.skeleton.names[leader]
+    constraint = next((one for one in object.pose.bones[name].constraints if not one.mute and one.influence), None)
+    why = "something else decides it" if constraint is None else f'its constraint "{constraint.name}" is in the way'
+    return f'"{part}" does not follow its control "{name}"; {why}.'
+
+
+def _within(limits: tuple[LimitGroup, ...], start: Pose, wanted: Pose) -> tuple[Pose, Indices]:
+    """A pose as far as limits let it go from where it starts, and the bones that they stop."""
+    if not limits:
+        return wanted, np.zeros(0, int)
+    inside, _ = clamp_rotations(limits, wanted.rotations)
+    turning = rotation.angle_between(start.rotations, wanted.rotations) > _NOISE
+    rotations = np.where(turning[:, None], inside, wanted.rotations)
+    return replace(wanted, rotations=rotations), np.flatnonzero(
+        rotation.angle_between(rotations, wanted.rotations) > _THERE
+    )
+
+
+def _with_below(parts: Flags, parents: Indices) -> Flags:
+    """The parts, and all that hangs on them."""
+    found = parts.copy()
+    for part, parent in enumerate(parents.tolist()):
+        found[part] |= parent >= 0 and found[parent]
+    return found
 
 
 def _differ(before: Pose, after: Pose, size: float) -> bool:

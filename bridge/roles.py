@@ -63,14 +63,20 @@ def mapping_to_corrections(
 ) -> dict[str, str]:
     """A shared mapping (role -> bone, bones, or None where there is none) as corrections by bone.
 
-    Bones that the armature has not are refused with their names; so is one that is named twice.
+    A bone may have another name space there: "Hips" for "mixamorig:Hips", where that is but one. Bones that the
+    armature has not are refused with their names; so is one that is named twice.
     """
     if not mapping:
         return {}
     bones = object.pose.bones
+    alike: dict[str, list[str]] = {}
+    for bone in bones:
+        alike.setdefault(_without_space(bone.name), []).append(bone.name)
     found: dict[str, str] = {}
-    for role, named in mapping.items():
-        for name in (named,) if isinstance(named, str) else named or ():
+    for role, names in mapping.items():
+        for named in (names,) if isinstance(names, str) else names or ():
+            others = alike.get(_without_space(named), ())
+            name = others[0] if named not in bones and len(others) == 1 else named
             if name not in bones:
                 raise CoreError(f'{role}: "{object.name}" has no bone "{name}".')
             if name in found:
@@ -81,6 +87,11 @@ def mapping_to_corrections(
         for bone in guessed.chain(role):
             found.setdefault(bones[bone].name, NO_PART)
     return found
+
+
+def _without_space(name: str) -> str:
+    """A bone's name without the name space that other programs put before it."""
+    return name.rpartition(":")[2]
 
 
 def read_rest(object: ArmatureObject) -> Skeleton:

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any, Final
@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, LookAt, Pose, Skeleton, Solution, rotation
+from ..core import CoreError, Goal, Humanoid, LookAt, Pose, Skeleton, Solution, rotation, solve
 from ..core.humanoid.gaze import MISSED
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
@@ -129,19 +129,31 @@ class BodyEdit(Edit):
         kind: Any = getattr(bpy.types, f"POISE_OT_{TOOLS[tool][0]}")
         bodies: list[bridge.Body] = []
         found: list[Pose | Solution] = []
+        wishes: list[tuple[Pose, list[Goal]]] = []
 
         def note() -> None:
             context.view_layer.update()
-            bodies.append(bridge.read_body(object))
-            found.append(kind.pose(settings, context, object, bodies[-1]))
+            bodies.append(bridge.read_again(object, bodies[0]) if bodies else bridge.read_body(object))
+            if hasattr(kind, "wish"):
+                wishes.append(kind.wish(settings, context, object, bodies[-1]))
+            else:
+                found.append(kind.pose(settings, context, object, bodies[-1]))
 
         if frames is None:
             note()
         else:
             with unkeyed_kept(context, object):
                 step(context, self.before.frames, note)
-        self.body, self.wanted = bodies[0], stack([pose_of(one) for one in found])
-        self.solutions = [one for one in found if isinstance(one, Solution)]
+        self.body = bodies[0]
+        if wishes:
+            together = lead_body(
+                self.body, stack([pose for pose, _ in wishes]), _stacked([asked for _, asked in wishes])
+            )
+            self.wanted = together.pose
+            self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(wishes))]
+        else:
+            self.wanted = stack([pose_of(one) for one in found])
+            self.solutions = [one for one in found if isinstance(one, Solution)]
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.rig = self.body.rig
@@ -170,7 +182,44 @@ class BodyEdit(Edit):
         return report_goals(self.body, self.solutions, self.take)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        return (*explain_goals(goals, self.solutions), *bridge.held_back(self.body, self.wanted, self.after.pose))
+        held = (
+            bridge.held_back(self.body, self.wanted, self.after.pose)
+            if self.led is None
+            else bridge.at_limit(self.led.held)
+        )
+        return (*explain_goals(goals, self.solutions), *held)
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """One frame of what was solved for many."""
+
+    solution: Solution
+    place: int
+
+    @property
+    def goals(self) -> tuple[Any, ...]:
+        return tuple(goal.at((self.place,), self.solution.pose.batch_shape) for goal in self.solution.goals)
+
+    def reasons(self, index: int) -> list[str]:
+        return self.solution.reasons(index, self.place)
+
+
+def _stacked(goals: Sequence[Sequence[Goal]]) -> list[Goal]:
+    """The same goals in each of F frames as goals of all frames."""
+    return [
+        replace(
+            column[0],
+            **{name: np.stack([getattr(goal, name) for goal in column])
+               for name in ("position", "rotation") if getattr(column[0], name) is not None},
+        )
+        for column in zip(*goals, strict=True)
+    ]  # fmt: skip
+
+
+def lead_body(body: bridge.Body, pose: Pose, goals: Sequence[Goal]) -> Solution:
+    """The pose, or poses, that a body takes for goals."""
+    return solve(body.skeleton, pose, goals, Humanoid(body.roles))
 
 
 def pose_of(found: Pose | Solution) -> Pose:
@@ -178,7 +227,7 @@ def pose_of(found: Pose | Solution) -> Pose:
     return found.pose if isinstance(found, Solution) else found
 
 
-def report_goals(body: bridge.Body, solutions: Sequence[Solution], take: Take) -> tuple[GoalReport, ...]:
+def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Take) -> tuple[GoalReport, ...]:
     """How the goals of what a tool solved in each frame are met, as Blender shows the body; none if it solved none."""
     seen = seen_by(body.controlled, take)
     return tuple(
@@ -188,7 +237,7 @@ def report_goals(body: bridge.Body, solutions: Sequence[Solution], take: Take) -
     )
 
 
-def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution]) -> list[str]:
+def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:
     """A sentence for each goal that is missed: where by most, and what was in the way there."""
     sentences: list[str] = []
     for number, report in enumerate(reports):

@@ -36,10 +36,11 @@ def find_armatures(name: str | None) -> list[bpy.types.Object]:
 
 def describe(object: Any) -> dict[str, Any]:
     """One entry of "armatures"."""
+    controls = find_controls(object)
     return {
         "name": object.name,
         **find_parts(object),
-        **_controls(object),
+        **({"controls": controls} if controls else {}),
         "bones": _bones(object),
         "actions": _actions(object),
     }
@@ -93,15 +94,15 @@ def find_parts(object: Any) -> dict[str, Any]:
     }
 
 
-def _controls(object: Any) -> dict[str, Any]:
-    """The bones that are keyed where the body's own are driven; nothing where they are not."""
+def find_controls(object: Any) -> dict[str, str | list[str]]:
+    """The bones that are keyed for parts where the body's own are driven; nothing where they are not."""
     try:
         rig = bridge.read_rig(object)
     except CoreError:  # hidden: Blender evaluates nothing there
         return {}
     roles = bridge.read_roles(object, rig.skeleton)
     controlled = bridge.find_controlled(object, rig, roles)
-    return {} if controlled is None else {"controls": bridge.controls_by_role(controlled, roles, rig.skeleton.names)}
+    return {} if controlled is None else bridge.controls_by_role(controlled, roles, rig.skeleton.names)
 
 
 def _bones(object: Any) -> list[dict[str, Any]]:

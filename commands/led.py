@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,12 +19,13 @@ _SETTLED: Final = 1e-4  # radians: a pose of the body that differs by less is th
 
 @dataclass(frozen=True, eq=False)
 class Led:
-    """The controls' motion, the bones turned and moved, and properties that were set."""
+    """The controls' motion, the bones turned and moved, properties that were set, and what was at a limit."""
 
     motion: Motion
     turned: list[int]
     moved: list[int]
     switched: list[tuple[str, str]]
+    held: list[str] = field(default_factory=list[str])
 
 
 def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
@@ -85,6 +86,7 @@ def leading(
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     turned: set[int] = set()
     moved: set[int] = set()
+    held: set[int] = set()
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
     before = read_channels(object, CHANNELS)
@@ -100,6 +102,7 @@ def leading(
         rotations[place, bones], translations[place, bones] = led.pose.rotations[bones], led.pose.translations[bones]
         turned.update(led.turned)
         moved.update(led.moved)
+        held.update(led.held)
         switched.update({found: object.pose.bones[found[0]][found[1]] for found in led.switched})
 
     try:
@@ -116,7 +119,8 @@ def leading(
         write_channels(object, before)
         context.view_layer.update()
     led_pose = replace(motion.pose, rotations=rotations, translations=translations)
-    led = Led(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched])
+    named = [rig.skeleton.names[bone] for bone in sorted(held)]
+    led = Led(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched], named)
     return led, bridge.read_controlled(controlled, np.stack(stands))
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
-from ..commands.body import explain_goals, pose_of, report_goals
+from ..commands.body import explain_goals, lead_body, pose_of, report_goals
 from ..commands.takes import record
-from ..core import CoreError, Pose, Solution
+from ..core import CoreError, Goal, Pose, Solution
 from ..core.humanoid import SIDES
 from ..core.humanoid.ground import Plane
 from ..core.rotation import Array
@@ -45,11 +45,25 @@ class BodyTool(Tool):
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
         solved = [found] if isinstance(found, Solution) else []
         missed = explain_goals(report_goals(body, solved, record(context, object, None)), solved)
-        missed += bridge.held_back(body, pose_of(found), bridge.read_body(object).pose)
+        missed += bridge.held_back(body, pose_of(found), bridge.read_body(object).pose) + bridge.at_limit(changes.held)
         return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 
     def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:
         """The pose as it is to be."""
+        raise NotImplementedError
+
+
+class SolvedTool(BodyTool):
+    """A tool that leads parts of the body to goals: `wish` returns the pose to begin with and the goals.
+
+    Headless the frames of a motion are solved together.
+    """
+
+    def pose(self, context: Any, object: Any, body: bridge.Body) -> Solution:
+        return lead_body(body, *self.wish(context, object, body))
+
+    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
+        """The pose, and goals for the whole body."""
         raise NotImplementedError
 
 

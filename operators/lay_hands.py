@@ -6,15 +6,15 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
-from ..core import Goal, Humanoid, Solution, forward, solve
+from ..core import Goal, Pose, forward
 from ..core.humanoid import SIDES
 from ..core.humanoid.corrections import require
 from ..core.humanoid.grip import has_fingers, pose_fingers
 from ..core.humanoid.ground import lay_hands
-from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides, surface_planes
+from .body import SIDE_ITEMS, OnSurface, SolvedTool, chosen_sides, surface_planes
 
 
-class POISE_OT_lay_hands(OnSurface, BodyTool, bpy.types.Operator):
+class POISE_OT_lay_hands(OnSurface, SolvedTool, bpy.types.Operator):
     """Lay the hands flat on a surface, below where they are; the body leans as far as the arms are too short"""
 
     bl_idname = "poise.lay_hands"
@@ -23,7 +23,7 @@ class POISE_OT_lay_hands(OnSurface, BodyTool, bpy.types.Operator):
     side: EnumProperty(name="Hands", description="Which hands", items=SIDE_ITEMS)
     use_fingers: BoolProperty(name="Straight Fingers", description="The fingers are straightened, too", default=True)
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Solution:
+    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
         heads, turns = forward(skeleton, pose)
         sides = chosen_sides(self.side, body, "hand")
@@ -35,7 +35,7 @@ class POISE_OT_lay_hands(OnSurface, BodyTool, bpy.types.Operator):
         goals = lay_hands(skeleton, roles, pose, planes)
         feet = [f"foot.{side}" for side in SIDES if f"foot.{side}" in roles.bones]
         goals += [Goal(foot, heads[foot], turns[foot]) for foot in require(skeleton, roles, *feet)]
-        return solve(skeleton, pose, goals, Humanoid(roles))
+        return pose, goals
 
 
 CLASSES = (POISE_OT_lay_hands,)

@@ -7,16 +7,18 @@ import numpy as np
 from bpy.props import FloatProperty
 
 from .. import bridge
-from ..core import CoreError
+from ..core import CoreError, rotation
 from ..core.limits import learn_polygon
+from ..core.rotation import Array
 from .stepwise import Steps, Stepwise
 from .tool import Tool, counted, selected_bones
 
 _MOST: Final = 5000  # frames that are looked at
+_STILL: Final = float(np.radians(0.1))  # a bone that turns by less may just not be keyed: it is not held there
 
 
 class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
-    """The selected bones turn and twist no further than in the action; limits of their own go before that"""
+    """The selected bones turn and twist no further than in the action; those that stand still in it are left out"""
 
     bl_idname = "poise.learn_limits"
     bl_label = "Learn Limits"
@@ -39,10 +41,26 @@ class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
         step = 1 + (last - first) // _MOST
         frames = np.arange(first, last + 1, step)
         turns = yield from bridge.reading_turns(object, rig, frames, [rig.skeleton.index(name) for name in free])
-        polygons = [learn_polygon(turns[:, place], self.margin) for place in range(len(free))]
-        for name, polygon in zip(free, polygons, strict=True):
-            bridge.write_learned(object.pose.bones[name], polygon)
-        return "INFO", f"Learnt the limits of {counted(len(free), 'bone')} from {counted(len(frames), 'frame')}"
+        render = context.scene.render
+        return _learn(object, free, turns, self.margin, (last + 1 - first) * render.fps_base / render.fps)
+
+
+def _learn(object: Any, names: list[str], turns: Array, margin: float, seconds: float) -> tuple[str, str]:
+    """Give bones limits by their own rotations (F, n, 4), but those that stand still; what to report.
+
+    Raises CoreError if none turns.
+    """
+    moved = rotation.angle_between(turns, turns[:1]).max(axis=0) > _STILL
+    if not moved.any():
+        raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
+    polygons = {names[place]: learn_polygon(turns[:, place], margin) for place in np.flatnonzero(moved)}
+    for name, polygon in polygons.items():
+        bridge.write_learned(object.pose.bones[name], polygon)
+    said = f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
+    said += ", less than a second" if seconds < 1.0 else ""
+    still = [name for name in names if name not in polygons]
+    said += f"; {bridge.said_of(still, 'left out, standing still in it')}" if still else ""
+    return "WARNING" if still or seconds < 1.0 else "INFO", said
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):

@@ -28,7 +28,7 @@ class POISE_OT_mirror_pose(BodyTool, bpy.types.Operator):
     )
 
     def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
-        return mirror_pose(body.skeleton, body.roles, body.pose, self.model)
+        return mirror_pose(body.skeleton, body.roles, bridge.loosened(object, body).pose, self.model)
 
 
 CLASSES = (POISE_OT_mirror_pose,)

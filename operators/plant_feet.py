@@ -7,14 +7,14 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .. import bridge
-from ..core import Goal, Humanoid, Solution, forward, solve
+from ..core import Goal, Pose, forward
 from ..core.humanoid import SIDES
 from ..core.humanoid.corrections import require
 from ..core.humanoid.ground import plant_feet
-from .body import SIDE_ITEMS, BodyTool, OnSurface, chosen_sides, surface_planes
+from .body import SIDE_ITEMS, OnSurface, SolvedTool, chosen_sides, surface_planes
 
 
-class POISE_OT_plant_feet(OnSurface, BodyTool, bpy.types.Operator):
+class POISE_OT_plant_feet(OnSurface, SolvedTool, bpy.types.Operator):
     """Put the feet on the ground, flat or rolled over heel, ball and toes; the legs bend, the hips help"""
 
     bl_idname = "poise.plant_feet"
@@ -33,7 +33,7 @@ class POISE_OT_plant_feet(OnSurface, BodyTool, bpy.types.Operator):
         name="Hips Help", description="The hips come along where the legs are too short", default=True
     )
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Solution:
+    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
         skeleton, roles = body.skeleton, body.roles
         heads, turns = forward(skeleton, body.pose)
         sides = chosen_sides(self.side, body, "foot")
@@ -43,7 +43,7 @@ class POISE_OT_plant_feet(OnSurface, BodyTool, bpy.types.Operator):
         still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
         still += [] if self.use_hips else ["hips"]
         goals += [Goal(bone, heads[bone], turns[bone]) for bone in require(skeleton, roles, *still)]
-        return solve(skeleton, pose, goals, Humanoid(roles))
+        return pose, goals
 
 
 CLASSES = (POISE_OT_plant_feet,)

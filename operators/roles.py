@@ -10,10 +10,11 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
 from ..commands.files import check_place, write_whole
-from ..commands.info import find_parts
+from ..commands.info import find_controls, find_parts
 from ..commands.roles import mapping_of, read_mapping
 from ..core import CoreError
 from ..core.humanoid.corrections import LISTS, NO_PART, ROLES, swapped
+from .goto_pin import select
 from .survey import look
 from .tool import Tool, counted, selected_bones
 
@@ -31,11 +32,11 @@ class _RolesTool(Tool):
 
 
 class POISE_OT_show_part(bpy.types.Operator):
-    """Look at this part of the body"""
+    """Look at this part of the body: its bones are selected, or what is keyed for them where they are hidden"""
 
     bl_idname = "poise.show_part"
     bl_label = "Show Part"
-    bl_options = {"INTERNAL"}
+    bl_options = {"INTERNAL", "UNDO"}
 
     role: StringProperty(name="Part", description="The part of the body")
 
@@ -43,13 +44,36 @@ class POISE_OT_show_part(bpy.types.Operator):
     def description(cls, context: Any, properties: Any) -> str:
         found = context.window_manager.poise_survey.findings
         bones = next((row.text for row in found if row.kind == "ROLE" and row.name == properties.role), "")
-        return f"{properties.role}: {bones or 'no bone'}"
+        return f"{properties.role}: {bones or 'no bone'}. A click selects it in Pose Mode"
 
     def execute(self, context: Any) -> set[str]:
         context.window_manager.poise_survey.part = self.role
+        object = context.active_object
+        if object is not None and object.mode == "POSE":
+            bones = shown_bones(context, object, self.role)
+            for bone in context.selected_pose_bones or () if bones else ():
+                select(bone, False)
+            for bone in bones:
+                select(bone, True)
+                object.data.bones.active = bones[0].bone
         if context.area is not None:
             context.area.tag_redraw()  # what is saved nowhere, nobody else notices
         return {"FINISHED"}
+
+
+def shown_bones(context: Any, object: Any, role: str) -> list[Any]:
+    """The pose bones that play a part, as far as they are shown, else those that are keyed for it."""
+    shown = {bone.name for bone in context.visible_pose_bones or () if bone.id_data == object}
+    try:
+        parts = find_parts(object)
+        for known in ({**parts["roles"], **parts["limbs"]}, find_controls(object)):
+            found = known.get(role, ())
+            names = [name for name in ([found] if isinstance(found, str) else found) if name in shown]
+            if names:
+                return [object.pose.bones[name] for name in names]
+    except CoreError:  # in what was said about parts: the panel says it
+        pass
+    return []
 
 
 class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
@@ -123,6 +147,7 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         operator: Any = self
         path = Path(operator.filepath)
+        path = path if path.suffix.lower() == _KIND else path.with_name(path.name + _KIND)
         mapping = mapping_of(find_parts(object))
         if not mapping["roles"]:
             raise CoreError("No part of a human body is found here; there is nothing to save.")

@@ -96,6 +96,7 @@ class Session:
         self._stands: tuple[Array, Array] | None = None  # of the present pose, once somebody looks
         self.seconds = 0.0
         self._settle = settle
+        self._at_limit: list[str] = []  # controls
         self._left_out: list[str] = []  # sentences about settings that do not count, since they cannot
         self._hold = self._find_holds(object)
         self.pins = {effector.bone: self._pins_of(effector) for effector in self.effectors}  # names of bones
@@ -341,6 +342,7 @@ class Session:
     def _lead_controls(self, object: Any, controlled: ControlledBody, passing: bool) -> None:
         led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing, looks=False)
         self.switched = {**led.switched, **self.switched}
+        self._at_limit = [self.rig.skeleton.names[bone] for bone in led.held]
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
@@ -377,7 +379,7 @@ class Session:
             return []
         explained = [*self.solution.explain(say_length=self._say_length), *self._left_out]
         if self.controlled is not None:
-            return explained
+            return [*explained, *bridge.at_limit(self._at_limit)]
         met = self.solution.met()
         driven = (
             self.rig.driven_above(effector.bone)

@@ -1,5 +1,6 @@
 """What Poise understands of an armature and what is in its way, in sentences for the panel."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
@@ -11,6 +12,7 @@ from bpy.app.handlers import persistent
 from .. import bridge
 from ..commands.info import UNSURE, body_sentence, find_parts
 from ..core import CoreError
+from ..core.humanoid import Roles
 from . import autokey
 from .tool import OfArmature, counted
 
@@ -96,13 +98,15 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
     yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
     if rig.driven:
         verb = "is" if len(rig.driven) == 1 else "are"
-        led = bridge.find_controlled(object, rig, bridge.read_roles(object, rig.skeleton)) is not None
-        if led:
+        roles = bridge.read_roles(object, rig.skeleton)
+        controlled = bridge.find_controlled(object, rig, roles)
+        if controlled is not None:
             yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."
         else:
             yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
     yield from _hindrances(context, object)
-    yield from _driven(rig)
+    if rig.driven:
+        yield from _driven(rig) if controlled is None else _led(rig, controlled, roles)
     said = {*bridge.read_corrections(object).values()}
     for role, bones in {**parts["roles"], **parts["limbs"]}.items():
         state = "SAID" if role in said else "FOUND" if parts["confidence"][role] >= SURE else "GUESSED"
@@ -119,11 +123,27 @@ def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
     if doubtful:
         yield "ASK", "", f"Unsure of {_listed(doubtful)}: look at them below."
     elif likely:
-        yield "BODY", "", f"Fairly sure of {likely} of its {counted(len(confidence), 'part')}, sure of the others."
+        parts_of_it = counted(len(confidence), "part")
+        yield "BODY", "", f"Fairly sure of {likely} of its {parts_of_it}, yellow below, and sure of the others."
     elif confidence:
         yield "BODY", "", "Sure of all its parts."
     if parts["humanoid"] and parts["missing"]:
         yield "ASK", "", f"Found no {_listed(parts['missing'])}."
+
+
+def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> Iterator[Finding]:
+    """Of a rig whose controls lead the body: parts that none leads, and how many bones are driven by what."""
+    names, led = rig.skeleton.names, {*controlled.bones.tolist()}
+    alone = [role for role in roles.bones if {*roles.chain(role)} - led]
+    if alone:
+        yield "DRIVEN", _listed(alone), "Without controls of their own are bones of"
+    kinds = Counter(reason.rpartition(" (")[2].rstrip(")") if reason.endswith(")") else reason.split(" ")[0]
+                    for reason in rig.driven.values())  # fmt: skip
+    yield (
+        "DRIVEN",
+        _listed([f"{kind} ({count})" for kind, count in kinds.most_common()]),
+        (f"{counted(len(rig.driven), 'bone')} of {len(names)} go as the rig has it, by"),
+    )
 
 
 def _driven(rig: bridge.Rig) -> Iterator[Finding]:
@@ -132,7 +152,8 @@ def _driven(rig: bridge.Rig) -> Iterator[Finding]:
     for bone, reason in rig.driven.items():
         reasons.setdefault(reason, []).append(bone)
     for reason, bones in islice(reasons.items(), _REASONS):
-        yield "DRIVEN", ", ".join(bones), f"{reason[0].upper()}{reason[1:]}"
+        named = "" if len(bones) == 1 and f'"{bones[0]}"' in reason else ", ".join(bones)
+        yield "DRIVEN", named, f"{reason[0].upper()}{reason[1:]}"
     if len(reasons) > _REASONS:
         yield "DRIVEN", "", f"And {counted(len(reasons) - _REASONS, 'more reason')}"
 

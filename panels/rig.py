@@ -21,6 +21,8 @@ _FIGURE: Final = (
     ("hips",),
     *((f"{part}.R", "", f"{part}.L") for part in ("thigh", "shin", "foot", "toe")),
 )
+_HANDS: Final = ("thumb", "index", "middle", "ring", "pinky")
+_FINGERS: Final = (*(f"{finger}.R" for finger in reversed(_HANDS)), "", *(f"{finger}.L" for finger in _HANDS))
 
 
 class POISE_PT_rig(Side, bpy.types.Panel):
@@ -77,7 +79,9 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         part = context.window_manager.poise_survey.part
         if any(role in rows for row in _FIGURE for role in row):
             figure = layout.column(align=True)
-            for roles in _FIGURE:
+            for roles in (*_FIGURE, *([_FINGERS] if any(role in rows for role in _FINGERS) else [])):
+                if roles is _FINGERS:
+                    figure.separator()
                 row = figure.row(align=True)
                 row.alignment = "CENTER"
                 for role in roles:

@@ -30,12 +30,12 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
     """The roles with what is said of some bones: bone -> role, or NO_PART.
 
     Bones named for "spine", "neck" or a finger are all of that part, in the skeleton's order. Raises CoreError for an
-    unknown role, for a second bone of a part that is one bone, and for parts that hang on what hangs on them in a body.
+    unknown role, for a second bone of a part that is one bone, and for parts that hang on what hangs on them in a body,
+    or on another limb.
     """
     if not parts:
         return roles
     said = _by_role(skeleton, parts)
-    _check_order(skeleton, said)
     bones: dict[str, Bones] = {}
     for role, found in roles.bones.items():
         if isinstance(found, int):
@@ -45,7 +45,9 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
             bones[role] = tuple(bone for bone in found if bone not in parts)
     bones |= said
     bones = {role: found for role, found in bones.items() if found != () or role in ("spine", "neck")}
+    _check_order(skeleton, said, said)  # among themselves first
     _check_limbs(skeleton, said, bones)
+    _check_order(skeleton, said, bones)
     humanoid = roles.humanoid or _is_body(bones)
     body = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
     limbs = {name: chain for name, chain in roles.limbs.items() if not body.intersection(chain)}
@@ -83,17 +85,47 @@ def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
     return said
 
 
-def _check_order(skeleton: Skeleton, said: Mapping[str, Bones]) -> None:
-    """Raises CoreError where of two parts that were said the upper hangs on the lower."""
+def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
+    """Raises CoreError where a part that was said hangs on what hangs on it in a body, or on another limb.
+
+    Or where such a part hangs on it.
+    """
     chains = [("hips", *(f"{part}.{side}" for part in parts)) for parts in (ARM, LEG) for side in SIDES]
-    for chain in (*chains, ("hips", "head")):
-        known = [(role, found) for role in chain if isinstance(found := said.get(role), int)]
+    chains += [("hips", f"{part}.{side}", "head") for part in ("upper_arm", "thigh") for side in SIDES]
+    for chain in chains:
+        known = [(role, found) for role in chain if isinstance(found := bones.get(role), int)]
         for (role, upper), (other, lower) in combinations(known, 2):
             if lower in skeleton.ancestors(upper):
-                raise CoreError(
-                    f'"{skeleton.names[upper]}" cannot be "{role}": it hangs on "{skeleton.names[lower]}", which is '
-                    f'said to be "{other}".'
-                )
+                _refuse_pair(skeleton, said, (role, upper), (other, lower))
+    limbs = [f"{part}.{side}" for parts in (ARM, LEG) for part in parts for side in SIDES]
+    above = [(role, bone) for role in limbs if isinstance(bone := bones.get(role), int)]
+    for role, found in bones.items():
+        if role == swapped(role):
+            continue
+        for bone in (found,) if isinstance(found, int) else found:
+            ancestors = skeleton.ancestors(bone)[1:]
+            for other, carrier in above:
+                if carrier in ancestors and _limb_of(role) != _limb_of(other):
+                    _refuse_pair(skeleton, said, (role, bone), (other, carrier))
+
+
+def _limb_of(role: str) -> tuple[bool, str]:
+    """Whether a part with a side is a leg's, else an arm's, and the side."""
+    part, side = role.rsplit(".", 1)
+    return part in LEG, side
+
+
+def _refuse_pair(
+    skeleton: Skeleton, said: Mapping[str, Bones], hanging: tuple[str, int], carrying: tuple[str, int]
+) -> None:
+    """Raises CoreError if one of two parts, of which one hangs on the other and should not, was said."""
+    (role, bone), (other, carrier) = hanging, carrying
+    name, above = skeleton.names[bone], skeleton.names[carrier]
+    if role in said:
+        how = "said to be " if other in said else ""
+        raise CoreError(f'"{name}" cannot be "{role}": it hangs on "{above}", which is {how}"{other}".')
+    if other in said:
+        raise CoreError(f'"{above}" cannot be "{other}": "{name}", which is "{role}", hangs on it.')
 
 
 def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:

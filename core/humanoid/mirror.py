@@ -11,7 +11,7 @@ from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from ..solvers.figure import Figure
 from .anatomy import anatomy
-from .corrections import swapped
+from .corrections import require, swapped
 from .posture import heading_of, rest_turn
 from .roles import Roles
 from .stance import axis_vector, heading_frame
@@ -30,6 +30,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     T-pose about anatomical axes, locations as ways along these, scales of all bones but those that carry the hips as
     sizes along them. Bones without a counterpart stay as they are. Raises CoreError without a body.
     """
+    require(skeleton, roles, "hips")
     figure = Figure(skeleton, roles)
     known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
     heads, turns = forward(skeleton, pose)

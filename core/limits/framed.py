@@ -17,12 +17,14 @@ class Framed:
 
     before, after (k, 4), constant. With A a bone's frame in the axes in which the limits are stated and own = R0 where
     they are to read zero, before = A R0^-1 and after = A^-1 measure the rotation away from R0 along these axes.
+    bones (k,) have the limits, where they are others than the group's.
     """
 
-    def __init__(self, group: LimitGroup, before: ArrayLike, after: ArrayLike) -> None:
+    def __init__(self, group: LimitGroup, before: ArrayLike, after: ArrayLike, bones: ArrayLike | None = None) -> None:
         self.group = group
+        self.bones: NDArray[np.int64] = group.bones if bones is None else np.asarray(bones, int)
         frames = np.asarray(before, float), np.asarray(after, float)
-        shape = (len(group.bones), 4)
+        shape = (len(self.bones), 4)
         if any(frame.shape != shape for frame in frames):
             raise CoreError(f"Limits of {shape[0]} bones need frames of the shape {shape}, before and after.")
         if not all(np.isfinite(frame).all() and np.any(frame != 0.0, axis=-1).all() for frame in frames):
@@ -33,10 +35,6 @@ class Framed:
 
     def __len__(self) -> int:
         return len(self.group.bones)
-
-    @property
-    def bones(self) -> NDArray[np.int64]:
-        return self.group.bones
 
     @property
     def folds(self) -> int:
@@ -78,14 +76,14 @@ class Framed:
         return self.group.describe(index, coordinate)
 
     def take(self, kept: NDArray[np.int64]) -> Self:
-        return type(self)(self.group.take(kept), self._before[kept], self._after[kept])
+        return type(self)(self.group.take(kept), self._before[kept], self._after[kept], self.bones[kept])
 
     def widened(self, matrices: Array) -> Self:
         """The same limits, wide enough for all of the rotations (..., k, 3, 3); only of ranges of angles."""
         if not isinstance(self.group, EulerBox | OrderFreeBox):
             raise CoreError("Only ranges of angles can be widened.")
-        return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after)
+        return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after, self.bones)
 
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         group = self.group.at_frames(frames)
-        return self if group is self.group else type(self)(group, self._before, self._after)
+        return self if group is self.group else type(self)(group, self._before, self._after, self.bones)

@@ -10,6 +10,7 @@ from .. import rotation
 from ..errors import CoreError
 from ..humanoid.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, carrier_of
 from ..humanoid.body import SIDES
+from ..humanoid.corrections import require
 from ..humanoid.roles import Roles, find_roles
 from ..humanoid.sides import mirrored
 from ..pose import Pose, forward, shifted
@@ -43,15 +44,15 @@ class LimbBones:
 class Figure:
     """The parts of a humanoid skeleton. Nodes are its bones that a solve may turn, parents first.
 
-    Raises CoreError where there is no humanoid body.
+    Raises CoreError where there is no humanoid body, or no hips.
     """
 
     def __init__(self, skeleton: Skeleton, roles: Roles | None = None) -> None:
         self.skeleton = skeleton
         self.roles = find_roles(skeleton) if roles is None else roles
-        if not self.roles.humanoid or "hips" not in self.roles.bones:
+        if not self.roles.humanoid:
             raise CoreError("No humanoid body is found in this skeleton; pins work on any.")
-        self.hips = self.roles.bone("hips")
+        self.hips = require(skeleton, self.roles, "hips")[0]
         carrier = carrier_of(skeleton, self.roles)
         self.root = self.hips if carrier is None else carrier
         self.spine = self._hanging(self.roles.chain("spine"))

@@ -26,6 +26,7 @@ from . import numbers
 from .batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from .figure import Figure, LimbBones, Nodes, Stance
 from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
+from .limit_rows import locked_angles
 from .pins import PinAndDrag
 from .reasons import reasons
 from .spine import Column, direct_column, orient_column, straight_column
@@ -556,6 +557,9 @@ class _Body:
     # -- the answer -------------------------------------------------------------------------------------------------
 
     def solve(self, rests: float = _RESTS) -> Solution:
+        stays = self._stays()
+        if stays.all():
+            return self._solution(self.start, *self._errors(self.start), np.zeros(len(stays), int))
         trunk = self._trunk(self._pulled(rests))
         self.stance.heads, self.stance.turns = trunk.heads, trunk.turns
         for limb in self.figure.limbs.values():
@@ -563,8 +567,11 @@ class _Body:
             self._stand(limb)
         pose = self.stance.to_pose()
         limits = (*(self.skeleton.limits if self.method.limits else ()), *self.figure.anatomy.limits)
-        inside, _ = clamp_rotations(limits, pose.rotations)
-        pose = replace(pose, rotations=inside)
+        locked = locked_angles(self.skeleton, self.start.rotations, self.figure.nodes.tolist())
+        inside, _ = clamp_rotations((*limits, *locked), pose.rotations)
+        still = stays[:, None] | ~self.skeleton.movable
+        pose = replace(pose, rotations=np.where(still[..., None], self.start.rotations, inside))
+        pose = replace(pose, translations=np.where(stays[:, None, None], self.start.translations, pose.translations))
         used = np.ones(len(inside), int)
         errors = self._errors(pose)
         missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))
@@ -640,6 +647,10 @@ class _Body:
     def _met(self, far: Array, off: Array, share: float = 1.0) -> NDArray[np.bool_]:
         """(B,) frames whose goals are met within a share of the tolerances."""
         return np.all((far <= share * self.tolerance) & (off <= share * self.method.rotation_tolerance), axis=-1)
+
+    def _stays(self) -> NDArray[np.bool_]:
+        """(B,) frames whose goals are met as they are: nothing is to move there, not even by rounding."""
+        return self._met(*self._errors(self.start), share=_NEARLY_MET) & (not self.method.swivel)
 
     def _solution(self, pose: Pose, far: Array, off: Array, used: NDArray[np.int64]) -> Solution:
         return Solution(

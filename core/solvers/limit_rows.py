@@ -4,7 +4,7 @@ A coordinate at its bound takes its direction out of the prior of its joint: the
 limit is an observation with the standard deviation `softness`: it gives way where a goal needs it, and only then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,10 +13,27 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..limits import LimitGroup
+from ..limits import EulerBox, LimitGroup
 from ..rotation import Array, to_matrix
+from ..skeleton import Skeleton
 from . import numbers
 from .tree import Batch, Kinematics
+
+
+def locked_angles(skeleton: Skeleton, rotations: Array, bones: Iterable[int]) -> tuple[LimitGroup, ...]:
+    """Euler angles that are locked as limits at what they are in rotations (B, J, 4): none, or one group.
+
+    Of those of the `bones` that have some.
+    """
+    locked = np.array([bone for bone in bones if skeleton.rotation_locks[bone].any()], int)
+    if not len(locked):
+        return ()
+    modes = [skeleton.rotation_modes[int(bone)] for bone in locked]
+    orders = [mode if mode in rotation.EULER_ORDERS else "XYZ" for mode in modes]
+    own = [rotations[:, bone] for bone in locked]
+    angles = np.stack([rotation.to_euler(q, order) for q, order in zip(own, orders, strict=True)], axis=1)
+    held = skeleton.rotation_locks[locked]
+    return (EulerBox(locked, orders, np.where(held, angles, -np.inf), np.where(held, angles, np.inf)),)
 
 
 class LimitRows:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..goals import LARGEST, AnyGoal, Goal, LookAt, Vector
-from ..limits import EulerBox, LimitGroup, clamp_rotations
+from ..limits import clamp_rotations
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton, frozen, is_whole
@@ -47,7 +47,7 @@ from .frame import FrameSolver
 from .frames import FramesSolver
 from .goal_rows import Errors, GoalRows
 from .levels import Levels
-from .limit_rows import LimitRows, LinearLimits
+from .limit_rows import LimitRows, LinearLimits, locked_angles
 from .newton import shortened
 from .reasons import reasons
 from .restarts import Restarts
@@ -261,15 +261,8 @@ class Problem:
     def _prepare_limits(self) -> None:
         tree, skeleton, method = self.tree, self.skeleton, self.method
         joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
-        groups: list[LimitGroup] = []
-        locked = np.array([bone for bone in joints if skeleton.rotation_locks[bone].any()], int)
-        if len(locked):  # locked angles stay what they are, limits or not
-            modes = [skeleton.rotation_modes[int(bone)] for bone in locked]
-            orders = [mode if mode in rotation.EULER_ORDERS else "XYZ" for mode in modes]
-            own = [self.start.rotations[:, bone] for bone in locked]
-            angles = np.stack([rotation.to_euler(q, order) for q, order in zip(own, orders, strict=True)], axis=1)
-            held = skeleton.rotation_locks[locked]
-            groups.append(EulerBox(locked, orders, np.where(held, angles, -np.inf), np.where(held, angles, np.inf)))
+        # locked angles stay what they are, limits or not
+        groups = [*locked_angles(skeleton, self.start.rotations, joints)]
         if method.limits:
             for group in skeleton.limits:
                 kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
@@ -280,7 +273,8 @@ class Problem:
             given = self.start.rotations
             one = self.same_pose and all(group.lower.ndim == 2 for group in groups)
             inside, brought_in = clamp_rotations(tuple(groups), given[:1] if one else given)
-            self.brought_in = np.broadcast_to(brought_in, given.shape[:-1])
+            far = rotation.angle_between(inside, given[: len(inside)]) > method.rotation_tolerance  # not just rounding
+            self.brought_in = np.broadcast_to(brought_in & far, given.shape[:-1])
             self.start = replace(self.start, rotations=np.broadcast_to(inside, given.shape))
         softness = float(numbers.LIMIT_SOFTNESS) if method.limits == "soft" else 0.0
         self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
@@ -528,7 +522,7 @@ class Problem:
             return found, left
         self._put_at(found, x, left)
         found = self._rested(found, left)
-        stays = np.max(np.abs(found.x[left] - x[left]), axis=1) < numbers.STAYS
+        stays = np.max(np.abs(found.x[left] - x[left]), axis=1, initial=0.0) < numbers.STAYS
         return found, left[stays & ~self.met(found[left])]
 
     def _ended(self, found: Found) -> Found:
@@ -630,6 +624,8 @@ class Problem:
 
     def _rested(self, found: Found, frames: NDArray[np.int64] | None = None) -> Found:
         """The same with frames (by default all) at rest: goals that are met stay so, others are as near as can be."""
+        if not self.tree.degrees:
+            return found
         nearly = numbers.NEARLY_PULLED if self.method.root == "pull" else numbers.NEARLY
         met = self.met(found)
         chosen = np.ones(len(met), bool) if frames is None else np.isin(np.arange(len(met)), frames)

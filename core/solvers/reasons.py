@@ -58,7 +58,10 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
         return [sentence for _, sentence in stretched] or _without_leverage(problem, index, frame)
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
-    straight = [sentence for other, sentence in stretched if other is None or _bears(problem, other, holds)]
+    bearing = [(other, sentence) for other, sentence in stretched if other is None or _bears(problem, other, holds)]
+    straight = [sentence for _, sentence in bearing]
+    known = [_rival(problem, index, other) for other, _ in bearing if other is not None]
+    sentences = [sentence for sentence in sentences if sentence not in known]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
     if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < numbers.LIGHT:
         return ["it weighs too little beside the joints' reference"]
@@ -109,6 +112,7 @@ def _holds(
     others = [
         other for other, goal in enumerate(rows.goals)
         if other != index and goal.priority <= first and (owner_of_row == other).any()
+        and not _is_apart(problem, index, other)
     ]  # fmt: skip
     columns: list[Array] = [jacobian[owner_of_row == other].T for other in others]
     places = np.flatnonzero(near)
@@ -164,6 +168,21 @@ def _bears(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
     return any(name in hold.sentence for hold in holds)
 
 
+def _is_apart(problem: "Problem", index: int, other: int) -> bool:
+    """Whether a bone that is held first, as a whole, lies between two goals, so that one does nothing to the other."""
+    skeleton, goal = problem.skeleton, problem.goals[index]
+    chain, theirs = (skeleton.ancestors(skeleton.index(problem.goals[one].bone)) for one in (index, other))
+    held = {
+        skeleton.index(rival.bone) for rival in problem.goals
+        if isinstance(rival, Goal) and rival.priority < goal.priority and rival.relative_to is None
+        and rival.position is not None and rival.position_axes is None
+        and rival.rotation is not None and rival.rotation_axes is None
+    }  # fmt: skip
+    shared = next((bone for bone in chain if bone in theirs), None)
+    path = {*chain} if shared is None else {*chain[: chain.index(shared)], *theirs[: theirs.index(shared)], shared}
+    return bool(path & held - {chain[0], theirs[0]})
+
+
 def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -> list[tuple[int | None, str]]:
     """Other goals, or an end that cannot move (None), to which the chain from this goal is straight but too short.
 
@@ -198,10 +217,12 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
         there = skeleton.index(rival.bone)
         theirs = skeleton.ancestors(there)
         shared = next((bone for bone in chain if bone in theirs), None)
-        if shared is None or shared in (here, there):
+        if shared is None or shared == here or (shared == there and rival.rotation is None):
             continue
         path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
         end = problem.place_of(rival.bone, rival.point, heads, turns)
+        if shared == there:  # held as a whole, as hips are by their rotation: from the joint that hangs there
+            end = heads[path[-1]]
         if _is_too_short([tip, *heads[path], end], target, bent):
             verb = "pinned" if rival.priority < goal.priority else "held"
             found.append((other, f"{how} {skeleton.names[there]}, which is {verb}"))

@@ -335,6 +335,26 @@ def test_where_no_bone_is_free_the_tool_says_why_and_nothing_changes() -> None:
     assert contents() == before
 
 
+@pytest.mark.parametrize("tool", ["take_posture", "mirror_pose", "plant_feet", "lay_hands"])
+def test_a_body_without_hips_is_told_so_by_all_tools(mixamo: Any, tool: str) -> None:
+    """Some said that no body is found, and spoke of pins."""
+    select(mixamo, ["mixamorig:Hips"])
+    bpy.ops.poise.set_role(role="none")
+    with pytest.raises(RuntimeError, match=r"No hips is found; say which bone it is\."):
+        getattr(bpy.ops.poise, tool)()
+
+
+def test_feet_that_do_not_get_down_are_stretched_from_the_hips(mixamo: Any, monkeypatch: Any) -> None:
+    """Each foot was said to pull the other one back."""
+    for bone in mixamo.pose.bones:
+        bone.matrix_basis.identity()
+    context.view_layer.update()
+    level, said = said_by("plant_feet", monkeypatch, height=-0.3, use_hips=False)
+    assert level == "WARNING"
+    assert said.count(": fully stretched from mixamorig:Hips, which is pinned") == 2
+    assert "the other way" not in said
+
+
 def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
     elbow = mixamo.pose.bones["mixamorig:LeftForeArm"]
     elbow.lock_rotation, elbow.lock_rotation_w, elbow.lock_rotations_4d = (True,) * 3, True, True
@@ -342,6 +362,32 @@ def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
     level, said = said_by("take_posture", monkeypatch, posture="T")
     assert (level, said.partition("; ")[2]) == ("WARNING", "mixamorig:LeftForeArm is locked")
     assert tuple(elbow.rotation_quaternion) == stood
+
+
+def test_where_all_is_locked_hands_stay_and_the_tool_says_so(mixamo: Any, monkeypatch: Any) -> None:
+    for bone in mixamo.pose.bones:
+        bone.lock_rotation, bone.lock_rotation_w, bone.lock_rotations_4d = (True,) * 3, True, True
+        bone.lock_location = (True,) * 3
+    before = contents()
+    level, said = said_by("lay_hands", monkeypatch)
+    assert level == "WARNING"
+    assert "no bone that carries it may be changed" in said
+    assert "0 bones changed" in said
+    assert contents() == before
+
+
+def test_knees_that_are_locked_to_their_hinge_bend_in_it(mixamo: Any, monkeypatch: Any) -> None:
+    """Feet on Ground solves with the locks: the feet were 0.1 m off once they were kept."""
+    for bone in mixamo.pose.bones:
+        bone.matrix_basis.identity()
+    for side in ("Left", "Right"):
+        shin = mixamo.pose.bones[f"mixamorig:{side}Leg"]
+        shin.rotation_mode, shin.lock_rotation = "XYZ", (False, True, True)
+    context.view_layer.update()
+    stood = at(mixamo, "LeftFoot")[2]
+    level, said = said_by("plant_feet", monkeypatch, surface="GROUND", height=0.2)
+    assert (level, said.partition("; ")[2]) == ("INFO", "")
+    assert at(mixamo, "LeftFoot")[2] - stood == pytest.approx(0.2, abs=0.02)
 
 
 @pytest.mark.parametrize(

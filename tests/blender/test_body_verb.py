@@ -71,6 +71,35 @@ def test_every_frame_is_posed_from_what_is_there_and_keyed_in_a_new_action(walke
             np.testing.assert_allclose(after[f"mixamorig:{other}"], places[f"mixamorig:{one}"] * (-1, 1, 1), atol=2e-3)
 
 
+@pytest.mark.parametrize("tool", ["hands", "feet"])
+def test_frames_are_solved_together_and_come_out_as_one_by_one(walker: Any, tool: str, monkeypatch: Any) -> None:
+    """The body was read, and solved, anew in each frame."""
+    select(walker, [])
+    alone = {}
+    for frame in range(10, 13):
+        context.scene.frame_set(frame)
+        getattr(bpy.ops.poise, NAMES[tool][0])(height=0.2)
+        alone[frame] = {bone.name: world(walker, bone.name) for bone in walker.pose.bones}
+        bpy.ops.pose.select_all(action="SELECT")
+        bpy.ops.pose.transforms_clear()
+    context.scene.frame_set(1)
+    counted = {"read_body": 0, "solve": 0}
+    for name, owner in (("read_body", commands.body.bridge), ("solve", commands.body)):
+        was = getattr(owner, name)
+
+        def noted(*given: Any, name: str = name, was: Any = was) -> Any:
+            counted[name] += 1
+            return was(*given)
+
+        monkeypatch.setattr(owner, name, noted)
+    assert run("--tool", tool, "--set", "height=0.2", "--frames", 10, 12) == 0
+    assert counted == {"read_body": 1, "solve": 1}
+    for frame, places in alone.items():
+        after = _places(walker, frame)
+        for name, place in places.items():
+            np.testing.assert_allclose(after[name], place, atol=1e-4, err_msg=f"{name} at frame {frame}")
+
+
 def test_a_head_follows_an_object_that_moves(walker: Any) -> None:
     cup = make_empty("Cup", (0.0, -2.0, 1.6))
     for frame, x in ((10, -0.5), (12, 0.5)):

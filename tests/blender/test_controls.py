@@ -15,6 +15,7 @@ from operators.pins import set_pins
 from operators.session import Session
 from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
 from tests.blender.rigs import SHARED, load
+from tests.blender.test_body_tools import said_by
 
 context: Any = bpy.context
 SCRIPTED = SHARED / "rigs" / "scripted"
@@ -350,3 +351,93 @@ def test_the_centre_goes_down_on_pinned_feet(miku: Any) -> None:
     assert report.moved[0] == "センター"
     np.testing.assert_allclose(world(miku, "センター"), (0.0, 0.0, 0.5), atol=1e-3)
     np.testing.assert_allclose([world(miku, foot) for foot in ("左足首", "右足首")], stood, atol=1e-3)
+
+
+def limit(bone: Any, kind: str, most: float) -> None:
+    if kind == "constraint":
+        held = bone.constraints.new("LIMIT_ROTATION")
+        held.owner_space = "LOCAL"
+    for axis in "xyz":
+        if kind == "constraint":
+            setattr(held, f"use_limit_{axis}", True)
+            setattr(held, f"min_{axis}", -most)
+            setattr(held, f"max_{axis}", most)
+        else:
+            setattr(bone, f"use_ik_limit_{axis}", True)
+            setattr(bone, f"ik_min_{axis}", -most)
+            setattr(bone, f"ik_max_{axis}", most)
+    context.view_layer.update()
+
+
+@pytest.mark.parametrize("kind", ["constraint", "inverse kinematics"])
+def test_a_control_goes_to_its_limit_and_the_rest_of_the_body_as_it_should(
+    human: Any, kind: str, monkeypatch: Any
+) -> None:
+    """A Limit Rotation made the tool refuse, naming a finger; limits of inverse kinematics were not known."""
+    arm = human.pose.bones["upper_arm_fk.L"]
+    limit(arm, kind, 0.3)
+    level, said = said_by("take_posture", monkeypatch, posture="T")
+    assert (level, said.partition("; ")[2].rpartition("; ")[2]) == ("WARNING", "upper_arm_fk.L is at the limit")
+    assert np.abs(arm.matrix_basis.to_euler(arm.rotation_mode.replace("QUATERNION", "XYZ"))).max() < 0.3 + 1e-4
+    assert rotation.angle_between(arm.matrix_basis.to_quaternion(), rotation.IDENTITY) > 0.2
+    np.testing.assert_allclose(way(human, "upper_arm.R", "hand.R"), (-1, 0, 0), atol=1e-3)
+    assert way(human, "upper_arm.L", "forearm.L") @ way(human, "forearm.L", "hand.L") > 0.99  # a straight arm
+
+
+@pytest.mark.parametrize("method", ["PINS", "HUMANOID"])
+def test_a_drag_knows_how_far_controls_go(human: Any, method: str) -> None:
+    """The solver knows it, so that the rest of the body makes up for what the arm cannot do."""
+    arm, wanted = human.pose.bones["upper_arm_fk.L"], np.add(at(human, "hand.L"), (0.2, -0.2, 0.5))
+    human.poise_method = method
+    bpy.ops.poise.take_posture(posture="REST")
+    limit(arm, "inverse kinematics", 0.1)
+    bpy.ops.poise.drag(bone="DEF-hand.L", shift=tuple(wanted - at(human, "hand.L")))
+    assert rotation.angle_between(arm.matrix_basis.to_quaternion(), rotation.IDENTITY) < 0.2
+    np.testing.assert_allclose(at(human, "hand.L"), wanted, atol=1e-3)
+
+
+def test_a_part_that_does_not_follow_is_named_with_what_is_in_the_way(human: Any) -> None:
+    held = human.pose.bones["hand_fk.L"].constraints.new("LIMIT_ROTATION")
+    held.owner_space, held.use_limit_x, held.min_x, held.max_x = "WORLD", True, 1.0, 1.0
+    held.influence = 0.5
+    context.view_layer.update()
+    before = contents()["objects"]["rig"]
+    with pytest.raises(RuntimeError, match=r'"DEF-hand\.L" does not follow its control'):
+        bpy.ops.poise.take_posture(posture="T")
+    assert contents()["objects"]["rig"] == before
+
+
+def test_hands_that_hang_on_nothing_change_places_where_a_pose_is_flipped() -> None:
+    """They were glued to the forearms, and where they had stood was lost."""
+    (rig,) = load(SCRIPTED / "odd_disconnected_roots.blend")
+    select(rig, [])
+    rng = np.random.default_rng(3)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        bone.rotation_quaternion = rotation.exp(0.2 * rng.normal(size=3)).tolist()
+    rig.pose.bones["hips"].rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    rig.pose.bones["hand.L"].location = (0.1, 0.2, 0.1)
+    context.view_layer.update()
+    before = {bone.name: world(rig, bone.name) for bone in rig.pose.bones}
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+    middle = 0.5 * (before["foot.L"] + before["foot.R"])[0]
+    np.testing.assert_allclose(world(rig, "hand.R")[0] - middle, middle - before["hand.L"][0], atol=1e-3)
+    np.testing.assert_allclose(world(rig, "hand.R")[1:], before["hand.L"][1:], atol=0.03)
+    bpy.ops.poise.mirror_pose()
+    for bone, place in before.items():
+        np.testing.assert_allclose(world(rig, bone), place, atol=1e-3, err_msg=bone)
+
+
+def test_twist_bones_of_a_led_body_go_straight_in_a_t_pose() -> None:
+    """They are bones of the body like others; bent ones left the elbow bent by 14 degrees."""
+    (rig,) = load(SCRIPTED / "named_mmd_japanese.blend")
+    select(rig, [])
+    for bone in ("左腕捩", "左手捩"):
+        rig.pose.bones[bone].rotation_mode = "XYZ"
+        rig.pose.bones[bone].rotation_euler = (0.0, 0.0, 0.6)
+    context.view_layer.update()
+    assert bpy.ops.poise.take_posture(posture="T") == {"FINISHED"}
+    shoulder, elbow, wrist = (world(rig, bone) for bone in ("左腕", "左ひじ", "左手首"))
+    for here, there in ((shoulder, elbow), (elbow, wrist)):
+        line = there - here
+        np.testing.assert_allclose(line / np.linalg.norm(line), (1.0, 0.0, 0.0), atol=2e-3)

@@ -11,9 +11,9 @@ import pytest
 from commands.info import find_parts
 from commands.job import read
 from commands.solve import perform
-from panels.rig import POISE_PT_parts
+from panels.rig import POISE_PT_driven, POISE_PT_parts
 from tests.blender.builders import BODY, contents, make_armature, select, world
-from tests.blender.rigs import SHIPPED, load
+from tests.blender.rigs import SHARED, SHIPPED, load
 from tests.blender.test_panel import drawn_by
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -61,6 +61,39 @@ def test_of_a_part_that_is_one_bone_there_is_one() -> None:
     select(rig, ["spine", "chest"])
     bpy.ops.poise.set_role(role="spine")
     assert find_parts(rig)["roles"]["spine"] == ["spine", "chest"]
+
+
+@pytest.mark.parametrize(
+    ("bone", "role", "sentence"),
+    [
+        ("hand.L", "hand.R", '"hand.L" cannot be "hand.R": it hangs on "upper_arm.L", which is "upper_arm.L"'),
+        ("thigh.R", "thigh.L", '"thigh.R" cannot be "thigh.L": "shin.R", which is "shin.R", hangs on it'),
+        ("foot.L", "hand.L", '"foot.L" cannot be "hand.L": it hangs on "thigh.L", which is "thigh.L"'),
+        ("hips", "head", '"hips" cannot be "head": "upper_arm.L", which is "upper_arm.L", hangs on it'),
+        ("upper_arm.L", "hand.L", '"upper_arm.L" cannot be "hand.L": "forearm.L", which is "forearm.L", hangs on it'),
+    ],
+)
+def test_a_part_that_was_picked_by_mistake_is_refused(bone: str, role: str, sentence: str) -> None:
+    """It was believed, and the body torn apart: a left hand that plays the right one went two metres off."""
+    rig = make_armature()
+    select(rig, [bone])
+    before = contents()
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.poise.set_role(role=role)
+    assert contents() == before
+    assert not any(bone.poise_role for bone in rig.pose.bones)
+
+
+def test_a_limb_that_plays_no_part_may_be_given_to_the_other_side() -> None:
+    rig = make_armature()
+    arms = [f"{part}.{side}" for part in ("upper_arm", "forearm", "hand") for side in "LR"]
+    select(rig, arms)
+    bpy.ops.poise.set_role(role="none")
+    for arm in arms:
+        select(rig, [arm])
+        other = arm[:-1] + ("R" if arm[-1] == "L" else "L")
+        assert bpy.ops.poise.set_role(role=other) == {"FINISHED"}
+        assert find_parts(rig)["roles"][other] == arm
 
 
 def test_corrections_are_saved_and_follow_renamed_bones(tmp_path: Path) -> None:
@@ -114,6 +147,25 @@ def test_a_mapping_goes_to_a_file_and_to_another_armature(tmp_path: Path) -> Non
     select(other, [])
     assert bpy.ops.poise.import_roles(filepath=str(file)) == {"FINISHED"}
     assert find_parts(other)["roles"] == {role: bones for role, bones in said["roles"].items() if bones is not None}
+
+
+def test_a_mapping_fits_bones_of_another_name_space(tmp_path: Path) -> None:
+    """As of two downloads of one rig; "mixamorig:" was refused where "mixamorig1:" was."""
+    rig = body_with_two_hands()
+    select(rig, ["claw"])
+    bpy.ops.poise.set_role(role="hand.L")
+    assert bpy.ops.poise.export_roles(filepath=str(tmp_path / "mapping")) == {"FINISHED"}  # it is called .json then
+    said = find_parts(rig)["roles"]
+    for bone in rig.data.bones:
+        bone.name = f"me:{bone.name}"
+    bpy.ops.poise.clear_roles(role="")
+    assert bpy.ops.poise.import_roles(filepath=str(tmp_path / "mapping.json")) == {"FINISHED"}
+    found = find_parts(rig)["roles"]
+    assert found["hand.L"] == "me:claw"
+    assert found.keys() == said.keys()
+    rig.data.bones["me:hand.L"].name = "you:claw"  # now there are two
+    with pytest.raises(RuntimeError, match='has no bone "claw"'):
+        bpy.ops.poise.import_roles(filepath=str(tmp_path / "mapping.json"))
 
 
 @pytest.mark.parametrize(
@@ -171,3 +223,32 @@ def test_the_figure_shows_every_part_of_the_body() -> None:
     assert shown.index("head") < shown.index("hand.R") < shown.index("hand.L") < shown.index("toe.L")
     bpy.ops.poise.show_part(role="hand.L")
     assert "hand.L: mixamorig:LeftHand" in [text for kind, text in drawn_by(POISE_PT_parts) if kind == "label"]
+
+
+def test_a_click_in_the_figure_selects_the_bone() -> None:
+    """It showed but a name, of a bone that may be hidden."""
+    rig = make_armature()
+    select(rig, ["head"])
+    bpy.ops.poise.show_part(role="hand.L")
+    assert ([bone.name for bone in bpy.context.selected_pose_bones], bpy.context.active_pose_bone.name) == (
+        ["hand.L"],
+        "hand.L",
+    )
+    bpy.ops.poise.show_part(role="spine")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["spine", "chest"]
+    bpy.ops.poise.show_part(role="toe.L")  # it has none: what is selected stays
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["spine", "chest"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.poise.show_part(role="hips") == {"FINISHED"}
+
+
+def test_a_click_in_the_figure_selects_the_control_of_a_hidden_bone() -> None:
+    rig = next(rig for rig in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if rig.name == "rig")
+    select(rig, [])
+    bpy.ops.poise.show_part(role="hand.L")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["hand_fk.L"]
+    parts = [value for kind, value in drawn_by(POISE_PT_parts) if kind == "set"]
+    assert parts.index("role=thumb.R") < parts.index("role=thumb.L")
+    driven = [text for kind, text in drawn_by(POISE_PT_driven) if kind == "label"]
+    assert len(driven) < 15  # a line for each constraint before
+    assert "394 bones of" in " ".join(driven)

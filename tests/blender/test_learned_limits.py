@@ -14,6 +14,7 @@ from core.limits import excess
 from core.rotation import to_matrix
 from operators.hover import _pins
 from tests.blender.builders import contents, make_armature, make_walk, select, turn, world
+from tests.blender.test_body_tools import said_by
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -49,7 +50,7 @@ def test_every_frame_of_the_action_is_within_what_was_learnt(rig: Any, tmp_path:
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "learnt.blend"))
     rig = bpy.data.objects["rig"]
     (group,) = groups(rig)
-    assert len(group) == 8
+    assert len(group) == 6  # the forearms stand still in it
     motion, _ = read_motion(rig, read_rig(rig), np.arange(1, 21))
     values = group.coordinates(to_matrix(motion.pose.rotations[:, group.bones]))
     assert not np.any(excess(group, values))
@@ -134,7 +135,22 @@ def test_they_are_forgotten_and_what_cannot_be_is_said(rig: Any) -> None:
         with pytest.raises(RuntimeError, match=r'learned limits of "thigh.L" are damaged'):
             bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))
     rig.pose.bones["thigh.L"].poise_learned = ""
+    select(rig, ["head"])
+    with pytest.raises(RuntimeError, match="None of the selected bones turns in the action"):
+        bpy.ops.poise.learn_limits()
     rig.animation_data_clear()
     with pytest.raises(RuntimeError, match="has no action to learn from"):
         bpy.ops.poise.learn_limits()
     assert contents()["objects"]["rig"]["bones"] == before["objects"]["rig"]["bones"]
+
+
+def test_bones_that_stand_still_are_left_out_and_named(rig: Any, monkeypatch: Any) -> None:
+    """An action that does not key a hand says nothing about how far it goes; it was frozen."""
+    select(rig, ["thigh.L", "hand.L", "head"])
+    level, said = said_by("learn_limits", monkeypatch)
+    assert level == "WARNING"
+    assert said == (
+        "Learnt the limits of 1 bone from 20 frames, less than a second; "
+        "head and hand.L are left out, standing still in it"
+    )
+    assert [rig.pose.bones[name].poise_learned != "" for name in ("thigh.L", "hand.L", "head")] == [True, False, False]

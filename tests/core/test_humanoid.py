@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import CoreError, Distance, Goal, Humanoid, LookAt, Pose, Skeleton, forward, rotation, solve
+from core import CoreError, Distance, Goal, Humanoid, LookAt, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.humanoid.anatomy import anatomy
 from core.limits import EulerBox
 from tests.core.figures import FIGURE, random_pose, skeleton_of
@@ -367,3 +367,46 @@ def test_settings_that_leave_the_body_behind_are_said_to_be_why(figure: Skeleton
     held = solve(figure, rest, goals, Humanoid(resist={"hips": 1.0, "spine": 1.0}))
     assert held.reasons(2)[:2] == ["hips resist with 1", "spine resists with 1"]
     assert solve(figure, rest, goals, Humanoid()).explain() == []
+
+
+def test_locked_angles_stay_and_the_rest_of_the_body_makes_up_for_them(figure: Skeleton) -> None:
+    """A knee that bends but in its hinge, and a hand that may not be turned at all."""
+    rest, shins = Pose.rest(figure), [figure.index(f"shin.{side}") for side in "LR"]
+    locks, movable = np.zeros((len(figure), 3), bool), np.ones(len(figure), bool)
+    for shin in shins:
+        locks[shin] = np.arange(3) != np.argmax(np.abs(anatomy(figure).bends[shin]))
+    movable[figure.index("hand.L")] = False
+    locked = replace(figure, rotation_locks=locks, movable=movable)
+    goals = six_points(locked, rest, ("foot.L", "foot.R"))
+    goals.append(Goal("hips", place(locked, rest, "hips") - np.array([0.0, 0.0, 0.3])))
+    hand = Goal(
+        "hand.L", rotation=rotation.mul(rotation.exp([0.0, 0.0, 0.6]), forward(locked, rest)[1][figure.index("hand.L")])
+    )
+    solution = solve(locked, rest, [*goals, hand], Humanoid())
+    assert solution.converged
+    angles = rotation.to_euler(solution.pose.rotations, "XYZ")
+    assert np.abs(angles[locks]).max() < 1e-6
+    assert np.abs(angles[shins]).max() > 0.5
+    np.testing.assert_array_equal(solution.pose.rotations[~movable], rest.rotations[~movable])
+
+
+@pytest.mark.parametrize("method", [Humanoid(), PinAndDrag(), PinAndDrag(restarts=0, settle=False)])
+def test_a_body_that_is_locked_all_over_stays_and_says_so(figure: Skeleton, method: Humanoid | PinAndDrag) -> None:
+    locked = replace(figure, movable=np.zeros(len(figure), bool), translatable=np.zeros((len(figure), 3), bool))
+    rest = Pose.rest(locked)
+    goals = [*six_points(locked, rest, ("foot.L", "foot.R")), Goal("hand.L", place(locked, rest, "head"), priority=1)]
+    problem = method.prepare(locked, rest, goals)
+    for solution in (solve(locked, rest, goals, method), problem.solve(), problem.relax()):
+        np.testing.assert_array_equal(solution.pose.rotations, rest.rotations)
+        assert solution.reasons(2) == ["no bone that carries it may be changed"]
+
+
+def test_goals_that_are_met_already_move_nothing_at_all(figure: Skeleton) -> None:
+    """Rounding turned four bones by less than 0.01 degrees, and they were keyed."""
+    pose = random_pose(figure, np.random.default_rng(8), (3,), 0.05)
+    goals = six_points(figure, pose, ("foot.L", "foot.R"))
+    solution = solve(figure, pose, goals, Humanoid())
+    np.testing.assert_array_equal(solution.pose.rotations, pose.rotations)
+    np.testing.assert_array_equal(solution.pose.translations, pose.translations)
+    bent = solve(figure, pose, goals, Humanoid(swivel={"leg.L": 0.5}))
+    assert turned(bent.pose, pose)[:, figure.index("thigh.L")].min() > 1.0

@@ -176,6 +176,7 @@ def correct_part(hand: Any) -> Generator[float, None, dict[str, Any]]:
         yield 0.3
         if survey.part == "hand.L":
             break
+    seen["shown"] = [bone.name for bone in bpy.context.selected_pose_bones]
     yield from hand.click(*hand.pixel(tuple(rig.matrix_world @ rig.pose.bones[PICKED].center)))
     seen["selected"] = [bone.name for bone in bpy.context.selected_pose_bones]
     yield from hand.click(*panel["bpy.ops.poise.set_role(role='hips')"][0])  # where the same is for the hand now

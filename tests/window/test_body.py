@@ -70,6 +70,7 @@ def test_a_slider_of_the_popup_moves_the_fingers_of_that_hand(seen: dict[str, An
 @BESIDE_CI
 def test_a_part_of_the_figure_is_corrected_by_picking_a_bone_and_undone(person: Any) -> None:
     seen = person(correct_part, blend=RIG, limit=240)
+    assert seen["shown"] == ["mixamorig:LeftHand"]
     assert seen["selected"] == [PICKED]
     assert seen["said"] == "hand.L"
     assert (seen["states"]["hand.L"], seen["states"]["hand.R"]) == ("SAID", "FOUND")
