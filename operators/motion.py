@@ -16,6 +16,7 @@ from ..commands.timed_pins import (
     add_timed_pin,
     edited,
     give_back,
+    let_go,
     show_frame,
     source_of,
     store_pins,
@@ -71,7 +72,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
-            object.poise_timed_pins.clear()
+            let_go(object, range(len(object.poise_timed_pins)))
         labels = [contacts.points[touch.point].name for touch in contacts.touches()]
         with setting(object, "poise_live_pins", False):  # they are not changed by hand
             store_pins(object, skeleton.names, pins, labels)
@@ -110,13 +111,15 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         if self.end < self.start:
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
+        context.view_layer.update()
         with setting(object, "poise_live_pins", False):  # they are not changed by hand
             for bone in bones:
                 pin = add_timed_pin(object, bone, self.start, self.end)
-                pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
+                pin.held, pin.use_rotation = self.held, self.use_rotation
                 pin.ease_in = pin.ease_out = self.ease
                 pin.frame = min(max(present, self.start), self.end)
                 pin.position = object.pose.bones[bone].head
+                pin.rotation = object.pose.bones[bone].matrix.to_quaternion()
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 
@@ -140,13 +143,11 @@ class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         pins, place = object.poise_timed_pins, object.poise_active_timed_pin
-        count = len(pins) if self.all else 1
-        if self.all:
-            pins.clear()
-        else:
-            pins.remove(min(max(place, 0), len(pins) - 1))
+        chosen = range(len(pins)) if self.all else [min(max(place, 0), len(pins) - 1)]
+        muted = let_go(object, chosen)
         object.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
-        return "INFO", f"Let go of {counted(count, 'timed pin')}"
+        sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
+        return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
 
 
 class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
@@ -247,7 +248,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         name = object.poise_result.name
         object.poise_source = object.poise_result = None
         object.poise_result_pins = object.poise_still = ""
-        object.poise_timed_pins.clear()
+        let_go(object, range(len(object.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'
 
 
@@ -265,7 +266,7 @@ def _strips(context: Any) -> list[Strip]:
               number == object.poise_active_timed_pin, pin.mute)
         for number, pin in enumerate(object.poise_timed_pins)
     ] + [
-        Strip(phase.name, phase.start, phase.start, phase.end, phase.end, number == object.poise_active_phase, False)
+        Strip(phase.part, phase.start, phase.start, phase.end, phase.end, number == object.poise_active_phase, False)
         for number, phase in enumerate(object.poise_phases if has_generated(object) else ())
     ]  # fmt: skip
 
@@ -282,7 +283,7 @@ def _marks(context: Any) -> Marks | None:
     present, world = context.scene.frame_current, bridge.world_matrix(object)
     found: list[PinMark] = []
     for pin in object.poise_timed_pins:
-        bone = object.pose.bones.get(pin.name)
+        bone = object.pose.bones.get(pin.bone)
         if bone is None or not pin.start <= present <= pin.end:
             continue
         matrix = world @ np.array(bone.matrix, float)

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
+from ..properties.generate import label_of
 from .side import Side
 
 _TOOLS = (
@@ -19,7 +20,7 @@ class POISE_UL_tracks(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.label(text=item.name, icon="FCURVE")
+        row.label(text=label_of(item), icon="FCURVE")
         row.prop(item, "offset", text="")
 
 
@@ -31,7 +32,7 @@ class POISE_UL_phases(bpy.types.UIList):
     ) -> None:
         row = layout.split(factor=0.5, align=True)
         flies = item.kind == "FLIGHT"
-        row.label(text="Flight" if flies else item.name, icon="FORCE_WIND" if flies else "PINNED")
+        row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED")
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
         row.prop(item, "end", text="", emboss=False)

@@ -19,13 +19,13 @@ class POISE_UL_timed_pins(bpy.types.UIList):
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
-        there = item.name in context.active_object.pose.bones
+        there = item.bone in context.active_object.pose.bones
         row = layout.split(factor=0.38, align=True)
         label = row.row()
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
         label.label(
-            text=item.label if there else f"{item.name} (no such bone)", icon=_ICONS[item.held] if there else "ERROR"
+            text=item.label if there else f"{item.bone} (no such bone)", icon=_ICONS[item.held] if there else "ERROR"
         )
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
@@ -87,6 +87,8 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     shown = {"FRAME": "frame", "PLACE": "position", "OBJECT": "target"}.get(pin.held)
     if shown is not None:
         column.prop(pin, shown)
+    if pin.held == "PLACE" and pin.use_rotation:
+        column.prop(pin, "rotation")
 
 
 def draw_motion_tools(layout: Any) -> None:

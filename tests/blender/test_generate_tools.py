@@ -9,6 +9,7 @@ import pytest
 import bridge
 from core.generate import fit
 from panels.generate import POISE_PT_generate
+from properties.generate import label_of
 from tests.blender.builders import contents, make_armature, select, turn
 from tests.blender.rigs import SHIPPED, context, load
 from tests.blender.test_panel import drawn_by
@@ -84,7 +85,7 @@ def test_bones_get_samples_of_their_own_and_give_them_up_again(rig: Any) -> None
     select(rig, ["upper_arm.R"])
     both = [stand(rig, bone, 26) for bone in ("upper_arm.R", "upper_arm.L")]
     assert bpy.ops.poise.add_track(part="SELECTED") == {"FINISHED"}
-    assert [track.name for track in rig.poise_tracks] == ["all", "upper_arm.R"]
+    assert [label_of(track) for track in rig.poise_tracks] == ["all", "upper_arm.R"]
     curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
     bpy.ops.poise.regenerate()
     assert stand(rig, "upper_arm.R", 26)[0] == pytest.approx(1.0, abs=1e-3)  # it stays in the min pose
@@ -215,9 +216,9 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     context.view_layer.objects.active = rig
     context.scene.render.fps = 30
     assert bpy.ops.poise.generate(recipe="jump", start=1) == {"FINISHED"}
-    assert [track.name for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
+    assert [label_of(track) for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
     assert len(curve(rig, "poise_tracks[1].offset").keyframe_points) == 10
-    phases = [(phase.name, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
+    phases = [(phase.part, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
     assert phases[0] == ("foot.L", "SUPPORT", 1, 13, 13)
     assert phases[4][1:4] == ("FLIGHT", 13, 28)
     assert bpy.ops.poise.regenerate() == {"FINISHED"}

@@ -66,7 +66,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     object = bpy.data.objects[name]
     pin = next(pin for pin in object.poise_timed_pins if pin.start <= FRAME <= pin.end)
     object.poise_live_pins = True
-    bone, before, was = pin.name, object.pose.bones[pin.name].head.copy(), keys()
+    bone, before, was = pin.bone, object.pose.bones[pin.bone].head.copy(), keys()
     pin.position.z += LIFT  # as a number that is dragged in the panel
     yield 0.1
     seen["live"] = [(object.pose.bones[bone].head - before).length, keys() == was]
@@ -156,7 +156,8 @@ def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
         return None if data is None else data.action
 
     yield from hand.until(lambda: action() is not None, 40.0)
-    seen: dict[str, Any] = {"action": action().name, "tracks": [t.name for t in bpy.data.objects[name].poise_tracks]}
+    tracks = [", ".join(part.part for part in track.parts) or "all" for track in bpy.data.objects[name].poise_tracks]
+    seen: dict[str, Any] = {"action": action().name, "tracks": tracks}
     bpy.context.scene.frame_set(16)
     bpy.data.objects[name].poise_active_track = 1
     region = next(region for region in graph.regions if region.type == "WINDOW")
