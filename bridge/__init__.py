@@ -33,6 +33,7 @@ from .errors import BridgeError
 from .grab import Grab, pick
 from .keys import (
     changed_bones,
+    check_target,
     count_keys,
     goes_on,
     remove_keys,
@@ -67,6 +68,7 @@ __all__ = [
     "armature_to_world",
     "assign",
     "changed_bones",
+    "check_target",
     "check",
     "controls_by_role",
     "count_keys",

@@ -87,7 +87,7 @@ def write_keys(
     edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
     exists and for curves whose keys would not be what is seen.
     """
-    _check_target(object, action, new)
+    check_target(object, action, new)
     channels = _channels(object, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
     return _write_all(object, channels, action, new)
 
@@ -100,7 +100,7 @@ def write_motion(
     Keyed at every frame are the rotations of `bones` (indices), and what the motion has otherwise than the armature
     stands now. All else stays as it stands now. Raises BridgeError, with nothing changed, as `write_keys`.
     """
-    _check_target(object, action, new=True)
+    check_target(object, action, new=True)
     here, count = read_pose(object, rig), len(motion)
     rotations, translations = (np.broadcast_to(p, (count, *p.shape)) for p in (here.rotations, here.translations))
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
@@ -131,7 +131,7 @@ def write_visual(
     new action that all of the motion goes into curves come without modifiers, which the keys have in them. The rest as
     in `write_keys`.
     """
-    _check_target(object, action, new)
+    check_target(object, action, new)
     skeleton, chosen = rig.skeleton, list(bones)
     freed, locks = np.isin(np.arange(len(skeleton)), [*seen]), _location_locks(object)
     turning = ~skeleton.rotation_locks.all(axis=1)
@@ -174,7 +174,7 @@ def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]
 
     All that `write_keys` refuses is refused now, and nothing later.
     """
-    _check_target(object, None, new=False)
+    check_target(object, None, new=False)
     curves = _curves(object)
     keyed = {path for path, _ in curves}
     channels = [
@@ -195,7 +195,7 @@ def write_reduced(
 
     The rest as in `write_keys`.
     """
-    _check_target(object, action, new)
+    check_target(object, action, new)
     channels: list[_Channel] = []
     for one in bones:
         bone, name = rig.skeleton.names[one.bone], rotation_channel(one.mode)
@@ -212,7 +212,7 @@ def write_reduced(
     return _write_all(object, channels, action, new)
 
 
-def _check_target(object: ArmatureObject, action: str | None, new: bool) -> None:
+def check_target(object: ArmatureObject, action: str | None = None, new: bool = True) -> None:
     """Raises BridgeError if no keys can be written there."""
     check(object)
     if new and action is not None and action in bpy.data.actions:

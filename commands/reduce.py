@@ -13,7 +13,7 @@ from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKe
 from ..core.humanoid import SIDES
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
-from .edit import Bones, Edit, Progress
+from .edit import Bones, Edit, Progress, no_action
 from .feet import add_motion, check_motion, motion_of
 from .recipe import bones_of
 from .report import GoalReport
@@ -43,8 +43,10 @@ class Reduced(Edit):
         bones: Sequence[str] = (),
         tolerance: float = TOLERANCE,
     ) -> None:
-        super().__init__(context, object, frames)
         check_tolerance(tolerance)
+        if object.animation_data is None or object.animation_data.action is None:
+            raise CoreError(no_action(object))
+        super().__init__(context, object, frames)
         skeleton = self.rig.skeleton
         self.chosen = self._chosen(object, bones)
         self.tolerance = tolerance
@@ -54,8 +56,10 @@ class Reduced(Edit):
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
         self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
-        self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
         self._keys = bridge.count_keys(object, first, last)
+        if not any(self._keys.get(bone) for bone in self._carriers):
+            raise CoreError("These bones, and those that they hang on, have no keys; bake the motion first.")
+        self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
         self.stepped = sorted(bridge.stepped_bones(object, first, last).intersection(self._carriers))
         smooth = [bone for bone in carriers if skeleton.names[bone] not in self.stepped]
         if not smooth:

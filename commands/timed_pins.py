@@ -20,7 +20,7 @@ from ..core.editing.timed_pins import PinTrace, TimedPin, reach
 from ..core.rotation import Array
 from ..core.skeleton import Flags
 from ..properties.overrides import linked_count
-from .edit import Bones, Frames, nobody
+from .edit import Bones, Frames, no_action, nobody
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .led import set_switches
 from .renamed import follow_renames, note_bones
@@ -41,6 +41,15 @@ def source_of(object: Any) -> Any:
     return action
 
 
+def need_source(object: Any) -> Any:
+    """The same; raises CoreError where there is none, and where the NLA editor would not let keys be what is seen."""
+    source = source_of(object)
+    if source is None:
+        raise CoreError(no_action(object))
+    bridge.check_target(object)
+    return source
+
+
 class PinnedMotion(HeldMotion):
     """The original motion with the armature's timed pins: all of it, or as much as one `frame` depends on.
 
@@ -51,9 +60,7 @@ class PinnedMotion(HeldMotion):
 
     def __init__(self, context: Any, object: Any, frame: int | None = None, pinned: bool = True) -> None:
         follow_bones(object)
-        source = source_of(object)
-        if source is None:
-            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+        source = need_source(object)
         self.source: str = source.name
         with bridge.acting(object, source):
             lay_still(object, read_still(object, self.source))

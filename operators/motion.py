@@ -17,8 +17,8 @@ from ..commands.timed_pins import (
     edited,
     give_back,
     let_go,
+    need_source,
     show_frame,
-    source_of,
     store_pins,
 )
 from ..core import CoreError
@@ -39,8 +39,7 @@ class MotionTool(Tool):
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
-        if source_of(object) is None:
-            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+        need_source(object)
 
 
 class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
