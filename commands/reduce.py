@@ -128,7 +128,7 @@ class Reduced(Edit):
 
 
 class Baked(Edit):
-    """A key at every `step`th frame on some bones, all if none are named, whatever made the motion.
+    """A key at every `step`th frame and at the last one on some bones, all if none are named, whatever made the motion.
 
     `visual`: bones that something else decides get keys of what is seen, too, and curves with modifiers what these
     make; `mute`: constraints that decide such bones alone are muted then.
@@ -142,7 +142,8 @@ class Baked(Edit):
     ) -> None:  # fmt: skip
         if mute and not visual:
             raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
-        super().__init__(context, object, frames, step)
+        numbers = np.arange(frames[0], frames[1] + 1, step)  # and the last one: the motion goes on from there
+        super().__init__(context, object, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
         self.visual, self.mute = visual, mute

@@ -103,7 +103,13 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
     bl_idname = "poise.bake_motion"
     bl_label = "Bake Motion"
 
-    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1, soft_max=10)
+    step: IntProperty(
+        name="Step",
+        description="Frames from one key to the next; the last frame gets one, too",
+        default=1,
+        min=1,
+        soft_max=10,
+    )
     bones: EnumProperty(
         name="Bones",
         description="What gets keys",

@@ -173,10 +173,13 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
             give_back(object)
             return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
         report = edit.write(object)
-        held, missed = sum(bool(goal.met.all()) for goal in report.goals), len(report.explanations)
-        sentence = f'{counted(held, "timed pin")} hold in "{report.action}"{_kept(edit.kept)}'
-        if missed or edit.left_out:
-            wrong = [*report.explanations[:_TOLD], *(f"left out: {reason}" for reason in edit.left_out[:_TOLD])]
+        held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
+        number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
+        verb = "holds" if count == 1 else "hold"
+        sentence = f'{number} {verb} in "{report.action}"{_kept(edit.kept)}'
+        if held < count or edit.left_out:
+            missed = report.explanations[: len(report.explanations) - len(edit.reasons)]
+            wrong = [*missed[:_TOLD], *edit.reasons[:_TOLD], *(f"left out: {one}" for one in edit.left_out[:_TOLD])]
             return "WARNING", f"{sentence}, but {'; '.join(wrong)}"
         return "WARNING" if edit.kept else "INFO", sentence
 

@@ -109,6 +109,12 @@ def test_a_bake_leaves_other_bones_and_other_frames_alone(clip: Any) -> None:
         np.testing.assert_allclose([value for frame, value in now if 10 <= frame <= 30], kept, atol=1e-5)
 
 
+def test_a_bake_whose_steps_do_not_meet_its_end_keys_the_last_frame(clip: Any) -> None:
+    bpy.ops.poise.bake_motion(frame_start=10, frame_end=30, step=7, action="PRESENT")
+    for curve in curves(clip).values():
+        assert [point.co[0] for point in curve.keyframe_points if 10 <= point.co[0] <= 30] == [10, 17, 24, 30]
+
+
 def test_a_backward_range_is_refused(clip: Any) -> None:
     before = contents()
     with pytest.raises(RuntimeError, match="runs backwards"):

@@ -5,11 +5,12 @@ from typing import Any
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from commands.edit import Edit
 from commands.reduce import Reduced
 from core import CoreError
-from tests.blender.builders import contents, make_armature, select, turn
+from tests.blender.builders import contents, make_armature, make_ik_body, select, turn
 from tests.blender.rigs import context
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -115,3 +116,35 @@ def test_bones_without_keys_cannot_have_fewer(rig: Any) -> None:
     with pytest.raises(RuntimeError, match="have no keys"):
         bpy.ops.poise.reduce_keys(bones="SELECTED")
     assert contents() == before
+
+
+def told(capfd: pytest.CaptureFixture[str], tool: str = "solve_motion") -> str:
+    """What a tool reports."""
+    capfd.readouterr()
+    assert getattr(bpy.ops.poise, tool)() == {"FINISHED"}
+    return capfd.readouterr().out
+
+
+def test_the_report_says_how_many_pins_hold_and_why_others_do_not(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    (pin,) = rig.poise_timed_pins
+    assert '1 timed pin holds in "' in told(capfd)
+    pin.held, pin.position = "PLACE", (5.0, 0.0, 0.0)
+    for bone in ("hand.L", "hand.R"):
+        other = rig.poise_timed_pins.add()
+        other.bone, other.start, other.end, other.held = bone, 5, 8, "MOTION"
+    said = told(capfd)
+    assert '0 of 3 timed pins hold in "' in said
+    assert "out of reach, or other pins pull elsewhere: foot.L, hand.L, hand.R" in said
+
+
+def test_a_constraint_that_keeps_a_pin_from_holding_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    rig = make_ik_body()
+    select(rig, [])
+    for frame, height in ((1, 0.0), (10, -0.1)):
+        rig.pose.bones["hips"].location.z = height
+        rig.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    rig.pose.bones["shin.L"].constraints["IK"].iterations = 1
+    pin = rig.poise_timed_pins.add()
+    pin.bone, pin.start, pin.end, pin.held = "foot.L", 4, 6, "PLACE"
+    pin.position = rig.pose.bones["foot.L"].head + Vector((0.1, -0.2, 0.3))
+    assert 'constraint "IK" on "shin.L" (Inverse Kinematics) does not let foot.L get there' in told(capfd)
