@@ -292,15 +292,15 @@ def stepped_bones(object: ArmatureObject, first: float, last: float) -> set[str]
     return found
 
 
-def count_keys(object: ArmatureObject, first: float, last: float) -> dict[str, int]:
-    """At how many frames from `first` to `last` each bone has a key."""
+def key_frames(object: ArmatureObject, first: float, last: float) -> dict[str, Array]:
+    """The frames from `first` to `last` at which each bone has a key."""
     frames: dict[str, list[Array]] = {}
     for (data_path, _), curve in _curves(object).items():
         place = split_path(data_path)
         if place is not None:
             at = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
             frames.setdefault(place[0], []).append(at[(at >= first - SAME_FRAME) & (at <= last + SAME_FRAME)])
-    return {bone: len(np.unique(np.concatenate(at).round(2))) for bone, at in frames.items()}
+    return {bone: np.unique(np.concatenate(at).round(2)) for bone, at in frames.items()}
 
 
 def _is_on_top(data: bpy.types.AnimData) -> bool:

@@ -56,7 +56,8 @@ class Reduced(Edit):
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
         self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
-        self._keys = bridge.count_keys(object, first, last)
+        frames_of = bridge.key_frames(object, first, last)
+        self._keys = {bone: len(at) for bone, at in frames_of.items()}
         if not any(self._keys.get(bone) for bone in self._carriers):
             raise CoreError("These bones, and those that they hang on, have no keys; bake the motion first.")
         self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
@@ -66,10 +67,13 @@ class Reduced(Edit):
             raise CoreError("All keys of these bones hold their values up to the next one; none can be left out.")
         turns = bridge.rotation_curves(object, self.rig, self._truth, smooth)
         self._channels = [
-            BoneChannels(bone, skeleton.rotation_modes[bone], values, self._location(bone))
+            BoneChannels(
+                bone, skeleton.rotation_modes[bone], values, self._location(bone), frames_of.get(skeleton.names[bone])
+            )
             for bone, values in turns.items()
         ]
         self.reduced: ReducedKeys | None = None
+        self._left: list[int] = []  # bones that keep their keys, since no fewer do
         self.kept = self.keyed = self.all_kept = self.all_keyed = 0
 
     def _chosen(self, object: Any, bones: Sequence[str]) -> list[int]:
@@ -92,14 +96,20 @@ class Reduced(Edit):
 
     def change(self, progress: Progress) -> None:
         names = [self.rig.skeleton.names[bone] for bone in self.chosen]
-        self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, self._channels, progress)
+        channels = self._channels
+        while True:
+            self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, channels, progress)
+            if not self.reduced.missed:
+                return
+            self._left += self.reduced.missed
+            channels = [one for one in channels if one.bone not in self._left]
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         assert self.reduced is not None  # `solve` comes first
         names = self.rig.skeleton.names
         fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
         written = bridge.write_reduced(object, self.rig, fewer, action, new)
-        now = bridge.count_keys(object, *self._span)
+        now = {bone: len(at) for bone, at in bridge.key_frames(object, *self._span).items()}
         self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
         self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
         return written
@@ -124,6 +134,9 @@ class Reduced(Edit):
             sentence += f", {self.all_kept} of {self.all_keyed} in all"
         if self.stepped:
             sentence += f"; stepped keys stay: {', '.join(self.stepped[:_TOLD])}"
+        if self._left:
+            left = [self.rig.skeleton.names[bone] for bone in self._left]
+            sentence += f"; no fewer keys do for {', '.join(left[:_TOLD])}" + (" ..." if left[_TOLD:] else "")
         return sentence
 
 

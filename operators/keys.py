@@ -104,12 +104,9 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
     bl_label = "Bake Motion"
 
     step: IntProperty(
-        name="Step",
-        description="Frames from one key to the next; the last frame gets one, too",
-        default=1,
-        min=1,
+        name="Step", description="Frames from one key to the next; the last frame gets one, too", default=1, min=1,
         soft_max=10,
-    )
+    )  # fmt: skip
     bones: EnumProperty(
         name="Bones",
         description="What gets keys",

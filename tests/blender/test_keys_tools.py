@@ -72,6 +72,43 @@ def test_straight_ways_and_a_jump_between_two_frames_are_kept_as_well(clip: Any)
     assert np.linalg.norm(heads(clip, quarters) - before, axis=-1)[:, hand].max() < 0.01
 
 
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.5), (1.25, 0.0), (0.9, 0.3)])
+def test_keys_between_frames_with_corners_are_reduced_within_the_tolerance(
+    clip: Any, scale: float, shift: float
+) -> None:
+    for curve in curves(clip).values():
+        for key in reversed([key for key in curve.keyframe_points if not 20 <= key.co[0] <= 50]):
+            curve.keyframe_points.remove(key)
+        for key in curve.keyframe_points:  # as a clip of another frame rate, or one that was moved
+            key.co[0] = 20 + (key.co[0] - 20) * scale + shift
+            key.interpolation = "LINEAR"
+        curve.update()
+    edit = Reduced(context, clip, bridge.keyed_range(clip), (), 0.01)
+    edit.solve()
+    report = edit.write(clip)
+    assert report.met
+    assert edit.kept < 0.4 * edit.keyed
+    assert "no fewer" not in edit.told()
+
+
+def test_bones_that_no_fewer_keys_can_follow_keep_theirs(clip: Any) -> None:
+    for (path, _), curve in curves(clip).items():
+        if '"LeftArm"' in path:
+            for key in curve.keyframe_points:
+                key.interpolation = "BOUNCE"
+    before = keys_of(clip.animation_data.action)
+    edit = Reduced(context, clip, (20, 40), (), 1e-4)
+    edit.solve()
+    report = edit.write(clip, new=False)
+    assert report.met
+    assert "no fewer keys do for LeftArm" in edit.told()
+    now = keys_of(clip.animation_data.action)
+    assert {key: keys for key, keys in now.items() if '"LeftArm"' in key[1]} == {
+        key: keys for key, keys in before.items() if '"LeftArm"' in key[1]
+    }
+    assert now != before
+
+
 def test_stepped_keys_stay_and_what_is_told_is_what_is_there(clip: Any) -> None:
     for (path, _), curve in curves(clip).items():
         for key in curve.keyframe_points if '"LeftArm"' in path else ():
