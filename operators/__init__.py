@@ -17,6 +17,7 @@ from . import (
     learn_stiffness,
     list_files,
     listen,
+    live_pins,
     look_at,
     make_rest,
     mirror_pins,
@@ -69,6 +70,7 @@ CLASSES = (
     *keypoints.CLASSES,
     *listen.CLASSES,
     *motion.CLASSES,
+    *live_pins.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
     *path.CLASSES,
@@ -81,4 +83,6 @@ HANDLERS = (
     ("depsgraph_update_post", survey.look_on_entry),
     ("undo_post", survey.look_after_undo),
     ("redo_post", survey.look_after_undo),
+    ("undo_post", live_pins.go_on_undoing),
+    ("redo_post", live_pins.go_on_redoing),
 )

@@ -18,7 +18,6 @@ from ..commands.timed_pins import (
     give_back,
     let_go,
     need_source,
-    show_frame,
     store_pins,
 )
 from ..core import CoreError
@@ -28,9 +27,9 @@ from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
-from .tool import Shown, Tool, counted, selected_bones
+from .live_pins import settle
+from .tool import Tool, counted, selected_bones
 
-_QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
 _TOLD: Final = 3  # pins that are off, in one report
 
 
@@ -171,8 +170,10 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
         if not edit.pins:
             name = object.poise_result.name if edited(object) else ""
             give_back(object)
+            settle(context, object)
             return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
         report = edit.write(object)
+        settle(context, object)
         held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
         number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
         verb = "holds" if count == 1 else "hold"
@@ -187,35 +188,6 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
 def _kept(name: str) -> str:
     """That an action which was changed by hand is not lost."""
     return f'; what was changed by hand is kept in "{name}"' if name else ""
-
-
-class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
-    """Show the present frame with the timed pins as they are now, and solve the others when they change no more"""
-
-    bl_idname = "poise.follow_timed_pins"
-    bl_label = "Follow Timed Pins"
-
-    def show(self, context: Any, object: Any) -> None:
-        show_frame(context, object)
-        timers = bpy.app.timers
-        if timers.is_registered(_solve_rest):
-            timers.unregister(_solve_rest)
-        timers.register(_solve_rest, first_interval=_QUIET)
-
-
-def _solve_rest() -> float | None:
-    """Solve the whole motion of the active armature; later, if that is being done. A timer calls it."""
-    context: Any = bpy.context
-    window = next(iter(context.window_manager.windows), None)  # none in the background
-    if window is None:
-        return None
-    if any(running.bl_idname == POISE_OT_solve_motion.__name__ for running in window.modal_operators):
-        return _QUIET
-    with context.temp_override(window=window):
-        solve: Any = bpy.ops.poise.solve_motion  # pyright: ignore
-        if solve.poll():
-            solve("INVOKE_DEFAULT")
-    return None
 
 
 class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
@@ -301,7 +273,6 @@ CLASSES = (
     POISE_OT_add_timed_pin,
     POISE_OT_remove_timed_pin,
     POISE_OT_solve_motion,
-    POISE_OT_follow_timed_pins,
     POISE_OT_give_motion_back,
     POISE_OT_keep_motion,
 )

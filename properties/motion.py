@@ -103,6 +103,12 @@ TIMED: Final[dict[str, Any]] = {
         description="Solve again when a timed pin is changed: the present frame at once, then the others",
         override=OPEN,
     ),
+    "pin_change": IntProperty(
+        name="Change",
+        description="The last change of a timed pin with Live on that the motion was not solved for, or 0",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
     "source": PointerProperty(
         name="Original Motion",
         description="The action that the timed pins change; it is kept as it is",
@@ -139,6 +145,12 @@ TIMED: Final[dict[str, Any]] = {
         options={"HIDDEN"},
         override=OPEN,
     ),
+}
+
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "pin_changes": IntProperty(name="Changes", description="How often timed pins were changed with Live on"),
+    "pins_solved": IntProperty(name="Solved", description="Up to which of these changes motions are solved"),
 }
 
 CLASSES: Final = (PoiseTimedPin,)

@@ -444,7 +444,7 @@ def _free_frame(fit: _Fit, frame: float) -> float:
     return float(free[np.argmin(np.abs(free - frame))]) if len(free) else -1.0
 
 
-def _within(first: float, last: float) -> slice:
+def _within(first: float, last: float) -> "slice[int, int]":
     """The samples from one frame to another."""
     return slice(math.ceil(QUARTERS * first), math.floor(QUARTERS * last) + 1)
 
