@@ -74,7 +74,8 @@ def _go_on(way: str) -> None:
     timers, solved = bpy.app.timers, context.window_manager.poise_pins_solved
     if timers.is_registered(_solve_rest):
         timers.unregister(_solve_rest)
-    if any(0 < object.poise_pin_change <= solved for object in bpy.data.objects if object.type == "ARMATURE"):
+    armatures: Any = (object for object in bpy.data.objects if object.type == "ARMATURE")
+    if any(0 < object.poise_pin_change <= solved for object in armatures):
         timers.register(STEPS[way])  # not here: Blender is in the middle of a step
 
 
