@@ -286,6 +286,55 @@ def weigh_samples(object: Any, path: bool) -> bool:
     return True
 
 
+def add_sample(object: Any, path: bool, frame: int) -> None:
+    """A sample of the chosen track, or of the path, at a frame: the offset, or the way, that it has now."""
+    number = None if path else _chosen(object)
+    frames, values = _table(object, number)
+    now = np.array(object.poise_path if path else (object.poise_tracks[number].offset,), float)
+    _draw_table(object, number, np.append(frames, frame), np.vstack([values, now]), _own_weights(object, number))
+
+
+def remove_sample(object: Any, path: bool, row: int) -> float:
+    """Take a sample of the chosen track, or of the path, away; its frame. Raises CoreError for a track's last one."""
+    number = None if path else _chosen(object)
+    frames, values = _table(object, number)
+    if not 0 <= row < len(frames):
+        raise CoreError(f"There is no sample {row + 1}; there are {len(frames)}.")
+    if len(frames) == 1 and not path:
+        raise CoreError("A track needs at least one sample; take the track away.")
+    stays, weights = np.arange(len(frames)) != row, _own_weights(object, number)
+    _draw_table(object, number, frames[stays], values[stays], None if weights is None else weights[stays])
+    return float(frames[row])
+
+
+def _table(object: Any, number: int | None) -> tuple[Array, Array]:
+    """Frames (n,) and values (n, 1 or 3) of the samples of a track, or of the path."""
+    if number is None:
+        return _path_samples(object)
+    keys = _samples_of(object, number)
+    return keys[:, 0], keys[:, 1:]
+
+
+def _own_weights(object: Any, number: int | None) -> Array | None:
+    """The weights (n,) of samples, None where they have none of their own."""
+    weights = _weights_of(object, number, *_table(object, number))
+    return np.array(weights["weights"]) if weights else None
+
+
+def _draw_table(object: Any, number: int | None, frames: Array, values: Array, weights: Array | None) -> None:
+    """Samples as keys with their weights: the last one of a frame for those before it; new ones weigh as by default."""
+    frames, places = np.unique(frames[::-1], return_index=True)
+    places = len(values) - 1 - places
+    values = values[places]
+    if weights is not None:
+        by_default = default_weights(values)
+        weights = np.array([weights[p] if p < len(weights) else by_default[k] for k, p in enumerate(places.tolist())])
+    for index, column in enumerate(values.T):
+        _draw(object, PATH if number is None else f"poise_tracks[{number}].offset", frames, column, index)
+    if weights is not None:
+        _draw(object, PATH_WEIGHT if number is None else f"poise_tracks[{number}].weight", frames, weights)
+
+
 def _weights_of(object: Any, number: int | None, frames: Array, values: Array) -> dict[str, Any]:
     """The weights of samples, as `Samples` takes them; nothing where they have none of their own.
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
@@ -20,7 +21,7 @@ from ..core.editing.timed_pins import PinTrace, TimedPin, reach
 from ..core.rotation import Array
 from ..core.skeleton import Flags
 from ..properties.overrides import linked_count
-from .edit import Bones, Frames, no_action, nobody
+from .edit import Bones, Frames, no_action, nobody, setting
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .led import set_switches
 from .renamed import follow_renames, note_bones
@@ -449,6 +450,24 @@ def add_timed_pin(object: Any, bone: str, start: int, end: int) -> Any:
     pin.start, pin.end, pin.frame = start, end, start
     object.poise_active_timed_pin = len(object.poise_timed_pins) - 1
     return pin
+
+
+def hold_as_posed(object: Any, pin: Any) -> None:
+    """Hold a timed pin at a place, where and as its bone stands now; raises CoreError if that is gone."""
+    bone = object.pose.bones.get(pin.bone)
+    if bone is None:
+        raise CoreError(f'"{object.name}" has no bone "{pin.bone}" any more.')
+    place, turn = bone.matrix @ Vector(pin.point), bone.matrix.to_quaternion()
+    with setting(object, "poise_live_pins", False):  # it is shown once, when all of it is there
+        pin.position, pin.rotation = place, turn
+    pin.held = "PLACE"
+
+
+def choose_near(object: Any, frame: int) -> None:
+    """Choose the timed pin in the list that holds at a frame, or is nearest to it."""
+    pins = object.poise_timed_pins
+    gaps = [max(pin.start - frame, frame - pin.end, 0) for pin in pins]
+    object.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
 
 
 def let_go(object: Any, places: Iterable[int]) -> int:

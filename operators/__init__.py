@@ -32,9 +32,11 @@ from . import (
     presets,
     retarget,
     roles,
+    samples,
     solve,
     survey,
     take_posture,
+    timed_pin_list,
     tune_chain,
     unpin,
 )
@@ -71,10 +73,12 @@ CLASSES = (
     *listen.CLASSES,
     *motion.CLASSES,
     *live_pins.CLASSES,
+    *timed_pin_list.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
     *path.CLASSES,
     *generate.CLASSES,
+    *samples.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (

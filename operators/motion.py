@@ -14,8 +14,10 @@ from ..commands.job import FRAME_LIMIT
 from ..commands.timed_pins import (
     PinnedMotion,
     add_timed_pin,
+    choose_near,
     edited,
     give_back,
+    hold_as_posed,
     let_go,
     need_source,
     store_pins,
@@ -74,6 +76,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         labels = [contacts.points[touch.point].name for touch in contacts.touches()]
         with setting(object, "poise_live_pins", False):  # they are not changed by hand
             store_pins(object, skeleton.names, pins, labels)
+        choose_near(object, context.scene.frame_current)
         share = contacts.speed / skeleton.size
         return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
 
@@ -113,11 +116,11 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         with setting(object, "poise_live_pins", False):  # they are not changed by hand
             for bone in bones:
                 pin = add_timed_pin(object, bone, self.start, self.end)
-                pin.held, pin.use_rotation = self.held, self.use_rotation
+                pin.use_rotation = self.use_rotation
                 pin.ease_in = pin.ease_out = self.ease
                 pin.frame = min(max(present, self.start), self.end)
-                pin.position = object.pose.bones[bone].head
-                pin.rotation = object.pose.bones[bone].matrix.to_quaternion()
+                hold_as_posed(object, pin)
+                pin.held = self.held
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 

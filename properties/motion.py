@@ -71,8 +71,8 @@ class PoiseTimedPin(bpy.types.PropertyGroup):
         name="Frame", description="The frame that it is held at", default=1, override=OPEN, update=_follow
     )
     position: FloatVectorProperty(
-        name="Place", description="Where the point is held, in the armature's space", size=3, subtype="XYZ",
-        precision=4, override=OPEN, update=_follow,
+        name="Place", description="Where the point is held, in the armature's space: in its units, before its scale",
+        size=3, subtype="XYZ", precision=4, override=OPEN, update=_follow,
     )  # fmt: skip
     rotation: FloatVectorProperty(
         name="Orientation",

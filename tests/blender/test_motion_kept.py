@@ -332,3 +332,23 @@ def test_undo_goes_on_from_where_live_pins_are_not_those_of_the_motion() -> None
     assert not goes_on()
     rig.poise_pin_change = change  # as undo brings it back
     assert goes_on()
+
+
+def test_the_list_goes_to_the_frames_of_a_pin_and_holds_it_as_posed() -> None:
+    rig = keyed()
+    for start in (5, 20):
+        hold(rig, "hand.R", start, 4)
+    context.scene.frame_set(12)
+    for wanted in (20, 24, 20):
+        assert bpy.ops.poise.goto_timed_pin(row=1) == {"FINISHED"}
+        assert (context.scene.frame_current, rig.poise_active_timed_pin) == (wanted, 1)
+    bone = rig.pose.bones["hand.R"]
+    bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), 0.9)
+    pin = rig.poise_timed_pins[1]
+    pin.point = (0.0, 0.05, 0.0)
+    assert bpy.ops.poise.place_timed_pin() == {"FINISHED"}
+    assert pin.held == "PLACE"
+    np.testing.assert_allclose(pin.position, bone.matrix @ pin.point, atol=1e-6)
+    assert pin.rotation.rotation_difference(bone.matrix.to_quaternion()).angle < 1e-3
+    with pytest.raises(RuntimeError, match="No timed pin is chosen"):
+        bpy.ops.poise.goto_timed_pin(row=7)
