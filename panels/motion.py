@@ -31,8 +31,8 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         label = row.row(align=True)
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
-        icon = _icon(item) if there else "ERROR"
-        label.operator("poise.goto_timed_pin", text="", icon=icon, emboss=False).row = number
+        sign = _icon(item) if there else "ERROR"
+        label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
         name = item.label.rpartition(":")[2]  # without a prefix that all bones have
         label.label(text=name if there else f"{item.bone} (no such bone)")
         row = row.row(align=True)
