@@ -56,6 +56,10 @@ def enable() -> None:
     _clean_up.callback(shutil.rmtree, resources, ignore_errors=True)
     link_extension(resources)
     os.environ["BLENDER_USER_RESOURCES"] = str(resources)
+    # The threads of numpy's library wait for each other longer than such small matrices take: on a machine that does
+    # much else a solve with them took ten times as long. Read when numpy is imported first.
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     sys.meta_path.insert(0, _OneCopy())
 
     import bpy

@@ -87,7 +87,7 @@ def write_keys(
     edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
     exists and for curves whose keys would not be what is seen.
     """
-    _check_target(object, action, new)
+    check_target(object, action, new)
     channels = _channels(object, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
     return _write_all(object, channels, action, new)
 
@@ -100,7 +100,7 @@ def write_motion(
     Keyed at every frame are the rotations of `bones` (indices), and what the motion has otherwise than the armature
     stands now. All else stays as it stands now. Raises BridgeError, with nothing changed, as `write_keys`.
     """
-    _check_target(object, action, new=True)
+    check_target(object, action, new=True)
     here, count = read_pose(object, rig), len(motion)
     rotations, translations = (np.broadcast_to(p, (count, *p.shape)) for p in (here.rotations, here.translations))
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
@@ -131,7 +131,7 @@ def write_visual(
     new action that all of the motion goes into curves come without modifiers, which the keys have in them. The rest as
     in `write_keys`.
     """
-    _check_target(object, action, new)
+    check_target(object, action, new)
     skeleton, chosen = rig.skeleton, list(bones)
     freed, locks = np.isin(np.arange(len(skeleton)), [*seen]), _location_locks(object)
     turning = ~skeleton.rotation_locks.all(axis=1)
@@ -174,7 +174,7 @@ def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]
 
     All that `write_keys` refuses is refused now, and nothing later.
     """
-    _check_target(object, None, new=False)
+    check_target(object, None, new=False)
     curves = _curves(object)
     keyed = {path for path, _ in curves}
     channels = [
@@ -195,7 +195,7 @@ def write_reduced(
 
     The rest as in `write_keys`.
     """
-    _check_target(object, action, new)
+    check_target(object, action, new)
     channels: list[_Channel] = []
     for one in bones:
         bone, name = rig.skeleton.names[one.bone], rotation_channel(one.mode)
@@ -212,7 +212,7 @@ def write_reduced(
     return _write_all(object, channels, action, new)
 
 
-def _check_target(object: ArmatureObject, action: str | None, new: bool) -> None:
+def check_target(object: ArmatureObject, action: str | None = None, new: bool = True) -> None:
     """Raises BridgeError if no keys can be written there."""
     check(object)
     if new and action is not None and action in bpy.data.actions:
@@ -292,15 +292,15 @@ def stepped_bones(object: ArmatureObject, first: float, last: float) -> set[str]
     return found
 
 
-def count_keys(object: ArmatureObject, first: float, last: float) -> dict[str, int]:
-    """At how many frames from `first` to `last` each bone has a key."""
+def key_frames(object: ArmatureObject, first: float, last: float) -> dict[str, Array]:
+    """The frames from `first` to `last` at which each bone has a key."""
     frames: dict[str, list[Array]] = {}
     for (data_path, _), curve in _curves(object).items():
         place = split_path(data_path)
         if place is not None:
             at = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
             frames.setdefault(place[0], []).append(at[(at >= first - SAME_FRAME) & (at <= last + SAME_FRAME)])
-    return {bone: len(np.unique(np.concatenate(at).round(2))) for bone, at in frames.items()}
+    return {bone: np.unique(np.concatenate(at).round(2)) for bone, at in frames.items()}
 
 
 def _is_on_top(data: bpy.types.AnimData) -> bool:

@@ -57,6 +57,22 @@ def read_segments(points: Any) -> Keys:
     return found if alike else read_keys(points, ("co", *SEGMENT))
 
 
+def read_shape(curve: Any) -> list[NDArray[Any]]:
+    """What decides the values of a curve's keys and the ways between them; handles only where nothing else places them.
+
+    Blender places the others by the keys, anew at any time.
+    """
+    points = curve.keyframe_points
+    keys = read_segments(points) | read_keys(points, ("co", "handle_left_type", "handle_right_type"))
+    bezier = keys["interpolation"][:, 0] == item("interpolation", "BEZIER")
+    own = [item("handle_left_type", kind) for kind in ("FREE", "ALIGNED")]
+    for side, by_key in (("left", np.append(False, bezier[:-1])), ("right", bezier)):
+        placed = by_key & np.isin(keys[f"handle_{side}_type"][:, 0], own)
+        if placed.any():
+            keys |= {f"handle_{side}": read_keys(points, (f"handle_{side}",))[f"handle_{side}"][placed]}
+    return [keys[name] for name in sorted(keys)]
+
+
 @cache
 def item(name: str, identifier: str) -> int:
     """The number of an item of a key's property."""

@@ -122,13 +122,14 @@ def joints_of(skeleton: Skeleton, chain: Any) -> list[str]:
 
 def remember(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, pose: Pose, goal: Goal) -> None:
     """Note what a solve made of these bones, from which pose and for which target."""
-    bones = list(bones)
+    chain.turns.clear()  # under a library override those of the linked file stay
+    linked = (skeleton.index(turn.name) for turn in chain.turns if turn.name in skeleton.names)
+    bones = list(dict.fromkeys([*bones, *linked]))
     angles = rotation.angle_between(start.rotations[bones], pose.rotations[bones])
     total = max(float(angles.sum()), np.finfo(float).tiny)
     heads, reached = _standing(skeleton, pose, goal)
-    chain.turns.clear()
     for bone, angle in zip(bones, angles.tolist(), strict=True):
-        turn = chain.turns.add()
+        turn = chain.turns.get(skeleton.names[bone]) or chain.turns.add()
         turn.name, turn.turned, turn.share = skeleton.names[bone], angle, angle / total
         turn.start_rotation, turn.rotation = start.rotations[bone], pose.rotations[bone]
         turn.start_location, turn.head = start.translations[bone], heads[bone]

@@ -145,6 +145,14 @@ class Edit:
         return GoalReport(name, "hold", frames, far, turned, POSITION, ROTATION)
 
 
+def no_action(object: Any) -> str:
+    """What to do about an armature without an action of its own."""
+    data = object.animation_data
+    if data is not None and any(len(track.strips) for track in data.nla_tracks):
+        return f'"{object.name}" has no action, but strips in the NLA editor; bake its motion first.'
+    return f'"{object.name}" has no action; its motion has to be keyed.'
+
+
 def free_name(name: str) -> str | None:
     """The name of a new action; None, for Blender's own numbering, where it is taken."""
     return None if name in bpy.data.actions else name

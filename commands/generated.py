@@ -20,9 +20,12 @@ from ..core import CoreError, Motion, Pose
 from ..core.generate import Flight
 from ..core.generate.curves import default_weights
 from ..core.rotation import Array
+from ..properties.generate import label_of
+from ..properties.overrides import linked_count, new_key
 from .edit import free_name, setting
 from .generate import Generated
 from .recipe import Moment, RecipeFile, Samples, Support, parse_recipe, track_of
+from .renamed import follow_renames, note_bones
 from .report import Report
 from .takes import unkeyed_kept
 
@@ -37,6 +40,8 @@ PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"part
 
 def store_pose(object: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
     """Keep a pose as the min or the max pose."""
+    follow_renames(object)
+    note_bones(object)
     action = object.poise_key_poses or bpy.data.actions.new(f"{object.name} key poses")
     motion = Motion(pose[None], np.array([number]), 1.0)
     every = range(len(rig.skeleton))
@@ -47,6 +52,7 @@ def store_pose(object: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
 
 def own_recipe(object: Any, data: dict[str, Any] | str, name: str) -> RecipeFile:
     """A recipe with the armature's own key poses; raises CoreError if it lacks one."""
+    follow_renames(object)
     recipe = parse_recipe(json.loads(data) if isinstance(data, str) else data)
     action = object.poise_key_poses
     if action is None or action.frame_range[1] < MAX or action.frame_range[0] > MIN:
@@ -69,7 +75,7 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
         object.poise_tracks.clear()
         for parts, samples in recipe.tracks:
             track = object.poise_tracks.add()
-            track.name = parts if isinstance(parts, str) else ", ".join(parts)
+            _name_track(track, () if isinstance(parts, str) else parts)
             track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
     for number, (_, samples) in enumerate(recipe.tracks):
         frames = start + np.array(samples.times) * edit.before.fps
@@ -79,6 +85,20 @@ def keep(object: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any],
     _list_phases(object, recipe, start, edit.before.fps)
     draw_fits(object, recipe, edit)
     return report
+
+
+def _name_track(track: Any, parts: Sequence[str]) -> None:
+    """The parts of the body, or the bones, that a track is of."""
+    for part in parts:
+        track.parts.add().part = part
+    track.name = new_key(label_of(track))
+
+
+def check_own(object: Any) -> None:
+    """Raises CoreError where the armature has tracks or phases of a linked file, which cannot be taken out."""
+    for collection, what in (("poise_tracks", "tracks"), ("poise_phases", "supports and flights")):
+        if linked_count(object, collection):
+            raise CoreError(f'The {what} of "{object.name}" are of the linked file; generate another motion there.')
 
 
 def _channels_of(object: Any, edit: Generated, pose: Pose) -> Pose:
@@ -120,7 +140,7 @@ def _list_phases(object: Any, recipe: RecipeFile, start: int, fps: float) -> Non
 def add_phase(object: Any, part: str, start: int, end: int, frame: int | None = None) -> None:
     """A part of the body bears from frame to frame, standing as in `frame`; "": nothing does."""
     phase = object.poise_phases.add()
-    phase.name, phase.kind = (part, "SUPPORT") if part else ("flight", "FLIGHT")
+    phase.part, phase.kind = (part, "SUPPORT") if part else ("flight", "FLIGHT")
     phase.start, phase.end, phase.frame = start, end, start if frame is None else frame
     object.poise_active_phase = len(object.poise_phases) - 1
 
@@ -141,10 +161,10 @@ def _edited_phases(object: Any, fps: float) -> tuple[tuple[Support, ...], tuple[
             continue
         if not phase.start <= phase.frame <= phase.end:
             raise CoreError(
-                f'The support "{phase.name}" from frame {phase.start} to {phase.end} needs a frame between them '
+                f'The support "{phase.part}" from frame {phase.start} to {phase.end} needs a frame between them '
                 f"that has it where it stands, not {phase.frame}."
             )
-        supports.append(Support(phase.name, seconds(phase.start), seconds(phase.end), seconds(phase.frame)))
+        supports.append(Support(phase.part, seconds(phase.start), seconds(phase.end), seconds(phase.frame)))
     return tuple(supports), tuple(flights)
 
 
@@ -168,7 +188,8 @@ def add_track(object: Any, parts: Sequence[str], bones: bool) -> None:
     width, gamma = old.width, old.gamma
     with setting(object, "poise_generated", None):  # tracks that change are not to be shown at once
         track = object.poise_tracks.add()
-        track.name, track.width, track.gamma = ", ".join(parts), width, gamma
+        _name_track(track, parts)
+        track.width, track.gamma = width, gamma
     object.poise_active_track = len(object.poise_tracks) - 1
     _draw(object, f"poise_tracks[{object.poise_active_track}].offset", *keys.T)
     weights = weight_curve(object, chosen)
@@ -179,6 +200,8 @@ def add_track(object: Any, parts: Sequence[str], bones: bool) -> None:
 def remove_track(object: Any) -> str:
     """The parts of the chosen track, which is named, are those of no track again; raises CoreError for the last one."""
     number, count = _chosen(object), len(object.poise_tracks)
+    if number < linked_count(object, "poise_tracks"):
+        raise CoreError(f'This track of "{object.name}" is of the linked file; take it away there.')
     if count == 1:
         raise CoreError("A motion needs at least one track.")
     recipe = json.loads(object.poise_recipe)
@@ -192,7 +215,7 @@ def remove_track(object: Any) -> str:
                 curves.remove(curve)
             elif curve is not None:
                 curve.data_path = f"poise_tracks[{place - 1}].{channel}"
-    name: str = object.poise_tracks[number].name
+    name = label_of(object.poise_tracks[number])
     object.poise_tracks.remove(number)
     object.poise_active_track = min(number, count - 2)
     return name
@@ -207,7 +230,7 @@ def _samples_of(object: Any, number: int) -> Array:
     """Frames and offsets (n, 2) of a track; raises CoreError if it has none."""
     curve = sample_curve(object, number)
     if curve is None or not len(curve.keyframe_points):
-        raise CoreError(f'The track "{object.poise_tracks[number].name}" has no samples; set keys of its offset.')
+        raise CoreError(f'The track "{label_of(object.poise_tracks[number])}" has no samples; set keys of its offset.')
     return _keys_of(curve)
 
 
@@ -263,6 +286,55 @@ def weigh_samples(object: Any, path: bool) -> bool:
     return True
 
 
+def add_sample(object: Any, path: bool, frame: int) -> None:
+    """A sample of the chosen track, or of the path, at a frame: the offset, or the way, that it has now."""
+    number = None if path else _chosen(object)
+    frames, values = _table(object, number)
+    now = np.array(object.poise_path if path else (object.poise_tracks[number].offset,), float)
+    _draw_table(object, number, np.append(frames, frame), np.vstack([values, now]), _own_weights(object, number))
+
+
+def remove_sample(object: Any, path: bool, row: int) -> float:
+    """Take a sample of the chosen track, or of the path, away; its frame. Raises CoreError for a track's last one."""
+    number = None if path else _chosen(object)
+    frames, values = _table(object, number)
+    if not 0 <= row < len(frames):
+        raise CoreError(f"There is no sample {row + 1}; there are {len(frames)}.")
+    if len(frames) == 1 and not path:
+        raise CoreError("A track needs at least one sample; take the track away.")
+    stays, weights = np.arange(len(frames)) != row, _own_weights(object, number)
+    _draw_table(object, number, frames[stays], values[stays], None if weights is None else weights[stays])
+    return float(frames[row])
+
+
+def _table(object: Any, number: int | None) -> tuple[Array, Array]:
+    """Frames (n,) and values (n, 1 or 3) of the samples of a track, or of the path."""
+    if number is None:
+        return _path_samples(object)
+    keys = _samples_of(object, number)
+    return keys[:, 0], keys[:, 1:]
+
+
+def _own_weights(object: Any, number: int | None) -> Array | None:
+    """The weights (n,) of samples, None where they have none of their own."""
+    weights = _weights_of(object, number, *_table(object, number))
+    return np.array(weights["weights"]) if weights else None
+
+
+def _draw_table(object: Any, number: int | None, frames: Array, values: Array, weights: Array | None) -> None:
+    """Samples as keys with their weights: the last one of a frame for those before it; new ones weigh as by default."""
+    frames, places = np.unique(frames[::-1], return_index=True)
+    places = len(values) - 1 - places
+    values = values[places]
+    if weights is not None:
+        by_default = default_weights(values)
+        weights = np.array([weights[p] if p < len(weights) else by_default[k] for k, p in enumerate(places.tolist())])
+    for index, column in enumerate(values.T):
+        _draw(object, PATH if number is None else f"poise_tracks[{number}].offset", frames, column, index)
+    if weights is not None:
+        _draw(object, PATH_WEIGHT if number is None else f"poise_tracks[{number}].weight", frames, weights)
+
+
 def _weights_of(object: Any, number: int | None, frames: Array, values: Array) -> dict[str, Any]:
     """The weights of samples, as `Samples` takes them; nothing where they have none of their own.
 
@@ -313,8 +385,9 @@ def edited_recipe(object: Any, fps: float) -> tuple[RecipeFile, int]:
     check_generated(object)
     recipe = own_recipe(object, object.poise_recipe, "")
     tracks: list[Any] = []
-    for number, (parts, _) in enumerate(recipe.tracks):
+    for number, (given, _) in enumerate(recipe.tracks):
         track, points = object.poise_tracks[number], _samples_of(object, number)
+        parts = tuple(part.part for part in track.parts) or given
         more: dict[str, Any] = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
         more |= _weights_of(object, number, points[:, 0], points[:, 1:])
         times = (points[:, 0] - object.poise_generated_start) / fps

@@ -12,12 +12,13 @@ from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
 from ..core.editing.foot_lock import EASE, contact_pins, for_feet, skating
-from ..core.editing.timed_pins import pin_motion
+from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.humanoid import SIDES, Roles
-from ..core.rotation import Array
+from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
-from .edit import Bones, Edit, Frames, Progress
+from .edit import POSITION, ROTATION, Bones, Edit, Frames, Progress
 from .led import Led, leading, set_switches
+from .report import GoalReport
 from .takes import record, unkeyed_kept
 
 FEET, HANDS = "feet", "hands"
@@ -102,12 +103,42 @@ class HeldMotion(BodyMotion):
     method = "pins"
     only: Flags | None = None
     draft = False
+    reasons: Sequence[str] = ()  # why pins do not hold, once it is written
 
     def change(self, progress: Progress) -> None:
         if self.pins:
             skeleton, method = for_feet(self.skeleton, self.after, self.roles)
             pinned = pin_motion(skeleton, self.after, self.pins, method, progress, self.only, self.draft)
             self.after = pinned.motion
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        causes: dict[str, list[str]] = {}
+        for pin, goal in zip(self.pins, goals, strict=True):
+            if not goal.met.all():
+                causes.setdefault(self._cause(pin), []).append(goal.bone)
+        told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items() if cause}
+        self.reasons = [cause.format(bones) for cause, bones in told.items()]
+        return (*super().explain(goals), *self.reasons)
+
+    def _cause(self, pin: TimedPin) -> str:
+        """Why a pin does not hold, with a place for its bone: it is out of reach, or something else decides."""
+        names, bone = self.skeleton.names, self.skeleton.index(pin.bone)
+        on = slice(*pin.span(self.after))
+        solved = np.ones(len(self.after), bool) if self.only is None else self.only
+        gaps, turns = (part[solved[on]] for part in pin_errors(self.skeleton, self.after, pin))
+        if not len(gaps):
+            return ""
+        gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
+        if max(lengths(gaps).max() / POSITION, np.degrees(lengths(turns)).max() / ROTATION) > 1.0:
+            return "{} is out of reach" if len(self.pins) == 1 else "out of reach, or other pins pull elsewhere: {}"
+        above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
+        driver = next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
+        return "" if driver is None else f"{_escaped(driver)} does not let {{}} get there"
+
+
+def _escaped(text: str) -> str:
+    """As it is in a format."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 class LockedFeet(HeldMotion):

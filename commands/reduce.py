@@ -13,7 +13,7 @@ from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKe
 from ..core.humanoid import SIDES
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
-from .edit import Bones, Edit, Progress
+from .edit import Bones, Edit, Progress, no_action
 from .feet import add_motion, check_motion, motion_of
 from .recipe import bones_of
 from .report import GoalReport
@@ -43,8 +43,10 @@ class Reduced(Edit):
         bones: Sequence[str] = (),
         tolerance: float = TOLERANCE,
     ) -> None:
-        super().__init__(context, object, frames)
         check_tolerance(tolerance)
+        if object.animation_data is None or object.animation_data.action is None:
+            raise CoreError(no_action(object))
+        super().__init__(context, object, frames)
         skeleton = self.rig.skeleton
         self.chosen = self._chosen(object, bones)
         self.tolerance = tolerance
@@ -54,18 +56,24 @@ class Reduced(Edit):
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
         self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
+        frames_of = bridge.key_frames(object, first, last)
+        self._keys = {bone: len(at) for bone, at in frames_of.items()}
+        if not any(self._keys.get(bone) for bone in self._carriers):
+            raise CoreError("These bones, and those that they hang on, have no keys; bake the motion first.")
         self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
-        self._keys = bridge.count_keys(object, first, last)
         self.stepped = sorted(bridge.stepped_bones(object, first, last).intersection(self._carriers))
         smooth = [bone for bone in carriers if skeleton.names[bone] not in self.stepped]
         if not smooth:
             raise CoreError("All keys of these bones hold their values up to the next one; none can be left out.")
         turns = bridge.rotation_curves(object, self.rig, self._truth, smooth)
         self._channels = [
-            BoneChannels(bone, skeleton.rotation_modes[bone], values, self._location(bone))
+            BoneChannels(
+                bone, skeleton.rotation_modes[bone], values, self._location(bone), frames_of.get(skeleton.names[bone])
+            )
             for bone, values in turns.items()
         ]
         self.reduced: ReducedKeys | None = None
+        self._left: list[int] = []  # bones that keep their keys, since no fewer do
         self.kept = self.keyed = self.all_kept = self.all_keyed = 0
 
     def _chosen(self, object: Any, bones: Sequence[str]) -> list[int]:
@@ -88,14 +96,20 @@ class Reduced(Edit):
 
     def change(self, progress: Progress) -> None:
         names = [self.rig.skeleton.names[bone] for bone in self.chosen]
-        self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, self._channels, progress)
+        channels = self._channels
+        while True:
+            self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, channels, progress)
+            if not self.reduced.missed:
+                return
+            self._left += self.reduced.missed
+            channels = [one for one in channels if one.bone not in self._left]
 
     def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         assert self.reduced is not None  # `solve` comes first
         names = self.rig.skeleton.names
         fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
         written = bridge.write_reduced(object, self.rig, fewer, action, new)
-        now = bridge.count_keys(object, *self._span)
+        now = {bone: len(at) for bone, at in bridge.key_frames(object, *self._span).items()}
         self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
         self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
         return written
@@ -120,11 +134,14 @@ class Reduced(Edit):
             sentence += f", {self.all_kept} of {self.all_keyed} in all"
         if self.stepped:
             sentence += f"; stepped keys stay: {', '.join(self.stepped[:_TOLD])}"
+        if self._left:
+            left = [self.rig.skeleton.names[bone] for bone in self._left]
+            sentence += f"; no fewer keys do for {', '.join(left[:_TOLD])}" + (" ..." if left[_TOLD:] else "")
         return sentence
 
 
 class Baked(Edit):
-    """A key at every `step`th frame on some bones, all if none are named, whatever made the motion.
+    """A key at every `step`th frame and at the last one on some bones, all if none are named, whatever made the motion.
 
     `visual`: bones that something else decides get keys of what is seen, too, and curves with modifiers what these
     make; `mute`: constraints that decide such bones alone are muted then.
@@ -138,7 +155,8 @@ class Baked(Edit):
     ) -> None:  # fmt: skip
         if mute and not visual:
             raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
-        super().__init__(context, object, frames, step)
+        numbers = np.arange(frames[0], frames[1] + 1, step)  # and the last one: the motion goes on from there
+        super().__init__(context, object, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
         self.visual, self.mute = visual, mute

@@ -122,7 +122,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
 
 
 def check_scene(context: Any, object: Any, keyed: bool = True) -> None:
-    """Raises CoreError if the armature is not in the scene, or if the scene's time is not that of keys."""
+    """Raises CoreError if the armature is not in the scene, or if keys would not be what is seen, or not be then."""
     if object.name not in context.scene.objects:
         raise CoreError(f'The armature "{object.name}" is not in the scene "{context.scene.name}".')
     render = context.scene.render
@@ -130,6 +130,8 @@ def check_scene(context: Any, object: Any, keyed: bool = True) -> None:
         raise CoreError(
             "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
         )
+    if keyed:
+        bridge.check_target(object)
 
 
 def _check_names(context: Any, object: Any, job: Job) -> None:

@@ -1,7 +1,7 @@
 """The timed pins that are saved with an armature, and the motion that is made of them; the original one is kept."""
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import astuple, fields, is_dataclass, replace
 from hashlib import sha256
 from time import perf_counter
@@ -9,22 +9,28 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
+from ..bridge.driven import split_path
+from ..bridge.points import read_shape
 from ..core import CoreError, Motion, Pose, forward, rotation
 from ..core.editing.contacts import Contacts
 from ..core.editing.timed_pins import PinTrace, TimedPin, reach
 from ..core.rotation import Array
 from ..core.skeleton import Flags
-from .edit import Bones, Frames, nobody
+from ..properties.overrides import linked_count
+from .edit import Bones, Frames, no_action, nobody, setting
 from .hold import HeldMotion, contact_points, find_touches, over_time
 from .led import set_switches
+from .renamed import follow_renames, note_bones
 from .report import GoalReport, Report
 from .still import find_still, keep_still, keyed_paths, lay_still, read_still
 from .takes import record
 
 LEAST_EASE: Final = 1  # frames
+_SHOWN: Final = {"name", "active", "show_expanded", "is_valid"}  # of modifiers: changes nothing of the curve
 
 
 def source_of(object: Any) -> Any:
@@ -36,6 +42,15 @@ def source_of(object: Any) -> Any:
     return action
 
 
+def need_source(object: Any) -> Any:
+    """The same; raises CoreError where there is none, and where the NLA editor would not let keys be what is seen."""
+    source = source_of(object)
+    if source is None:
+        raise CoreError(no_action(object))
+    bridge.check_target(object)
+    return source
+
+
 class PinnedMotion(HeldMotion):
     """The original motion with the armature's timed pins: all of it, or as much as one `frame` depends on.
 
@@ -45,9 +60,8 @@ class PinnedMotion(HeldMotion):
     """
 
     def __init__(self, context: Any, object: Any, frame: int | None = None, pinned: bool = True) -> None:
-        source = source_of(object)
-        if source is None:
-            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+        follow_bones(object)
+        source = need_source(object)
         self.source: str = source.name
         with bridge.acting(object, source):
             lay_still(object, read_still(object, self.source))
@@ -93,9 +107,9 @@ class PinnedMotion(HeldMotion):
                 yield from super().leading(object, new)
 
     def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
-        bone = self.skeleton.index(pin.name)
+        bone = self.skeleton.index(pin.bone)
         if not (pin.use_position or pin.use_rotation):
-            raise CoreError(f'The timed pin of "{pin.name}" holds neither a position nor a rotation.')
+            raise CoreError(f'The timed pin of "{pin.bone}" holds neither a position nor a rotation.')
         point = np.array(pin.point)
         if pin.held == "MOTION":
             held = self._stand(bone, point, slice(None))
@@ -104,7 +118,9 @@ class PinnedMotion(HeldMotion):
         else:
             at = self._index(pin.frame if pin.held == "FRAME" else pin.start, pin)
             place, stand = np.array(pin.position), None
-            if pin.held == "FRAME" or pin.use_rotation:
+            if pin.held == "PLACE" and any(pin.rotation):
+                stand = rotation.normalize(np.array(pin.rotation))
+            elif pin.held == "FRAME" or pin.use_rotation:
                 there, stand = self._stand(bone, point, at)
                 place = there if pin.held == "FRAME" else place
             held = over_time(self.worlds, at, place, stand)
@@ -113,7 +129,7 @@ class PinnedMotion(HeldMotion):
         if carrier is not None and position is not None and turn is not None:
             position, turn = self._relative(pin, self.skeleton.index(carrier), position, turn)
         return TimedPin(
-            pin.name, pin.start, pin.end, position if pin.use_position else None, turn if pin.use_rotation else None,
+            pin.bone, pin.start, pin.end, position if pin.use_position else None, turn if pin.use_rotation else None,
             pin.ease_in, pin.ease_out, tuple(point.tolist()), carrier,
         )  # fmt: skip
 
@@ -125,8 +141,8 @@ class PinnedMotion(HeldMotion):
     def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
         """Places and rotations over time in the frame of the bone that carries the object that the pin goes with."""
         skeleton = self.skeleton
-        if skeleton.index(pin.name) in skeleton.ancestors(carrier):
-            raise CoreError(f'The timed pin of "{pin.name}" goes with "{pin.target.name}", which hangs on that bone.')
+        if skeleton.index(pin.bone) in skeleton.ancestors(carrier):
+            raise CoreError(f'The timed pin of "{pin.bone}" goes with "{pin.target.name}", which hangs on that bone.')
         heads, turns = (part[:, carrier] for part in forward(skeleton, self.before.pose))
         back = rotation.inv(turns)
         return rotation.rotate(back, position - heads), rotation.mul(back, turn)
@@ -135,7 +151,7 @@ class PinnedMotion(HeldMotion):
         """Of a frame in the motion."""
         frames = self.before.frames
         if not frames[0] <= frame <= frames[-1]:
-            raise CoreError(f'The timed pin of "{pin.name}" needs frame {frame}, which the motion does not have.')
+            raise CoreError(f'The timed pin of "{pin.bone}" needs frame {frame}, which the motion does not have.')
         return int(np.searchsorted(frames, frame))
 
     def _followed(
@@ -143,9 +159,9 @@ class PinnedMotion(HeldMotion):
     ) -> tuple[Array | None, Array | None]:
         """With the object, from where the motion has the bone in the first frame, which is given."""
         if pin.target is None:
-            raise CoreError(f'The timed pin of "{pin.name}" has no object to go with; choose one.')
+            raise CoreError(f'The timed pin of "{pin.bone}" has no object to go with; choose one.')
         first = self._index(pin.start, pin)
-        seen = record(context, object, self.before.frames, {pin.name: pin.target}).objects[pin.name]
+        seen = record(context, object, self.before.frames, {pin.bone: pin.target}).objects[pin.bone]
         start = bridge.armature_to_world(self.worlds[first], *stand)
         own = bridge.world_to_armature(seen[first], *start)
         count = len(seen)
@@ -198,6 +214,7 @@ class PinnedMotion(HeldMotion):
         pins, worst = [astuple(trace) for trace in self.traces()], [_worst(goal) for goal in goals]
         object.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins, "worst": worst})
         object.poise_result_print = fingerprint(object.poise_result)
+        note_bones(object)
 
     def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
         self._keep_still(object, turned, moved)
@@ -224,8 +241,15 @@ class PinnedMotion(HeldMotion):
         begin = perf_counter()
         turned = moved = np.zeros(0, int)
         if self.only.any():
+            made = object.poise_result
+            if others_use(object, made):
+                _give(object, made.copy())
             keyed = self._key_changed(object, self.only)
             if keyed is None:
+                if object.poise_result != made:
+                    copy = object.poise_result
+                    _give(object, made)
+                    drop(copy)
                 return None
             turned, moved = keyed
             if self.controlled is not None:  # what is reported are the bones of the body
@@ -388,18 +412,59 @@ def give_back(object: Any) -> None:
 
 def edited(object: Any) -> bool:
     """Whether the pinned motion has been changed by hand since it was made."""
+    follow_bones(object)
     made = object.poise_result
     return made is not None and fingerprint(made) != object.poise_result_print
 
 
-def fingerprint(action: Any) -> str:
-    """Of all keys of an action."""
+def fingerprint(action: Any, names: Mapping[str, str] | None = None) -> str:
+    """Of all curves of an action: keys, the ways between them, modifiers; of some bones by other names."""
     found = sha256()
     for curve in bridge.all_curves(action):
-        values = np.empty(2 * len(curve.keyframe_points), np.float32)
-        curve.keyframe_points.foreach_get("co", values)
-        found.update(f"{curve.data_path}{curve.array_index}".encode() + values.tobytes())
+        path, place = curve.data_path, split_path(curve.data_path)
+        if names and place is not None and place[0] in names:
+            path = channel_path(names[place[0]], place[1])
+        found.update(f"{path}{curve.array_index}{curve.mute}{curve.extrapolation}".encode())
+        for values in read_shape(curve):
+            found.update(values.tobytes())
+        for modifier in curve.modifiers:
+            found.update(repr(_settings_of(modifier)).encode())
     return found.hexdigest()
+
+
+def _settings_of(modifier: Any) -> list[Any]:
+    """All that decides what a modifier of a curve does."""
+    found: list[Any] = []
+    for known in modifier.bl_rna.properties:
+        value = getattr(modifier, known.identifier)
+        if known.type == "COLLECTION":  # the control points of an envelope
+            found.append([_settings_of(one) for one in value])
+        elif known.type != "POINTER" and known.identifier not in _SHOWN:
+            found.append(tuple(value) if getattr(known, "is_array", False) else value)
+    return found
+
+
+def follow_bones(object: Any) -> None:
+    """The original motion, and what is known of the pinned one, go with bones that were renamed."""
+    names = follow_renames(object)
+    if names and object.poise_result is not None:
+        before = {new: old for old, new in names.items()}
+        if fingerprint(object.poise_result, before) == object.poise_result_print:
+            object.poise_result_print = fingerprint(object.poise_result)
+
+
+def others_use(object: Any, action: Any) -> bool:
+    """Whether somebody else, such as a linked double of the armature, uses an action that this one has."""
+    own = (object.animation_data.action, object.poise_source, object.poise_result, object.poise_generated)
+    return action.users - action.use_fake_user > sum(one == action for one in own)
+
+
+def _give(object: Any, action: Any) -> None:
+    """Another action with the same slots in the place of the pinned motion."""
+    data = object.animation_data
+    handle = data.action_slot.handle
+    data.action = object.poise_result = action
+    data.action_slot = next(slot for slot in action.slots if slot.handle == handle)
 
 
 def drop(action: Any) -> None:
@@ -410,10 +475,40 @@ def drop(action: Any) -> None:
 
 def add_timed_pin(object: Any, bone: str, start: int, end: int) -> Any:
     pin = object.poise_timed_pins.add()
-    pin.name = pin.label = bone
+    pin.bone = pin.label = bone
     pin.start, pin.end, pin.frame = start, end, start
     object.poise_active_timed_pin = len(object.poise_timed_pins) - 1
     return pin
+
+
+def hold_as_posed(object: Any, pin: Any) -> None:
+    """Hold a timed pin at a place, where and as its bone stands now; raises CoreError if that is gone."""
+    bone = object.pose.bones.get(pin.bone)
+    if bone is None:
+        raise CoreError(f'"{object.name}" has no bone "{pin.bone}" any more.')
+    place, turn = bone.matrix @ Vector(pin.point), bone.matrix.to_quaternion()
+    with setting(object, "poise_live_pins", False):  # it is shown once, when all of it is there
+        pin.position, pin.rotation = place, turn
+    pin.held = "PLACE"
+
+
+def choose_near(object: Any, frame: int) -> None:
+    """Choose the timed pin in the list that holds at a frame, or is nearest to it."""
+    pins = object.poise_timed_pins
+    gaps = [max(pin.start - frame, frame - pin.end, 0) for pin in pins]
+    object.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
+
+
+def let_go(object: Any, places: Iterable[int]) -> int:
+    """Take timed pins off the list; those of the linked file under a library override, which are counted, are muted."""
+    linked, muted = linked_count(object, "poise_timed_pins"), 0
+    for place in sorted(places, reverse=True):
+        if place < linked:
+            object.poise_timed_pins[place].mute = True
+            muted += 1
+        else:
+            object.poise_timed_pins.remove(place)
+    return muted
 
 
 def store_pins(object: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:

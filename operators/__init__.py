@@ -17,6 +17,7 @@ from . import (
     learn_stiffness,
     list_files,
     listen,
+    live_pins,
     look_at,
     make_rest,
     mirror_pins,
@@ -31,9 +32,11 @@ from . import (
     presets,
     retarget,
     roles,
+    samples,
     solve,
     survey,
     take_posture,
+    timed_pin_list,
     tune_chain,
     unpin,
 )
@@ -69,10 +72,13 @@ CLASSES = (
     *keypoints.CLASSES,
     *listen.CLASSES,
     *motion.CLASSES,
+    *live_pins.CLASSES,
+    *timed_pin_list.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
     *path.CLASSES,
     *generate.CLASSES,
+    *samples.CLASSES,
 )
 DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
 HANDLERS = (
@@ -81,4 +87,6 @@ HANDLERS = (
     ("depsgraph_update_post", survey.look_on_entry),
     ("undo_post", survey.look_after_undo),
     ("redo_post", survey.look_after_undo),
+    ("undo_post", live_pins.go_on_undoing),
+    ("redo_post", live_pins.go_on_redoing),
 )

@@ -14,6 +14,7 @@ from ..core import Actuation, CoreError, Skeleton
 from ..core.actuations import AXES, Axis
 from ..core.contribution import PRESETS
 from ..core.solvers.chain import bones_between
+from ..properties.overrides import linked_count
 from .tool import Tool, selected_bones
 from .tune_chain import tune
 
@@ -40,9 +41,7 @@ def active_chain(object: Any) -> Any:
 
 def is_linked(object: Any, chain: Any) -> bool:
     """Whether a chain comes from the linked file under a library override: its joints are those of that file."""
-    override = object.override_library
-    linked = len(override.reference.poise_chains) if override else 0  # the override's own chains come after them
-    return any(chain == other for other in object.poise_chains[:linked])
+    return any(chain == other for other in object.poise_chains[: linked_count(object, "poise_chains")])
 
 
 class ChainTool(Tool):

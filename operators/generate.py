@@ -17,6 +17,7 @@ from ..commands.generated import (
     add_phase,
     add_track,
     check_generated,
+    check_own,
     edited_recipe,
     keep,
     own_recipe,
@@ -30,6 +31,7 @@ from ..commands.job import FRAME_LIMIT
 from ..commands.recipe import PRESETS, Moment, parse_recipe
 from ..commands.reduce import ALL, TOLERANCE, Reduced
 from ..core import CoreError
+from ..properties.overrides import linked_count
 from .background import Background
 from .tool import Shown, Tool, counted, selected_bones
 
@@ -122,6 +124,7 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
     )  # fmt: skip
 
     def begin(self, context: Any, object: Any) -> Edit:
+        check_own(object)
         if not self.properties.is_property_set("start"):
             self.start = context.scene.frame_current
         if self.recipe == "own":
@@ -246,7 +249,10 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         phases = object.poise_phases
         place = min(max(object.poise_active_phase, 0), len(phases) - 1)
-        name: str = "Flight" if phases[place].kind == "FLIGHT" else phases[place].name
+        phase = phases[place]
+        name: str = "Flight" if phase.kind == "FLIGHT" else phase.part
+        if place < linked_count(object, "poise_phases"):
+            raise CoreError(f'"{name}" is of the linked file; take it off the list there.')
         phases.remove(place)
         object.poise_active_phase = max(0, min(place, len(phases) - 1))
         return "INFO", f"{name}: off the list"

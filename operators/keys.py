@@ -6,7 +6,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
-from ..commands.edit import Edit
+from ..commands.edit import Edit, no_action
 from ..commands.job import FRAME_LIMIT
 from ..commands.reduce import ALL, TOLERANCE, Baked, Reduced
 from ..commands.report import Report
@@ -30,6 +30,7 @@ class RangeTool(Background):
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
         bridge.keyed_range(object)
+        bridge.check_target(object)
 
     def frames(self, object: Any) -> tuple[int, int]:
         """The range; raises CoreError if it runs backwards."""
@@ -77,7 +78,14 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         ),
     )
 
+    @classmethod
+    def need(cls, context: Any, object: Any) -> None:
+        super().need(context, object)
+        if object.animation_data.action is None:
+            raise CoreError(no_action(object))
+
     def begin(self, context: Any, object: Any) -> Edit:
+        bridge.check_target(object, None, self.action == "NEW")
         bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
         return Reduced(context, object, self.frames(object), bones, self.tolerance)
 
@@ -95,7 +103,10 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
     bl_idname = "poise.bake_motion"
     bl_label = "Bake Motion"
 
-    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1, soft_max=10)
+    step: IntProperty(
+        name="Step", description="Frames from one key to the next; the last frame gets one, too", default=1, min=1,
+        soft_max=10,
+    )  # fmt: skip
     bones: EnumProperty(
         name="Bones",
         description="What gets keys",
@@ -110,6 +121,7 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
     )
 
     def begin(self, context: Any, object: Any) -> Edit:
+        bridge.check_target(object, None, self.action == "NEW")
         bones = selected_bones(context) if self.bones == "SELECTED" else ()
         return Baked(context, object, self.frames(object), bones, self.step, self.visual, self.visual and self.mute)
 

@@ -14,10 +14,12 @@ from ..commands.job import FRAME_LIMIT
 from ..commands.timed_pins import (
     PinnedMotion,
     add_timed_pin,
+    choose_near,
     edited,
     give_back,
-    show_frame,
-    source_of,
+    hold_as_posed,
+    let_go,
+    need_source,
     store_pins,
 )
 from ..core import CoreError
@@ -27,9 +29,9 @@ from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
-from .tool import Shown, Tool, counted, selected_bones
+from .live_pins import settle
+from .tool import Tool, counted, selected_bones
 
-_QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
 _TOLD: Final = 3  # pins that are off, in one report
 
 
@@ -38,8 +40,7 @@ class MotionTool(Tool):
 
     @classmethod
     def need(cls, context: Any, object: Any) -> None:
-        if source_of(object) is None:
-            raise CoreError(f'"{object.name}" has no action; its motion has to be keyed.')
+        need_source(object)
 
 
 class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
@@ -71,10 +72,11 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
-            object.poise_timed_pins.clear()
+            let_go(object, range(len(object.poise_timed_pins)))
         labels = [contacts.points[touch.point].name for touch in contacts.touches()]
         with setting(object, "poise_live_pins", False):  # they are not changed by hand
             store_pins(object, skeleton.names, pins, labels)
+        choose_near(object, context.scene.frame_current)
         share = contacts.speed / skeleton.size
         return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
 
@@ -110,13 +112,15 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         if self.end < self.start:
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
+        context.view_layer.update()
         with setting(object, "poise_live_pins", False):  # they are not changed by hand
             for bone in bones:
                 pin = add_timed_pin(object, bone, self.start, self.end)
-                pin.held, pin.use_rotation = self.held, self.use_rotation and self.held != "PLACE"
+                pin.use_rotation = self.use_rotation
                 pin.ease_in = pin.ease_out = self.ease
                 pin.frame = min(max(present, self.start), self.end)
-                pin.position = object.pose.bones[bone].head
+                hold_as_posed(object, pin)
+                pin.held = self.held
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 
@@ -140,13 +144,11 @@ class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
         pins, place = object.poise_timed_pins, object.poise_active_timed_pin
-        count = len(pins) if self.all else 1
-        if self.all:
-            pins.clear()
-        else:
-            pins.remove(min(max(place, 0), len(pins) - 1))
+        chosen = range(len(pins)) if self.all else [min(max(place, 0), len(pins) - 1)]
+        muted = let_go(object, chosen)
         object.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
-        return "INFO", f"Let go of {counted(count, 'timed pin')}"
+        sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
+        return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
 
 
 class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
@@ -171,12 +173,17 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
         if not edit.pins:
             name = object.poise_result.name if edited(object) else ""
             give_back(object)
+            settle(context, object)
             return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
         report = edit.write(object)
-        held, missed = sum(bool(goal.met.all()) for goal in report.goals), len(report.explanations)
-        sentence = f'{counted(held, "timed pin")} hold in "{report.action}"{_kept(edit.kept)}'
-        if missed or edit.left_out:
-            wrong = [*report.explanations[:_TOLD], *(f"left out: {reason}" for reason in edit.left_out[:_TOLD])]
+        settle(context, object)
+        held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
+        number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
+        verb = "holds" if count == 1 else "hold"
+        sentence = f'{number} {verb} in "{report.action}"{_kept(edit.kept)}'
+        if held < count or edit.left_out:
+            missed = report.explanations[: len(report.explanations) - len(edit.reasons)]
+            wrong = [*missed[:_TOLD], *edit.reasons[:_TOLD], *(f"left out: {one}" for one in edit.left_out[:_TOLD])]
             return "WARNING", f"{sentence}, but {'; '.join(wrong)}"
         return "WARNING" if edit.kept else "INFO", sentence
 
@@ -184,35 +191,6 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
 def _kept(name: str) -> str:
     """That an action which was changed by hand is not lost."""
     return f'; what was changed by hand is kept in "{name}"' if name else ""
-
-
-class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
-    """Show the present frame with the timed pins as they are now, and solve the others when they change no more"""
-
-    bl_idname = "poise.follow_timed_pins"
-    bl_label = "Follow Timed Pins"
-
-    def show(self, context: Any, object: Any) -> None:
-        show_frame(context, object)
-        timers = bpy.app.timers
-        if timers.is_registered(_solve_rest):
-            timers.unregister(_solve_rest)
-        timers.register(_solve_rest, first_interval=_QUIET)
-
-
-def _solve_rest() -> float | None:
-    """Solve the whole motion of the active armature; later, if that is being done. A timer calls it."""
-    context: Any = bpy.context
-    window = next(iter(context.window_manager.windows), None)  # none in the background
-    if window is None:
-        return None
-    if any(running.bl_idname == POISE_OT_solve_motion.__name__ for running in window.modal_operators):
-        return _QUIET
-    with context.temp_override(window=window):
-        solve: Any = bpy.ops.poise.solve_motion  # pyright: ignore
-        if solve.poll():
-            solve("INVOKE_DEFAULT")
-    return None
 
 
 class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
@@ -247,7 +225,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         name = object.poise_result.name
         object.poise_source = object.poise_result = None
         object.poise_result_pins = object.poise_still = ""
-        object.poise_timed_pins.clear()
+        let_go(object, range(len(object.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'
 
 
@@ -265,7 +243,7 @@ def _strips(context: Any) -> list[Strip]:
               number == object.poise_active_timed_pin, pin.mute)
         for number, pin in enumerate(object.poise_timed_pins)
     ] + [
-        Strip(phase.name, phase.start, phase.start, phase.end, phase.end, number == object.poise_active_phase, False)
+        Strip(phase.part, phase.start, phase.start, phase.end, phase.end, number == object.poise_active_phase, False)
         for number, phase in enumerate(object.poise_phases if has_generated(object) else ())
     ]  # fmt: skip
 
@@ -282,7 +260,7 @@ def _marks(context: Any) -> Marks | None:
     present, world = context.scene.frame_current, bridge.world_matrix(object)
     found: list[PinMark] = []
     for pin in object.poise_timed_pins:
-        bone = object.pose.bones.get(pin.name)
+        bone = object.pose.bones.get(pin.bone)
         if bone is None or not pin.start <= present <= pin.end:
             continue
         matrix = world @ np.array(bone.matrix, float)
@@ -298,7 +276,6 @@ CLASSES = (
     POISE_OT_add_timed_pin,
     POISE_OT_remove_timed_pin,
     POISE_OT_solve_motion,
-    POISE_OT_follow_timed_pins,
     POISE_OT_give_motion_back,
     POISE_OT_keep_motion,
 )

@@ -9,7 +9,8 @@ from bpy.app.handlers import persistent
 from .. import bridge
 from ..commands.pins import OBJECT, WORLD
 from ..core import CoreError, forward
-from ..properties.marks import follow_names_of
+from ..properties.marks import adopt, follow_names_of
+from ..properties.overrides import linked_count
 from .tool import Tool, counted
 
 
@@ -56,8 +57,11 @@ def follow_names(scene: Any, depsgraph: Any) -> None:
 @persistent
 def follow_names_in_libraries(*_: Any) -> None:
     """The same when a file is opened: bones of its libraries may have been renamed meanwhile."""
-    for object in bpy.data.objects:
-        if object.type == "ARMATURE" and object.library is None:
+    armatures = [object for object in bpy.data.objects if object.type == "ARMATURE"]
+    for object in sorted(armatures, key=lambda object: object.library is None):  # overrides are made of linked ones
+        adopt(object)
+    for object in armatures:
+        if object.library is None:
             follow_names_of(object)
 
 
@@ -101,8 +105,7 @@ class PinsTool(Tool):
 
 def release(object: Any, places: list[int]) -> str:
     """Take pins off the list and say so; pins of the linked file under a library override can only be muted."""
-    override = object.override_library
-    linked = len(override.reference.poise_pins) if override else 0  # the override's own pins come after them
+    linked = linked_count(object, "poise_pins")
     for place in sorted(places, reverse=True):
         if place < linked:
             object.poise_pins[place].mute = True

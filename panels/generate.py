@@ -5,10 +5,12 @@ from typing import Any
 import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
+from ..properties.generate import label_of
 from .side import Side
 
 _TOOLS = (
-    "store_pose", "generate", "add_track", "remove_track", "weigh_samples", "add_phase", "remove_phase", "regenerate",
+    "store_pose", "generate", "add_track", "remove_track", "add_sample", "remove_sample", "weigh_samples", "add_phase",
+    "remove_phase", "regenerate",
 )  # fmt: skip
 
 
@@ -19,7 +21,7 @@ class POISE_UL_tracks(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.label(text=item.name, icon="FCURVE")
+        row.label(text=label_of(item), icon="FCURVE")
         row.prop(item, "offset", text="")
 
 
@@ -31,7 +33,7 @@ class POISE_UL_phases(bpy.types.UIList):
     ) -> None:
         row = layout.split(factor=0.5, align=True)
         flies = item.kind == "FLIGHT"
-        row.label(text="Flight" if flies else item.name, icon="FORCE_WIND" if flies else "PINNED")
+        row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED")
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
         row.prop(item, "end", text="", emboss=False)
@@ -70,8 +72,7 @@ class POISE_PT_generate(Side, bpy.types.Panel):
 def draw_track(layout: Any, object: Any, number: int) -> None:
     """The samples of a track as a table of frames and offsets, and how smooth the curve through them is."""
     path = f"poise_tracks[{number}]"
-    draw_samples(layout, [_curve(object, f"{path}.offset", 0)], _curve(object, f"{path}.weight", 0))
-    layout.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT")
+    draw_samples(layout, ("Offset",), [_curve(object, f"{path}.offset", 0)], _curve(object, f"{path}.weight", 0))
     settings = layout.column()
     settings.use_property_split = True
     settings.use_property_decorate = False
@@ -83,18 +84,23 @@ def draw_path(layout: Any, object: Any) -> None:
     """The path of the root, which is keyed beside its numbers, and its samples as a table."""
     column = layout.column(align=True)
     column.use_property_split = True
-    column.prop(object, "poise_path")
+    for index, name in enumerate(("Path Left", "Forward", "Up")):
+        column.prop(object, "poise_path", index=index, text=name)
+    column.label(text="In lengths of a leg", icon="BLANK1")
     curves = [_curve(object, "poise_path", index) for index in range(3)]
-    draw_samples(layout, curves, _curve(object, "poise_path_weight", 0))
-    if all(curves):
-        layout.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT").path = True
+    draw_samples(layout, ("Left", "Forward", "Up"), curves, _curve(object, "poise_path_weight", 0), path=True)
 
 
-def draw_samples(layout: Any, curves: list[Any], weights: Any) -> None:
+def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights: Any, path: bool = False) -> None:
     """A table of the keys of curves: frames and values, and the weights where there are as many."""
     column = layout.column(align=True)
     rows = [*zip(*(curve.keyframe_points if curve else () for curve in curves), strict=False)]
     weighed = weights.keyframe_points if weights is not None else ()
+    if rows:
+        row = column.row(align=True)
+        for name in ("Frame", *names, *(("Weight",) if len(weighed) == len(rows) else ())):
+            row.label(text=name)
+        row.label(text="", icon="BLANK1")  # over the crosses
     for number, keys in enumerate(rows):
         row = column.row(align=True)
         row.prop(keys[0], "co", index=0, text="")
@@ -102,6 +108,12 @@ def draw_samples(layout: Any, curves: list[Any], weights: Any) -> None:
             row.prop(key, "co", index=1, text="")
         if len(weighed) == len(rows):
             row.prop(weighed[number], "co", index=1, text="")
+        cross = row.operator("poise.remove_sample", text="", icon="X")
+        cross.path, cross.row = path, number
+    row = column.row(align=True)
+    row.operator("poise.add_sample", text="Sample", icon="ADD").path = path
+    if rows:
+        row.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT").path = path
 
 
 def draw_phases(layout: Any, object: Any) -> None:

@@ -7,26 +7,34 @@ import bpy
 from .side import Side
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
+_KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
 _TOOLS = (
-    "find_contacts", "add_timed_pin", "remove_timed_pin", "solve_motion", "give_motion_back", "keep_motion",
-    "reduce_keys", "bake_motion", "edit_path", "retarget",
+    "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
+    "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "retarget",
 )  # fmt: skip
+
+
+def _icon(pin: Any) -> str:
+    """What it is, of a contact; else where it is held."""
+    return _KINDS.get(pin.label.partition(".")[0], _ICONS["PLACE"]) if pin.held == "PLACE" else _ICONS[pin.held]
 
 
 class POISE_UL_timed_pins(bpy.types.UIList):
     """Timed pins: what is held, from when to when, muted or not"""
 
     def draw_item(
-        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
-    ) -> None:
-        there = item.name in context.active_object.pose.bones
+        self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str,
+        number: int = -1, *_: Any,
+    ) -> None:  # fmt: skip
+        there = item.bone in context.active_object.pose.bones
         row = layout.split(factor=0.38, align=True)
-        label = row.row()
+        label = row.row(align=True)
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
-        label.label(
-            text=item.label if there else f"{item.name} (no such bone)", icon=_ICONS[item.held] if there else "ERROR"
-        )
+        sign = _icon(item) if there else "ERROR"
+        label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
+        name = item.label.rpartition(":")[2]  # without a prefix that all bones have
+        label.label(text=name if there else f"{item.bone} (no such bone)")
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
         row.prop(item, "end", text="", emboss=False)
@@ -87,6 +95,9 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     shown = {"FRAME": "frame", "PLACE": "position", "OBJECT": "target"}.get(pin.held)
     if shown is not None:
         column.prop(pin, shown)
+    if pin.held == "PLACE" and pin.use_rotation:
+        column.prop(pin, "rotation")
+    column.operator("poise.place_timed_pin", icon="POSE_HLT")
 
 
 def draw_motion_tools(layout: Any) -> None:

@@ -22,6 +22,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.PoseBone, roles.ROLES),
     (bpy.types.WindowManager, survey.SHOWN),
     (bpy.types.WindowManager, keypoints.SHOWN),
+    (bpy.types.WindowManager, motion.SHOWN),
 )
 
 

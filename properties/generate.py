@@ -13,7 +13,8 @@ from bpy.props import (
     StringProperty,
 )
 
-from .overrides import OPEN, OPEN_LIST
+from .marks import mark, marking
+from .overrides import OPEN, OPEN_LIST, key, keying
 
 
 def _preview(track: Any, context: Any) -> None:
@@ -22,10 +23,30 @@ def _preview(track: Any, context: Any) -> None:
         bpy.ops.poise.preview_generated(object=track.id_data.name)  # pyright: ignore
 
 
+def label_of(track: Any) -> str:
+    """What a track is called: the parts of the body, or the bones, that it is of."""
+    return ", ".join(part.part for part in track.parts) or "all"
+
+
+class PoisePart(bpy.types.PropertyGroup):
+    """A part of the body, or a bone, that a track is of"""
+
+    name: key()
+    part: StringProperty(
+        name="Part", description="The part of the body, or the bone", override=OPEN,
+        update=marking("part", then=keying("part")),
+    )  # fmt: skip
+    part_mark: mark()
+
+
 class PoiseTrack(bpy.types.PropertyGroup):
     """How far a part of the body is from the min to the max pose; its keys are the samples"""
 
-    name: StringProperty(name="Part", description="The part of the body, or its bones", override=OPEN)
+    name: key()
+    parts: CollectionProperty(
+        type=PoisePart, name="Parts", description="What it is of; all that no other track has where there are none",
+        override=OPEN_LIST,
+    )  # fmt: skip
     offset: FloatProperty(
         name="Offset", description="0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
         soft_max=1.0, override=OPEN, update=_preview,
@@ -50,7 +71,12 @@ class PoiseTrack(bpy.types.PropertyGroup):
 class PoisePhase(bpy.types.PropertyGroup):
     """Some frames of a generated motion in which a part of the body bears it, or nothing does"""
 
-    name: StringProperty(name="Part", description="What bears: a part of the body, or a bone", override=OPEN)
+    name: key()
+    part: StringProperty(
+        name="Part", description="What bears: a part of the body, or a bone", override=OPEN,
+        update=marking("part", then=keying("part")),
+    )  # fmt: skip
+    part_mark: mark()
     kind: EnumProperty(
         name="Kind",
         description="What bears the body",
@@ -121,4 +147,4 @@ GENERATED: Final[dict[str, Any]] = {
     ),
 }
 
-CLASSES: Final = (PoiseTrack, PoisePhase)
+CLASSES: Final = (PoisePart, PoiseTrack, PoisePhase)

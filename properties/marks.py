@@ -4,12 +4,13 @@ A setting `bone` that names one has a setting `bone_mark` beside it. A library o
 to bones when the library renames these: it gives negative ones, which say at which place among how many the bone is.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from bpy.props import IntProperty
 
-from .overrides import OPEN
+from .overrides import OPEN, linked_count, new_key
 
 _MOST: Final = 1 << 15  # bones of an armature whose places fit into a number, with how many there are
 
@@ -51,7 +52,7 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
 
 
 def follow_names_of(object: Any) -> None:
-    """Give the pins and chains of an armature the present names of their bones."""
+    """Give the pins, chains, timed pins and samples of an armature the present names of their bones."""
     bones = object.pose.bones if object.pose is not None else {}
     strayed: list[tuple[Any, str, int]] = []
     marks: dict[str, int | None] = {}  # of the bones that are named, each looked up once; None: it is not there
@@ -77,9 +78,41 @@ def follow_names_of(object: Any) -> None:
         chain.quiet = True  # nothing to be solved again
     for group, field, number in strayed:
         if number in names:
+            if field == "bone" and getattr(group, "label", "") == group.bone:  # a timed pin that is called as its bone
+                group.label = names[number]
             setattr(group, field, names[number])
     for chain in object.poise_chains:
         chain.quiet = False
+
+
+def adopt(object: Any) -> None:
+    """Give what an older file has its names: there `name` was the bone or the part, and overrides lost entries by it.
+
+    What they doubled in place of these is taken out.
+    """
+    for collection, field in (("poise_timed_pins", "bone"), ("poise_phases", "part")):
+        entries, linked = getattr(object, collection), linked_count(object, collection)
+        seen, doubled = set[Any](), list[int]()
+        for place, entry in enumerate(entries):
+            if getattr(entry, field):
+                continue
+            setattr(entry, field, entry.name)
+            if place < linked or object.library is not None:  # by its name the override finds it
+                continue
+            entry.name = ""
+            setattr(entry, field, getattr(entry, field))
+            same = (getattr(entry, field), getattr(entry, "label", ""), entry.start, entry.end, entry.frame)
+            doubled += [place] if same in seen else []
+            seen.add(same)
+        for place in reversed(doubled):
+            entries.remove(place)
+    own = object.poise_tracks[linked_count(object, "poise_tracks") :] if object.library is None else ()
+    for track, given in zip(own, json.loads(object.poise_recipe or "{}").get("tracks", ()), strict=False):
+        parts = given.get("bones", given.get("parts"))
+        if isinstance(parts, list) and not len(track.parts):
+            for part in parts:
+                track.parts.add().part = part
+            track.name = new_key(track.name)
 
 
 def _named(object: Any) -> Iterator[tuple[Any, str]]:
@@ -93,3 +126,10 @@ def _named(object: Any) -> Iterator[tuple[Any, str]]:
             yield entry, "bone"
         for turn in chain.turns:
             yield turn, "name"
+    for pin in object.poise_timed_pins:
+        yield pin, "bone"
+    for phase in object.poise_phases:
+        yield phase, "part"
+    for track in object.poise_tracks:
+        for part in track.parts:
+            yield part, "part"

@@ -13,13 +13,14 @@ from bpy.props import (
     StringProperty,
 )
 
-from .overrides import OPEN, OPEN_LIST
+from .marks import mark, marking
+from .overrides import OPEN, OPEN_LIST, key, keying
 
 # Where a timed pin holds, as items of an enumeration.
 HELD: Final = (
     ("MOTION", "As in the Motion", "Where the motion has the bone in each frame, whatever other pins do"),
     ("FRAME", "At a Frame", "Where the motion has the bone in one frame"),
-    ("PLACE", "At a Place", "At a place of the armature's space"),
+    ("PLACE", "At a Place", "At a place of the armature's space, and as it stood there"),
     ("OBJECT", "With an Object", "It goes with an object, from where the motion has the bone in the first frame"),
 )
 
@@ -33,7 +34,11 @@ def _follow(pin: Any, context: Any) -> None:
 class PoiseTimedPin(bpy.types.PropertyGroup):
     """One bone held for some frames of a motion"""
 
-    name: StringProperty(name="Bone", description="The bone that is held", override=OPEN)
+    name: key()
+    bone: StringProperty(
+        name="Bone", description="The bone that is held", override=OPEN, update=marking("bone", then=keying("bone"))
+    )
+    bone_mark: mark()
     label: StringProperty(name="Point", description="What part of the body it is, such as a heel", override=OPEN)
     point: FloatVectorProperty(
         name="Point", description="The point of the bone that is held, in the bone's frame", size=3, subtype="XYZ",
@@ -66,8 +71,14 @@ class PoiseTimedPin(bpy.types.PropertyGroup):
         name="Frame", description="The frame that it is held at", default=1, override=OPEN, update=_follow
     )
     position: FloatVectorProperty(
-        name="Place", description="Where the point is held, in the armature's space", size=3, subtype="XYZ",
-        precision=4, override=OPEN, update=_follow,
+        name="Place", description="Where the point is held, in the armature's space: in its units, before its scale",
+        size=3, subtype="XYZ", precision=4, override=OPEN, update=_follow,
+    )  # fmt: skip
+    rotation: FloatVectorProperty(
+        name="Orientation",
+        description="How the bone is held at its place, in the armature's space: a quaternion w, x, y, z; all zero: as "
+        "the motion has it in the first frame",
+        size=4, subtype="QUATERNION", default=(0.0, 0.0, 0.0, 0.0), override=OPEN, update=_follow,
     )  # fmt: skip
     target: PointerProperty(
         name="Object",
@@ -92,6 +103,12 @@ TIMED: Final[dict[str, Any]] = {
         description="Solve again when a timed pin is changed: the present frame at once, then the others",
         override=OPEN,
     ),
+    "pin_change": IntProperty(
+        name="Change",
+        description="The last change of a timed pin with Live on that the motion was not solved for, or 0",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
     "source": PointerProperty(
         name="Original Motion",
         description="The action that the timed pins change; it is kept as it is",
@@ -110,6 +127,12 @@ TIMED: Final[dict[str, Any]] = {
         options={"HIDDEN"},
         override=OPEN,
     ),
+    "bones": StringProperty(
+        name="Bones",
+        description="What the bones were called, in order, when the original motion or the key poses were looked at",
+        options={"HIDDEN"},
+        override=OPEN,
+    ),
     "still": StringProperty(
         name="Unkeyed Bones",
         description="How bones that the original motion has no keys of stood before timed pins moved them",
@@ -122,6 +145,12 @@ TIMED: Final[dict[str, Any]] = {
         options={"HIDDEN"},
         override=OPEN,
     ),
+}
+
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "pin_changes": IntProperty(name="Changes", description="How often timed pins were changed with Live on"),
+    "pins_solved": IntProperty(name="Solved", description="Up to which of these changes motions are solved"),
 }
 
 CLASSES: Final = (PoiseTimedPin,)

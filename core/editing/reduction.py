@@ -9,6 +9,7 @@ smooth but at keys of two frames that follow each other: there each segment may 
 and jumps of the motion stay what they are.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -37,6 +38,8 @@ SHARE: Final = 0.3  # of the aim for each bone, at first
 LESS: Final = 0.8  # times that share for a bone that does most of an error
 ROUNDS: Final = (0.5, 0.75, 0.9, 1.0)  # shares of the aim up to which keys are left out, one after the other
 FLOOR: Final = 1e-3  # of the aim: a bone that does less is not what an error is from
+ROUND: Final = 0.01  # of a frame: as near as two keys cannot be
+NEAR: Final = 0.75  # of a frame: where a bone has a key between frames, none is put nearer
 LOWEST: Final = 0.7  # of the tolerance: an aim below is no help, as for curves that no key can follow
 _OF_FOUR: Final = ("QUATERNION", "AXIS_ANGLE")
 CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
@@ -44,12 +47,16 @@ CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
 
 @dataclass(frozen=True, eq=False)
 class BoneChannels:
-    """What is keyed of a bone, frame by frame: rotation (F, 3 or 4) in the bone's own mode, location (F, 3) or None."""
+    """What is keyed of a bone, frame by frame: rotation (F, 3 or 4) in the bone's own mode, location (F, 3) or None.
+
+    `times`: the frames at which it has keys; where these are no whole ones, new keys may be there, too.
+    """
 
     bone: int
     mode: str
     rotation: Array
     location: Array | None
+    times: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,7 @@ class ReducedKeys:
 
     error   the largest distance of a point of a chosen bone from where it was, at any quarter of a frame
     frame   where that is
+    missed  bones (indices) without which the error may be small enough: no keys are found that bring them near enough
     """
 
     bones: tuple[BoneKeys, ...]
@@ -75,10 +83,11 @@ class ReducedKeys:
     before: int
     error: float
     frame: float
+    missed: tuple[int, ...] = ()
 
     @property
     def share(self) -> float:
-        return self.kept / self.before
+        return self.kept / max(self.before, 1)
 
 
 def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
@@ -111,7 +120,7 @@ def reduce_keys(
     by default `channels_of`. A motion with every quarter of its frames says itself what is between them; of one with
     whole frames alone it is the smooth curve through them (Catmull-Rom). `progress` is told the share that is done, and
     may raise to cancel. The result says the error that was reached: it is larger than the tolerance only for curves
-    that no keys with handles can follow between two frames, such as steps.
+    that no keys with handles can follow between two frames, such as steps; `missed` are the bones that have them.
 
     Raises CoreError for a tolerance that is not positive, for no bones, for fewer than three frames, and for frames
     that do not follow each other by one, or by a quarter.
@@ -134,7 +143,7 @@ def reduce_keys(
 class _Fit:
     """The channels of one bone at S samples, and a fit to them by keys at some frames; frames count from 0."""
 
-    def __init__(self, channels: BoneChannels, whole: bool) -> None:
+    def __init__(self, channels: BoneChannels, whole: bool, first: float) -> None:
         self.channels = channels
         parts = [channels.rotation] if channels.location is None else [channels.rotation, channels.location]
         self.width = channels.rotation.shape[1]
@@ -142,7 +151,8 @@ class _Fit:
         self.truth = _between(given) if whole else given
         frames = (len(self.truth) - 1) // QUARTERS + 1
         self.turns = to_rotations(self.truth[:, : self.width], channels.mode)
-        self.times = np.unique(np.append(np.arange(0, frames - 1, SPACING), frames - 1))
+        self.places = _places(channels.times, first, frames - 1)  # where keys may be
+        self.times = np.unique(np.append(self.places[:-1:SPACING], frames - 1))
         self.corners = np.zeros(len(self.times), bool)  # keys whose slopes before and after are two
         self.heights = self._flat()
         self.fitted = self.truth.copy()
@@ -155,7 +165,7 @@ class _Fit:
     def fit(self, first: int, last: int) -> slice:
         """Fit keys first..last anew, the ones beside them as they are; the samples that this changes."""
         above, below = max(first - 1, 0), min(last + 1, len(self.times) - 1)
-        samples = slice(QUARTERS * int(self.times[above]), QUARTERS * int(self.times[below]) + 1)
+        samples = _within(self.times[above], self.times[below])
         basis = _hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
         free = np.zeros((3, below - above + 1), bool)
         free[:, first - above : last - above + 1] = True
@@ -175,7 +185,7 @@ class _Fit:
         self.fitted[samples] = matrix @ heights.reshape(matrix.shape[1], -1)
         return samples
 
-    def insert(self, frames: Sequence[int]) -> None:
+    def insert(self, frames: Sequence[float]) -> None:
         """Keys at further frames; all are fitted anew."""
         corners = self.times[self.corners]
         self.times = np.union1d(self.times, frames)
@@ -187,7 +197,9 @@ class _Fit:
         """Let the keys beside a place have two slopes; False if they have, or are not the frames beside it."""
         place = min(int(np.searchsorted(self.times, frame, side="right")), len(self.times) - 1)
         beside = slice(place - 1, place + 1)
-        if np.diff(self.times[beside])[0] != 1 or self.corners[beside].all():
+        if self.places[np.searchsorted(self.places, self.times[beside][0]) + 1] != self.times[beside][1]:
+            return False
+        if self.corners[beside].all():
             return False
         self.corners[beside] = True
         self.fit(0, len(self.times) - 1)
@@ -222,7 +234,7 @@ class _Work:
     ) -> None:
         self.skeleton, self.motion, self.tolerance = skeleton, motion, tolerance
         self.whole = bool(motion.frames[1] - motion.frames[0] == 1.0)
-        self.fits = [_Fit(one, self.whole) for one in channels]
+        self.fits = [_Fit(one, self.whole, float(motion.frames[0])) for one in channels]
         self.count = len(motion) if self.whole else (len(motion) - 1) // QUARTERS + 1  # frames
         places = [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ASIDE, 0.0, 0.0)]
         self.owners = np.repeat(chosen, len(places))
@@ -282,19 +294,25 @@ class _Work:
     def reduced(self, progress: Callable[[float], object]) -> ReducedKeys:
         aim = AIM * self.tolerance
         while True:
-            self._put_in(aim)
+            missed = self._put_in(aim)
             self._leave_out(aim, progress)
             error, frame = self._exact()
-            if error <= self.tolerance or aim < LOWEST * self.tolerance:
-                break
-            aim *= LOWER
+            if error <= self.tolerance:
+                missed = set[int]()
+            elif aim < LOWEST * self.tolerance:
+                missed |= self._blamed()
+            elif not missed:  # they are no matter of the aim
+                aim *= LOWER
+                continue
+            break
         keys = tuple(
             BoneKeys(fit.channels.bone, fit.channels.mode, fit.channels.location is not None,
                      fit.keys(float(self.motion.frames[0])))
             for fit in self.fits
         )  # fmt: skip
         kept = sum(len(fit.times) for fit in self.fits)
-        return ReducedKeys(keys, kept, len(self.fits) * self.count, error, frame)
+        bones = tuple(self.fits[number].channels.bone for number in sorted(missed))
+        return ReducedKeys(keys, kept, len(self.fits) * self.count, error, frame, bones)
 
     def _exact(self) -> tuple[float, float]:
         """The largest error by exact evaluation of the keys that are written, and its frame."""
@@ -305,34 +323,47 @@ class _Work:
         worst = int(np.argmax(errors))
         return float(errors[worst]), float(at[worst])
 
-    def _put_in(self, aim: float) -> None:
-        """Keys until no point is further off than `aim`: each bone within a part of it of its own."""
+    def _blame(self, sample: int, point: int) -> int:
+        """The number of the bone that does most of an error."""
+        blame = [
+            float(share[sample, moved == point].sum(axis=0) @ self.errors[sample, point])
+            for share, moved in zip(self.shares, self.moved, strict=True)
+        ]
+        return int(np.argmax(blame))
+
+    def _blamed(self) -> set[int]:
+        """The numbers of the bones that do most of the largest error."""
+        sample, point = np.unravel_index(int(np.argmax(rotation.lengths(self.errors))), self.errors.shape[:2])
+        return {self._blame(int(sample), int(point))}
+
+    def _put_in(self, aim: float) -> set[int]:
+        """Keys until no point is further off than `aim`: each bone within a part of it of its own.
+
+        The numbers of bones that are in the way of that, whatever keys they get.
+        """
         parts = np.full(len(self.fits), SHARE * aim)
         while True:
             for number in range(len(self.fits)):
                 self._refine(number, parts[number])
             length = rotation.lengths(self.errors)
             peaks = _peaks(length.max(axis=1), aim)
-            helped = False
+            helped, stuck = False, set[int]()
             for sample in peaks:
-                point = int(np.argmax(length[sample]))
-                blame = [
-                    float(share[sample, moved == point].sum(axis=0) @ self.errors[sample, point])
-                    for share, moved in zip(self.shares, self.moved, strict=True)
-                ]
-                worst = int(np.argmax(blame))
+                worst = self._blame(sample, int(np.argmax(length[sample])))
                 if parts[worst] > FLOOR * aim:
                     parts[worst] *= LESS
                     helped = True
+                else:
+                    stuck.add(worst)
             if not helped:
-                return
+                return stuck
 
     def _refine(self, number: int, most: float) -> None:
         """Keys in one bone until what its misfit does to any point is at `most` so much."""
         fit = self.fits[number]
         while True:
             peaks = _peaks(rotation.lengths(self.shares[number]).max(axis=1), most)
-            found = [(sample / QUARTERS, _free_frame(fit.times, sample / QUARTERS)) for sample in peaks]
+            found = [(sample / QUARTERS, _free_frame(fit, sample / QUARTERS)) for sample in peaks]
             frames = sorted({frame for _, frame in found if frame >= 0})
             sharper = [fit.sharpen(place) for place, frame in found if frame < 0]
             if frames:
@@ -349,10 +380,10 @@ class _Work:
                 for time in self.fits[number].times[1:-1].tolist():
                     self._try_without(number, time, share * aim)
 
-    def _try_without(self, number: int, time: int, aim: float) -> None:
+    def _try_without(self, number: int, time: float, aim: float) -> None:
         fit, moved = self.fits[number], self.moved[number]
         place = int(np.searchsorted(fit.times, time))
-        beside = slice(QUARTERS * int(fit.times[place - 1]), QUARTERS * int(fit.times[place + 1]) + 1)
+        beside = _within(fit.times[place - 1], fit.times[place + 1])
         if rotation.lengths(self.errors[beside, moved]).max() > aim:  # it would hardly become better
             return
         before = fit.state()
@@ -406,8 +437,29 @@ def _peaks(worst: Array, aim: float) -> list[int]:
     return found
 
 
-def _free_frame(times: Array, frame: float) -> int:
-    """The whole frame nearest to one that has no key, not far off; -1 if there is none."""
-    near = np.arange(max(int(frame) - APART, 0), min(int(frame) + APART, int(times[-1])) + 1)
-    free = np.setdiff1d(near, times)
-    return int(free[np.argmin(np.abs(free - frame))]) if len(free) else -1
+def _free_frame(fit: _Fit, frame: float) -> float:
+    """The place for a key nearest to a frame that has none, not far off; -1 if there is none."""
+    ends = np.searchsorted(fit.places, [int(frame) - APART, int(frame) + APART + 1])
+    free = np.setdiff1d(fit.places[slice(*ends)], fit.times)
+    return float(free[np.argmin(np.abs(free - frame))]) if len(free) else -1.0
+
+
+def _within(first: float, last: float) -> "slice[int, int]":
+    """The samples from one frame to another."""
+    return slice(math.ceil(QUARTERS * first), math.floor(QUARTERS * last) + 1)
+
+
+def _places(times: Array | None, first: float, last: int) -> Array:
+    """Where a bone may have keys, in frames from `first`, up to `last`: at whole ones if its keys are.
+
+    Else where they are, since curves may have corners there, and at whole frames that have none of them near.
+    """
+    whole = np.arange(last + 1.0)
+    if times is None or np.all(np.abs(times - np.round(times)) < ROUND):
+        return whole
+    own = np.unique(np.clip(times - first, 0.0, last))
+    own = own[np.append(np.diff(own) > ROUND, True)]
+    near = np.abs(whole[:, None] - own).min(axis=1) if len(own) else np.full(len(whole), NEAR)
+    ends = (whole == 0.0) | (whole == last)
+    inner = own[(own > ROUND) & (own < last - ROUND)]
+    return np.union1d(whole[ends | (near >= NEAR)], inner)

@@ -658,6 +658,23 @@ def test_chains_survive_on_a_library_override(rig: Any, tmp_path: Path) -> None:
     assert changed(here, object) <= {*ARM}
 
 
+def test_a_chain_that_was_dragged_in_its_library_is_dragged_on_in_an_override(dragged: Any, tmp_path: Path) -> None:
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["rig"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    object = wanted.objects[0].override_create(remap_local_usages=True)
+    choose(object, "upper_arm.L", "hand.L")
+    bpy.ops.poise.drag(bone="hand.L", shift=WAY)
+    chain = object.poise_chains[0]
+    names = [turn.name for turn in chain.turns]
+    assert len(set(names)) == len(names) > 0
+    chain.entries[0].fraction *= 0.5
+    assert chain.problem == ""
+
+
 def test_the_panel_shows_the_list_and_who_turned_and_changes_nothing(dragged: Any) -> None:
     before = contents()
     seen = drawn_by(POISE_PT_chains)

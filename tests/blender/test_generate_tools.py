@@ -9,6 +9,7 @@ import pytest
 import bridge
 from core.generate import fit
 from panels.generate import POISE_PT_generate
+from properties.generate import label_of
 from tests.blender.builders import contents, make_armature, select, turn
 from tests.blender.rigs import SHIPPED, context, load
 from tests.blender.test_panel import drawn_by
@@ -84,7 +85,7 @@ def test_bones_get_samples_of_their_own_and_give_them_up_again(rig: Any) -> None
     select(rig, ["upper_arm.R"])
     both = [stand(rig, bone, 26) for bone in ("upper_arm.R", "upper_arm.L")]
     assert bpy.ops.poise.add_track(part="SELECTED") == {"FINISHED"}
-    assert [track.name for track in rig.poise_tracks] == ["all", "upper_arm.R"]
+    assert [label_of(track) for track in rig.poise_tracks] == ["all", "upper_arm.R"]
     curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
     bpy.ops.poise.regenerate()
     assert stand(rig, "upper_arm.R", 26)[0] == pytest.approx(1.0, abs=1e-3)  # it stays in the min pose
@@ -217,9 +218,9 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     context.view_layer.objects.active = rig
     context.scene.render.fps = 30
     assert bpy.ops.poise.generate(recipe="jump", start=1) == {"FINISHED"}
-    assert [track.name for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
+    assert [label_of(track) for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
     assert len(curve(rig, "poise_tracks[1].offset").keyframe_points) == 10
-    phases = [(phase.name, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
+    phases = [(phase.part, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
     assert phases[0] == ("foot.L", "SUPPORT", 1, 13, 13)
     assert phases[4][1:4] == ("FLIGHT", 13, 28)
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
@@ -300,3 +301,50 @@ def test_a_generated_motion_whose_keys_were_reduced_can_be_made_anew(rig: Any) -
     assert rig.animation_data.action != action
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), dense, atol=1e-5)
+
+
+def table(rig: Any, path: str) -> list[Any]:
+    return [tuple(np.round(key.co, 4)) for one in active_of(rig, path) for key in one.keyframe_points]
+
+
+def active_of(rig: Any, path: str) -> list[Any]:
+    return [one for one in bridge.motion.active_curves(rig) if one.data_path == path]
+
+
+def test_samples_are_added_and_taken_away_in_the_table_with_their_weights(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    bpy.ops.poise.weigh_samples()
+    curve(rig, "poise_tracks[0].weight").keyframe_points[1].co[1] = 0.7
+    context.scene.frame_set(41)
+    rig.poise_tracks[0].offset = 0.5
+    assert bpy.ops.poise.add_sample() == {"FINISHED"}
+    assert table(rig, "poise_tracks[0].offset") == [(1, 0), (26, 1), (41, 0.5), (51, 0)]
+    weights = table(rig, "poise_tracks[0].weight")
+    assert [frame for frame, _ in weights] == [1, 26, 41, 51]
+    assert weights[1][1] == pytest.approx(0.7)
+    assert bpy.ops.poise.remove_sample(row=1) == {"FINISHED"}
+    assert table(rig, "poise_tracks[0].offset") == [(1, 0), (41, 0.5), (51, 0)]
+    assert [frame for frame, _ in table(rig, "poise_tracks[0].weight")] == [1, 41, 51]
+    for _ in range(2):
+        bpy.ops.poise.remove_sample(row=0)
+    with pytest.raises(RuntimeError, match="at least one sample"):
+        bpy.ops.poise.remove_sample(row=0)
+    with pytest.raises(RuntimeError, match="no sample 10"):
+        bpy.ops.poise.remove_sample(row=9)
+
+
+def test_samples_of_the_path_are_added_where_it_is_and_taken_away(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    for frame, height in ((1, 0.0), (26, 0.5)):
+        context.scene.frame_set(frame)
+        rig.poise_path = (0.0, 0.1, height)
+        assert bpy.ops.poise.add_sample(path=True) == {"FINISHED"}
+    assert [len(one.keyframe_points) for one in active_of(rig, "poise_path")] == [2, 2, 2]
+    assert table(rig, "poise_path")[-2:] == [(1, 0), (26, 0.5)]
+    said = [text for kind, text in drawn_by(POISE_PT_generate) if kind == "label"]
+    assert {"Frame", "Offset", "Left", "Forward", "Up"} <= {*said}
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    for _ in range(2):
+        assert bpy.ops.poise.remove_sample(path=True) == {"FINISHED"}
+    assert not active_of(rig, "poise_path")
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}

@@ -72,6 +72,43 @@ def test_straight_ways_and_a_jump_between_two_frames_are_kept_as_well(clip: Any)
     assert np.linalg.norm(heads(clip, quarters) - before, axis=-1)[:, hand].max() < 0.01
 
 
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.5), (1.25, 0.0), (0.9, 0.3)])
+def test_keys_between_frames_with_corners_are_reduced_within_the_tolerance(
+    clip: Any, scale: float, shift: float
+) -> None:
+    for curve in curves(clip).values():
+        for key in reversed([key for key in curve.keyframe_points if not 20 <= key.co[0] <= 50]):
+            curve.keyframe_points.remove(key)
+        for key in curve.keyframe_points:  # as a clip of another frame rate, or one that was moved
+            key.co[0] = 20 + (key.co[0] - 20) * scale + shift
+            key.interpolation = "LINEAR"
+        curve.update()
+    edit = Reduced(context, clip, bridge.keyed_range(clip), (), 0.01)
+    edit.solve()
+    report = edit.write(clip)
+    assert report.met
+    assert edit.kept < 0.4 * edit.keyed
+    assert "no fewer" not in edit.told()
+
+
+def test_bones_that_no_fewer_keys_can_follow_keep_theirs(clip: Any) -> None:
+    for (path, _), curve in curves(clip).items():
+        if '"LeftArm"' in path:
+            for key in curve.keyframe_points:
+                key.interpolation = "BOUNCE"
+    before = keys_of(clip.animation_data.action)
+    edit = Reduced(context, clip, (20, 40), (), 1e-4)
+    edit.solve()
+    report = edit.write(clip, new=False)
+    assert report.met
+    assert "no fewer keys do for LeftArm" in edit.told()
+    now = keys_of(clip.animation_data.action)
+    assert {key: keys for key, keys in now.items() if '"LeftArm"' in key[1]} == {
+        key: keys for key, keys in before.items() if '"LeftArm"' in key[1]
+    }
+    assert now != before
+
+
 def test_stepped_keys_stay_and_what_is_told_is_what_is_there(clip: Any) -> None:
     for (path, _), curve in curves(clip).items():
         for key in curve.keyframe_points if '"LeftArm"' in path else ():
@@ -107,6 +144,12 @@ def test_a_bake_leaves_other_bones_and_other_frames_alone(clip: Any) -> None:
         assert [key for key in now if not 10 <= key[0] <= 30] == [key for key in then if not 10 <= key[0] <= 30]
         kept = [value for frame, value in then if frame in range(10, 31, 5)]
         np.testing.assert_allclose([value for frame, value in now if 10 <= frame <= 30], kept, atol=1e-5)
+
+
+def test_a_bake_whose_steps_do_not_meet_its_end_keys_the_last_frame(clip: Any) -> None:
+    bpy.ops.poise.bake_motion(frame_start=10, frame_end=30, step=7, action="PRESENT")
+    for curve in curves(clip).values():
+        assert [point.co[0] for point in curve.keyframe_points if 10 <= point.co[0] <= 30] == [10, 17, 24, 30]
 
 
 def test_a_backward_range_is_refused(clip: Any) -> None:

@@ -48,7 +48,7 @@ def places(rig: Any, bone: str, frames: range) -> np.ndarray:
 def pin_hand(rig: Any) -> Any:
     """A pin that is quick to solve."""
     pin = rig.poise_timed_pins.add()
-    pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = "RightHand", 30, 32, 30, 2, 2
+    pin.bone, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = "RightHand", 30, 32, 30, 2, 2
     return pin
 
 
@@ -68,7 +68,7 @@ def test_contacts_are_listed_solved_and_given_back(walker: Any) -> None:
     assert action_of(walker) == "walk poise"
     assert contents()["actions"]["walk"] == before["actions"]["walk"]
     ball = next(pin for pin in walker.poise_timed_pins if pin.label.startswith("ball"))
-    held = places(walker, ball.name, range(ball.start, ball.end + 1))
+    held = places(walker, ball.bone, range(ball.start, ball.end + 1))
     assert np.ptp(held, axis=0).max() < 1e-4 * bridge.read_rig(walker).skeleton.size
 
     bpy.ops.poise.remove_timed_pin(all=True)
@@ -112,7 +112,7 @@ def values_of(action: Any, frames: range) -> dict[Any, Any]:
 def test_a_changed_pin_is_solved_where_it_reaches_and_all_else_stays_bit_for_bit(walker: Any) -> None:
     for bone, start, end in (("RightFoot", 24, 28), ("LeftFoot", 30, 36), ("RightFoot", 44, 50)):
         pin = walker.poise_timed_pins.add()
-        pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, end, start, 2, 2
+        pin.bone, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, end, start, 2, 2
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     made, early = walker.poise_result, range(BEGIN, 41)
     before = values_of(made, early)
@@ -145,7 +145,7 @@ def test_controls_are_keyed_where_a_changed_pin_reaches_alone(monkeypatch: pytes
         rig.pose.bones["hips"].keyframe_insert("location", frame=frame)
     for bone, start in (("foot.L", 5), ("hand.R", 20)):
         pin = rig.poise_timed_pins.add()
-        pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, start + 3, start, 2, 2
+        pin.bone, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, start + 3, start, 2, 2
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     made, early = rig.poise_result, range(1, 16)
     before = values_of(made, early)
@@ -221,7 +221,7 @@ def test_a_hand_is_held_at_a_frame_and_with_an_object_that_moves(walker: Any, tm
     context.scene.frame_set(40)
     assert bpy.ops.poise.add_timed_pin(start=35, end=45) == {"FINISHED"}
     (pin,) = walker.poise_timed_pins
-    assert (pin.name, pin.start, pin.end, pin.held, pin.frame) == ("RightHand", 35, 45, "FRAME", 40)
+    assert (pin.bone, pin.start, pin.end, pin.held, pin.frame) == ("RightHand", 35, 45, "FRAME", 40)
     there = places(walker, "RightHand", range(40, 41))[0]
     bpy.ops.poise.solve_motion()
     np.testing.assert_allclose(places(walker, "RightHand", range(35, 46)), np.tile(there, (11, 1)), atol=1e-3)
@@ -272,7 +272,7 @@ def test_a_bone_that_was_dragged_at_one_frame_spreads_over_its_neighbours(walker
 def test_a_pin_that_is_changed_shows_in_the_present_frame_at_once_without_keys(walker: Any, frame: int) -> None:
     context.scene.frame_set(40)
     pin = walker.poise_timed_pins.add()
-    pin.name, pin.start, pin.end, pin.held, pin.ease_in = "RightHand", 40, 44, "PLACE", 2
+    pin.bone, pin.start, pin.end, pin.held, pin.ease_in = "RightHand", 40, 44, "PLACE", 2
     pin.position = walker.pose.bones["RightHand"].head
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     context.scene.frame_set(frame)
@@ -303,7 +303,7 @@ def test_what_cannot_be_solved_is_left_out_and_alone_changes_nothing(walker: Any
     pins = walker.poise_timed_pins
     while len(pins) > 4:
         pins.remove(4)
-    pins[0].held, pins[0].frame, pins[1].held, pins[2].name = "FRAME", 500, "OBJECT", "gone"
+    pins[0].held, pins[0].frame, pins[1].held, pins[2].bone = "FRAME", 500, "OBJECT", "gone"
     assert bpy.ops.poise.find_contacts(replace=False) == {"FINISHED"}  # no pin is in its way
     while len(pins) > 4:
         pins.remove(4)
@@ -328,7 +328,7 @@ def test_bones_without_keys_are_as_they_were_in_every_solve_and_come_back() -> N
     rig.poise_live_pins = True
     context.scene.frame_set(20)
     pin = rig.poise_timed_pins.add()
-    pin.name, pin.held, pin.start, pin.end, pin.ease_in = "hand.R", "PLACE", 18, 22, 4
+    pin.bone, pin.held, pin.start, pin.end, pin.ease_in = "hand.R", "PLACE", 18, 22, 4
     pin.position = rig.pose.bones["hand.R"].head + Vector((0.0, -0.9, -0.4))  # far enough for the trunk to follow
     context.view_layer.update()
     assert np.linalg.norm(world(rig, "head") - before[1]) > 0.1
@@ -342,7 +342,7 @@ def test_bones_without_keys_are_as_they_were_in_every_solve_and_come_back() -> N
         context.scene.frame_set(20)
     np.testing.assert_allclose(solved[0], solved[1], atol=1e-3)
     other = rig.poise_timed_pins.add()  # of bones that have had no keys
-    other.name, other.held, other.start, other.end, other.ease_in, other.ease_out = "foot.L", "PLACE", 32, 33, 3, 3
+    other.bone, other.held, other.start, other.end, other.ease_in, other.ease_out = "foot.L", "PLACE", 32, 33, 3, 3
     other.position = rig.pose.bones["foot.L"].head + Vector((0.0, -0.3, 0.3))
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     feet = places(rig, "foot.L", range(1, 41))
@@ -360,7 +360,7 @@ def test_a_hand_goes_with_an_object_that_the_other_hand_carries(walker: Any) -> 
     cup.parent, cup.parent_type, cup.parent_bone = walker, "BONE", "RightHand"
     context.view_layer.objects.active = walker
     pin = walker.poise_timed_pins.add()
-    pin.name, pin.start, pin.end, pin.held, pin.target = "LeftHand", 30, 40, "OBJECT", cup
+    pin.bone, pin.start, pin.end, pin.held, pin.target = "LeftHand", 30, 40, "OBJECT", cup
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     seen = []
     for frame in range(30, 41):

@@ -35,6 +35,22 @@ standalone.leave(5)
     assert result.returncode == 5, result.stderr
 
 
+def test_numpy_gets_one_thread_unless_somebody_said_otherwise(tmp_path: Path) -> None:
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(standalone.ROOT)!r})
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+os.environ["OMP_NUM_THREADS"] = "3"
+import standalone
+standalone.enable()
+print(os.environ["OPENBLAS_NUM_THREADS"], os.environ["OMP_NUM_THREADS"])
+standalone.leave(5)
+"""
+    result = python("-c", code, folder=tmp_path)
+    assert result.returncode == 5, result.stderr
+    assert "1 3" in result.stdout
+
+
 def test_enabling_after_blender_is_refused(tmp_path: Path) -> None:
     code = f"""
 import sys

@@ -107,6 +107,19 @@ def test_what_is_given_at_quarters_of_frames_is_kept_between_them(steps: bool) -
     assert reduced.error == pytest.approx(2.0 * np.sin(off.max() / 2.0))
     assert (reduced.error > 1e-3) == steps  # no handles make a step, and that is said
     assert steps or reduced.kept == 5
+    assert reduced.missed == ((0,) if steps else ())
+
+
+def test_corners_between_frames_get_keys_where_there_were_keys() -> None:
+    corners = np.array([0.0, 7.3, 8.3, 9.3, 20.0])
+    quarters = np.arange(0.0, 20.01, 0.25)
+    skeleton, motion = arm(np.interp(quarters, corners, [0.0, 0.0, 1.0, 0.0, 0.2]))
+    motion = replace(motion, frames=10.0 + quarters)
+    (channels,) = channels_of(skeleton, motion)
+    assert reduce_keys(skeleton, motion, ["arm"], 1e-3, [channels]).error > 1e-3
+    reduced = reduce_keys(skeleton, motion, ["arm"], 1e-3, [replace(channels, times=10.0 + corners)])
+    assert reduced.error <= 1e-3
+    np.testing.assert_allclose(reduced.bones[0].keys.frames, 10.0 + corners)
 
 
 def test_channels_of_whole_turns_are_taken_as_they_are_keyed() -> None:

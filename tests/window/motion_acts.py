@@ -65,14 +65,38 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
 
     object = bpy.data.objects[name]
     pin = next(pin for pin in object.poise_timed_pins if pin.start <= FRAME <= pin.end)
+    place = list(object.poise_timed_pins).index(pin)
     object.poise_live_pins = True
-    bone, before, was = pin.name, object.pose.bones[pin.name].head.copy(), keys()
+    bpy.ops.ed.undo_push(message="Live")
+    bone, before, was = pin.bone, object.pose.bones[pin.bone].head.copy(), keys()
     pin.position.z += LIFT  # as a number that is dragged in the panel
+    bpy.ops.ed.undo_push(message="Place")
     yield 0.1
     seen["live"] = [(object.pose.bones[bone].head - before).length, keys() == was]
     seen["picture live"] = hand.screenshot("motion_live")
     yield from hand.until(lambda: keys() != was, 90.0)
     seen["followed"] = action()
+
+    def height() -> float:
+        return bpy.data.objects[name].poise_timed_pins[place].position.z
+
+    lifted, low = height(), height() - LIFT
+    yield 0.5
+    hand.rest()
+    yield 0.2
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: abs(height() - low) < 1e-3)
+    yield 0.5
+    seen["undone live"] = [keys() == was, height() - low]
+    hand.press("Z", ctrl=True, shift=True)
+    yield from hand.until(lambda: keys() != was)
+    seen["redone live"] = height() - lifted
+    bpy.data.objects[name].poise_timed_pins[place].position.z += LIFT
+    bpy.ops.ed.undo_push(message="Place")
+    hand.press("Z", ctrl=True)  # before it is solved
+    yield from hand.until(lambda: abs(height() - lifted) < 1e-3)
+    yield 1.0
+    seen["undone at once"] = [height() - lifted, bpy.ops.ed.redo.poll()]
     bpy.data.objects[name].poise_live_pins = False
 
     def lengthen() -> None:
@@ -156,7 +180,8 @@ def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
         return None if data is None else data.action
 
     yield from hand.until(lambda: action() is not None, 40.0)
-    seen: dict[str, Any] = {"action": action().name, "tracks": [t.name for t in bpy.data.objects[name].poise_tracks]}
+    tracks = [", ".join(part.part for part in track.parts) or "all" for track in bpy.data.objects[name].poise_tracks]
+    seen: dict[str, Any] = {"action": action().name, "tracks": tracks}
     bpy.context.scene.frame_set(16)
     bpy.data.objects[name].poise_active_track = 1
     region = next(region for region in graph.regions if region.type == "WINDOW")

@@ -33,6 +33,15 @@ def test_a_pin_that_is_changed_shows_at_once_and_is_solved_beside_blender(seen: 
     assert seen["followed"] == seen["solved"]
 
 
+def test_a_pin_that_is_changed_and_the_motion_solved_for_it_are_undone_together(seen: dict[str, Any]) -> None:
+    assert seen["undone live"] == [True, pytest.approx(0.0, abs=1e-3)]
+    assert seen["redone live"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_what_is_undone_before_it_is_solved_is_not_solved_after_all(seen: dict[str, Any]) -> None:
+    assert seen["undone at once"] == [pytest.approx(0.0, abs=1e-3), True]
+
+
 def test_escape_in_the_middle_changes_nothing(seen: dict[str, Any]) -> None:
     assert seen["cancelled at work"] == 1
     assert seen["after cancel"] == [seen["solved"], True]
