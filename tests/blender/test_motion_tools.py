@@ -171,7 +171,7 @@ def test_controls_are_keyed_where_a_changed_pin_reaches_alone(monkeypatch: pytes
 def test_a_pin_that_was_missed_is_still_said_when_another_one_is_changed(walker: Any) -> None:
     for bone, start in (("RightHand", 24), ("LeftFoot", 44), ("LeftHand", 24)):
         pin = walker.poise_timed_pins.add()
-        pin.name, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, start + 2, start, 2, 2
+        pin.bone, pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = bone, start, start + 2, start, 2, 2
     walker.poise_timed_pins[0].held, walker.poise_timed_pins[0].position = "PLACE", (0.0, 0.0, 90.0)  # from the left
     said = []
     for end in (46, 48):
