@@ -179,7 +179,7 @@ def test_a_pin_that_was_missed_is_still_said_when_another_one_is_changed(walker:
         edit = PinnedMotion(context, walker)
         assert (edit.only is None) == (end == 46)
         edit.solve()
-        said.append(edit.write(walker).explanations)
+        said.append(edit.write(walker).explanations[:2])  # then why, of those that were solved
     assert [sentence.partition(" is ")[0] for sentence in said[0]] == ["RightHand", "LeftHand"]
     assert said[1] == said[0]
 
