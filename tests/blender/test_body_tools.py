@@ -73,18 +73,24 @@ def test_a_mirrored_pose_is_the_image_of_the_pose_across_the_bodys_own_plane(mix
         np.testing.assert_allclose(at(mixamo, other) - at(mixamo, "Hips"), image @ before[one], atol=3e-3)
 
 
-def test_locations_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
-    mixamo.rotation_euler.z = 0.0
-    mixamo.pose.bones["mixamorig:RightUpLeg"].location = (2.0, 4.0, -3.0)
-    context.view_layer.update()
+def flip_to_the_image(rig: Any) -> dict[str, np.ndarray]:
+    """Flip the pose, see that it is its image across the plane of the body's sides, and say where parts were."""
     parts = ("Hand", "HandIndex3", "Leg", "Foot")
-    before = {f"{side}{part}": at(mixamo, f"{side}{part}") for part in parts for side in ("Left", "Right")}
-    hips = at(mixamo, "Hips")
+    before = {f"{side}{part}": at(rig, f"{side}{part}") for part in parts for side in ("Left", "Right")}
+    hips = at(rig, "Hips")
     assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
     for part in parts:
         for one, other in (("Left", "Right"), ("Right", "Left")):
             image = (before[f"{one}{part}"] - hips) * (-1.0, 1.0, 1.0)
-            np.testing.assert_allclose(at(mixamo, f"{other}{part}") - at(mixamo, "Hips"), image, atol=3e-3)
+            np.testing.assert_allclose(at(rig, f"{other}{part}") - at(rig, "Hips"), image, atol=3e-3)
+    return before
+
+
+def test_locations_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
+    mixamo.rotation_euler.z = 0.0
+    mixamo.pose.bones["mixamorig:RightUpLeg"].location = (2.0, 4.0, -3.0)
+    context.view_layer.update()
+    before = flip_to_the_image(mixamo)
     assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
     for part, place in before.items():
         np.testing.assert_allclose(at(mixamo, part), place, atol=1e-4)
@@ -101,14 +107,7 @@ def test_scales_are_mirrored_too_and_twice_is_the_start(mixamo: Any) -> None:
     mixamo.rotation_euler.z = 0.0
     context.view_layer.update()
     start = sizes(mixamo)
-    parts = ("Hand", "HandIndex3", "Leg", "Foot")
-    before = {f"{side}{part}": at(mixamo, f"{side}{part}") for part in parts for side in ("Left", "Right")}
-    hips = at(mixamo, "Hips")
-    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
-    for part in parts:
-        for one, other in (("Left", "Right"), ("Right", "Left")):
-            image = (before[f"{one}{part}"] - hips) * (-1.0, 1.0, 1.0)
-            np.testing.assert_allclose(at(mixamo, f"{other}{part}") - at(mixamo, "Hips"), image, atol=3e-3)
+    flip_to_the_image(mixamo)
     assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
     for part, scale in sizes(mixamo).items():
         np.testing.assert_allclose(scale, start[part], atol=1e-5)
