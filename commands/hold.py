@@ -112,33 +112,30 @@ class HeldMotion(BodyMotion):
             self.after = pinned.motion
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        causes: dict[str, list[str]] = {}
+        causes: dict[tuple[str, str], list[str]] = {}
         for pin, goal in zip(self.pins, goals, strict=True):
-            if not goal.met.all():
-                causes.setdefault(self._cause(pin), []).append(goal.bone)
-        told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items() if cause}
-        self.reasons = [cause.format(bones) for cause, bones in told.items()]
+            cause = None if goal.met.all() else self._cause(pin)
+            if cause is not None:
+                causes.setdefault(cause, []).append(goal.bone)
+        told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items()}
+        self.reasons = [f"{before}{bones}{after}" for (before, after), bones in told.items()]
         return (*super().explain(goals), *self.reasons)
 
-    def _cause(self, pin: TimedPin) -> str:
-        """Why a pin does not hold, with a place for its bone: it is out of reach, or something else decides."""
+    def _cause(self, pin: TimedPin) -> tuple[str, str] | None:
+        """Why a pin does not hold, before and after its bone: it is out of reach, or something else decides."""
         names, bone = self.skeleton.names, self.skeleton.index(pin.bone)
         on = slice(*pin.span(self.after))
         solved = np.ones(len(self.after), bool) if self.only is None else self.only
         gaps, turns = (part[solved[on]] for part in pin_errors(self.skeleton, self.after, pin))
         if not len(gaps):
-            return ""
+            return None
         gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
         if max(lengths(gaps).max() / POSITION, np.degrees(lengths(turns)).max() / ROTATION) > 1.0:
-            return "{} is out of reach" if len(self.pins) == 1 else "out of reach, or other pins pull elsewhere: {}"
+            alone = len(self.pins) == 1
+            return ("", " is out of reach") if alone else ("out of reach, or other pins pull elsewhere: ", "")
         above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
         driver = next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
-        return "" if driver is None else f"{_escaped(driver)} does not let {{}} get there"
-
-
-def _escaped(text: str) -> str:
-    """As it is in a format."""
-    return text.replace("{", "{{").replace("}", "}}")
+        return None if driver is None else (f"{driver} does not let ", " get there")
 
 
 class LockedFeet(HeldMotion):
