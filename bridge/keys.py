@@ -20,7 +20,7 @@ from .armature import Rig, check, read_pose, scale_channels
 from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
-from .motion import SAME_FRAME, keyed_range
+from .motion import SAME_FRAME, check_not_tweaked, keyed_range
 from .points import HANDLES, KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
 
 _TURNED: Final = 1e-6  # radians
@@ -217,9 +217,8 @@ def check_target(object: ArmatureObject, action: str | None = None, new: bool = 
     check(object)
     if new and action is not None and action in bpy.data.actions:
         raise BridgeError(f'There is an action "{action}" already; choose another name.')
+    check_not_tweaked(object)
     data = object.animation_data
-    if data is not None and data.use_tweak_mode:
-        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
     if data is not None and not _is_on_top(data):
         raise BridgeError(
             f'The NLA editor mixes the action of "{object.name}" with other strips; '

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Motion, Pose
 from ..core.rotation import Array
+from ..core.steps import finish
 from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
 from .channels import (
     CHANNELS,
@@ -36,12 +37,7 @@ def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Mo
 
     The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
     """
-    reading = reading_motion(object, rig, frames)
-    while True:
-        try:
-            next(reading)
-        except StopIteration as end:
-            return end.value
+    return finish(reading_motion(object, rig, frames))
 
 
 def reading_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> Generator[float, None, tuple[Motion, Array]]:
@@ -104,12 +100,17 @@ def read_visual(object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequ
     return Pose(turns, places, scales)
 
 
+def check_not_tweaked(object: ArmatureObject) -> None:
+    """Raises BridgeError in the NLA editor's tweak mode, where another action stands in for the object's own."""
+    if object.animation_data is not None and object.animation_data.use_tweak_mode:
+        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
+
+
 @contextmanager
 def acting(object: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
     """The object is animated by another action inside; what it had, unkeyed channels included, comes back."""
     data = object.animation_data or object.animation_data_create()
-    if data.use_tweak_mode:
-        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
+    check_not_tweaked(object)
     before, old, slot = read_channels(object), data.action, data.action_slot
     try:
         assign(object, action)

@@ -15,9 +15,10 @@ from ..core import CoreError, Goal, Humanoid, LookAt, Pose, Skeleton, Solution, 
 from ..core.humanoid.gaze import MISSED
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
+from ..core.steps import finish
 from .edit import POSITION, ROTATION, Bones, Edit, Progress
 from .fields import check_range
-from .led import lead, seen_by, set_switches
+from .led import leading, seen_by, set_switches
 from .report import GoalReport
 from .takes import Take, record, step, unkeyed_kept
 from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
@@ -157,7 +158,8 @@ class BodyEdit(Edit):
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.rig = self.body.rig
-            self.led, _ = lead(context, object, self.rig, controlled, self.before, wanted, frames is not None)
+            steps = leading(context, object, self.rig, controlled, self.before, wanted, frames is not None)
+            self.led, _ = finish(steps)
             self.found = self.led.motion
             return
         stood = replace(self.body, pose=stack([one.pose for one in bodies]))

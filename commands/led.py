@@ -52,27 +52,6 @@ def seen_by(controlled: bridge.ControlledBody | None, take: Take) -> Take:
     return take if controlled is None else replace(take, matrices=take.matrices[:, controlled.bones])
 
 
-def lead(
-    context: Any,
-    object: Any,
-    rig: bridge.Rig,
-    controlled: bridge.ControlledBody,
-    motion: Motion,
-    pose: Pose,
-    framed: bool,
-) -> tuple[Led, Pose]:
-    """Bring the controls to the body's `pose` (F) at every frame, or, not `framed`, now; and where the body then is.
-
-    Nothing is left changed: channels, frame and properties are afterwards what they were.
-    """
-    steps = leading(context, object, rig, controlled, motion, pose, framed)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
-
-
 def leading(
     context: Any,
     object: Any,
@@ -82,7 +61,11 @@ def leading(
     pose: Pose,
     framed: bool,
 ) -> Generator[float, None, tuple[Led, Pose]]:
-    """`lead` frame by frame: yields the share that is done. All is as it was when it ends, or when it is closed."""
+    """Bring the controls to the body's `pose` (F) at every frame, or, not `framed`, now; and where the body then is.
+
+    Yields the share that is done. Nothing is left changed: channels, frame and properties are what they were when it
+    ends, or when it is closed.
+    """
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     turned: set[int] = set()
     moved: set[int] = set()

@@ -15,9 +15,10 @@ from ..core.contribution import with_hinges
 from ..core.humanoid import Roles
 from ..core.humanoid.anatomy import Tuning, anatomy, with_anatomy
 from ..core.rotation import Array
+from ..core.steps import finish
 from .chains import find_chain, method_of
 from .job import Job, on_bones
-from .led import find_led, lead, seen_by, set_switches, settled
+from .led import find_led, leading, seen_by, set_switches, settled
 from .report import GoalReport, Report
 from .takes import Take, record, unkeyed_kept
 from .targets import Wanted, check_scale, followed_objects, held_frames, want, want_balance
@@ -74,7 +75,8 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
         motion, changes = replace(motion, pose=solution.pose), bridge.changed_bones(motion.pose, solution.pose)
     else:
         for _ in range(_LEADS):
-            led, stands = lead(context, object, rig, controlled, motion, solution.pose, job.frames is not None)
+            steps = leading(context, object, rig, controlled, motion, solution.pose, job.frames is not None)
+            led, stands = finish(steps)
             again = _solution(object, job, skeleton, roles, stands, asked, scale)
             if settled(again.pose, stands):
                 break

@@ -23,6 +23,7 @@ from ..solvers import ContributionCCD, solve
 from ..solvers.chain import bones_between, effector_place, find_path, posed
 from ..solvers.chain_frame import ChainFrame
 from ..solvers.chain_walk import full_rotation
+from ..steps import finish
 
 _STILL: Final = float(np.radians(0.5))  # a joint whose turns about an axis stay within this does not turn about it
 _FRAMES: Final = 240  # of the motion, at most, that are replayed while trying
@@ -54,19 +55,14 @@ def learn(
     base: Bone | None = None,
     point: Vector = (0.0, 0.0, 0.0),
     method: ContributionCCD | None = None,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], object] | None = None,
 ) -> Learned:
     """Fit a list to a motion (F,) of the chain from a base to a point of an effector.
 
     `method` has the other numbers that the list is to be used with. Raises CoreError for a motion of fewer than three
     frames, and for one in which the chain does not move.
     """
-    steps = learning(skeleton, motion, effector, base, point, method)
-    while True:
-        try:
-            progress(next(steps))
-        except StopIteration as end:
-            return end.value
+    return finish(learning(skeleton, motion, effector, base, point, method), progress)
 
 
 def learning(
