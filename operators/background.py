@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from threading import Event, Thread
 from time import perf_counter
-from typing import Any, Final
+from typing import Any
 
 import bpy
 
@@ -16,10 +16,7 @@ from .. import bridge
 from ..commands.edit import Edit, Progress
 from ..core import CoreError
 from .tool import Tool
-
-_TICK: Final = 0.05  # seconds
-_SLICE: Final = 0.1  # seconds of Blender's own time in one go
-_STEPS: Final = 100  # of the progress shown at the mouse
+from .waiting import SLICE, Waiting
 
 
 class _Cancelled(Exception):
@@ -112,11 +109,7 @@ class Background(Tool):
         self._undone_by = undone
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
             handlers.append(undone)
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(_TICK, window=context.window)
-        manager.progress_begin(0, _STEPS)
-        context.workspace.status_text_set(f"{operator.bl_label}: Esc cancels")
-        manager.modal_handler_add(self)
+        self._waiting = Waiting(context, operator, f"{operator.bl_label}: Esc cancels")
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
@@ -129,7 +122,7 @@ class Background(Tool):
             operator.report({"WARNING"}, "Cancelled; nothing was changed")
             return {"CANCELLED"}
         if event.type != "TIMER" or not self._work.over:
-            context.window_manager.progress_update(round(_STEPS * self._work.share))
+            self._waiting.show(context, self._work.share)
             return {"PASS_THROUGH"} if self._leading is None else {"RUNNING_MODAL"}
         try:
             if not self._stage(context):
@@ -157,10 +150,10 @@ class Background(Tool):
             return True
         if self._leading is None:
             self._leading = self.lead(object, self._edit)
-            context.window_manager.progress_update(0)
-        until = perf_counter() + _SLICE
+            self._waiting.show(context, 0.0)
+        until = perf_counter() + SLICE
         for share in self._leading:
-            context.window_manager.progress_update(round(_STEPS * share))
+            self._waiting.show(context, share)
             if perf_counter() > until:
                 return False
         self._leading = None
@@ -179,9 +172,7 @@ class Background(Tool):
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
             if self._undone_by in handlers:
                 handlers.remove(self._undone_by)
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
-        context.workspace.status_text_set(None)
+        self._waiting.end(context)
 
 
 def _both(first: tuple[str, str], second: tuple[str, str]) -> tuple[str, str]:

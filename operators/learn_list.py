@@ -15,12 +15,13 @@ from ..commands.chains import method_of, write_actuations, write_numbers
 from ..commands.job import FRAME_LIMIT
 from ..core import CoreError
 from ..core.contribution import Learned, learning
+from ..core.steps import finish
 from .chains import ListTool, active_chain
 from .tool import counted
 from .tune_chain import tune
+from .waiting import Waiting
 
 _TICK: Final = 0.2  # seconds of learning, and then Blender has its turn: drawing the window may take as long
-_STEPS: Final = 100  # of the progress shown at the mouse
 _NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # that it is learnt with
 _RANGE: Final[dict[str, Any]] = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
@@ -51,11 +52,9 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         try:
             self._begin(context.active_object)
             if not bpy.app.background:
-                return self._start(context)
-            while True:
-                next(self._steps)
-        except StopIteration as end:
-            return self._keep(context, end.value)
+                self._waiting = Waiting(context, self, None, _TICK)
+                return {"RUNNING_MODAL"}
+            return self._keep(context, finish(self._steps))
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -78,16 +77,13 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         except BaseException:
             self.cancel(context)
             raise
-        context.window_manager.progress_update(round(_STEPS * share))
+        self._waiting.show(context, share)
         context.workspace.status_text_set(f"Learning the list: {share:.0%}, Esc ends it")
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Any) -> None:
         """Take away what learning shows."""
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+        self._waiting.end(context)
 
     def _begin(self, object: Any) -> None:
         """Read the motion; `_steps` then learns."""
@@ -98,13 +94,6 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         self._steps: Generator[float, None, Learned] = learning(
             skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), replace(method, **_NUMBERS)
         )
-
-    def _start(self, context: Any) -> set[str]:
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(_TICK, window=context.window)
-        manager.progress_begin(0, _STEPS)
-        manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
 
     def _keep(self, context: Any, learned: Learned) -> set[str]:
         object: Any = bpy.data.objects.get(self._object)

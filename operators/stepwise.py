@@ -8,12 +8,11 @@ from typing import Any, Final
 import bpy
 
 from ..core import CoreError
+from ..core.steps import finish
 from .tool import Tool
+from .waiting import SLICE, Waiting
 
 _PATIENCE: Final = 0.5  # seconds: what takes no longer is done at once
-_TICK: Final = 0.05  # seconds
-_SLICE: Final = 0.1  # seconds of work in one go
-_STEPS: Final = 100  # of the progress shown at the mouse
 
 Steps = Generator[float, None, tuple[str, str]]
 
@@ -27,24 +26,15 @@ class Stepwise(Tool):
         raise NotImplementedError
 
     def act(self, context: Any, object: Any) -> tuple[str, str]:
-        steps = self.steps(context, object)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                return end.value
+        return finish(self.steps(context, object))
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._steps = self.steps(context, context.active_object)
         done = self._go(_PATIENCE)
         if done is not None:
             return done
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(_TICK, window=context.window)
-        manager.progress_begin(0, _STEPS)
-        manager.modal_handler_add(self)
         operator: Any = self
-        context.workspace.status_text_set(f"{operator.bl_label}: Esc cancels")
+        self._waiting = Waiting(context, operator, f"{operator.bl_label}: Esc cancels")
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
@@ -56,12 +46,12 @@ class Stepwise(Tool):
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            done = self._go(_SLICE)
+            done = self._go(SLICE)
         except BaseException:
             self.cancel(context)
             raise
         if done is None:
-            context.window_manager.progress_update(round(_STEPS * self._share))
+            self._waiting.show(context, self._share)
             return {"RUNNING_MODAL"}
         self.cancel(context)
         return done
@@ -70,10 +60,7 @@ class Stepwise(Tool):
         """Blender calls this, too, when it closes the file or the window."""
         with suppress(ReferenceError):  # what it reads may be gone
             self._steps.close()
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+        self._waiting.end(context)
 
     def _go(self, seconds: float) -> set[str] | None:
         """Work for so long; how the operator ended, or None where it goes on."""
