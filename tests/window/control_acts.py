@@ -30,7 +30,7 @@ GRABBED = {
     "torso": ("torso", (20, -24)),
 }
 RESTS = 0.1
-LEARNT = 240  # frames
+LEARNT = 500  # frames: as many as are looked at, which takes longer than the tool waits without a word
 
 
 def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
