@@ -29,6 +29,7 @@ SHORT_NAMES = (
     "bridge",
     "commands",
     "core",
+    "edits",
     "keymaps",
     "operators",
     "overlay",

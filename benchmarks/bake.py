@@ -146,7 +146,7 @@ def lock(rig: Any) -> None:
     import bpy
 
     import bridge
-    from commands.hold import LockedFeet
+    from edits.hold import LockedFeet
 
     edit = LockedFeet(bpy.context, rig, bridge.keyed_range(rig))
     edit.solve()

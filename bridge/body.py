@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..core import CoreError, Pose, Skeleton, forward, rotation
-from ..core.humanoid import Roles
+from ..core.body import Roles
 from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject

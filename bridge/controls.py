@@ -13,9 +13,9 @@ import bpy
 import numpy as np
 
 from ..core import CoreError, Pose, Skeleton, rotation
-from ..core.humanoid import BODY, SIDES, Roles
-from ..core.humanoid.corrections import PARTS_OF_HANDS
-from ..core.humanoid.gaze import is_eye
+from ..core.body import BODY, SIDES, Roles
+from ..core.body.corrections import PARTS_OF_HANDS
+from ..core.body.gaze import is_eye
 from ..core.limits import Framed, LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array

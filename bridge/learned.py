@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core import CoreError, Polygon, Skeleton, SwingPolygon, rotation
-from ..core.humanoid.anatomy import Tuning
+from ..core.body.anatomy import Tuning
 from ..core.limits.swing import from_swing_twist
 from ..core.rotation import Array
 from .errors import BridgeError

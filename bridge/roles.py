@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..core import CoreError, Skeleton, rotation
-from ..core.humanoid import Roles, find_roles
-from ..core.humanoid.corrections import NO_PART, correct_roles
+from ..core.body import Roles, find_roles
+from ..core.body.corrections import NO_PART, correct_roles
 from .channels import ArmatureObject
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import bpy
 
 from ..core import CoreError
-from .files import check_place, same_file, write_whole
+from ..edits.files import check_place, same_file, write_whole
 from .processes import LOST, Answer, Pool, dask_pool, local_pool
 from .tasks import CLIPS, ROOT, VERBS, Task, plan
 from .verbs import DONE, REFUSED, UNMET, one_line, show, tell

@@ -12,15 +12,15 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Goal, Humanoid, LookAt, Pose, Skeleton, Solution, rotation, solve
-from ..core.humanoid.gaze import MISSED
+from ..core.body.gaze import MISSED
+from ..core.formats.fields import check_range
+from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from ..core.steps import finish
-from .edit import POSITION, ROTATION, Bones, Edit, Progress
-from .fields import check_range
-from .led import leading, seen_by, set_switches
-from .report import GoalReport
-from .takes import Take, record, step, unkeyed_kept
+from ..edits.edit import POSITION, ROTATION, Bones, Edit, Progress
+from ..edits.led import leading, seen_by, set_switches
+from ..edits.takes import Take, record, step, unkeyed_kept
 from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
 
 # What a tool is called here, its operator, and settings that come with the name.

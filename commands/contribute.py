@@ -11,10 +11,10 @@ import numpy as np
 from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset, with_hinges
-from .ccd import Ccd, actuations_data, list_text, read_list_file
-from .fields import read_range
-from .files import write_whole
-from .job import on_bones, read
+from ..core.formats.chain_list import Ccd, actuations_data, list_text, read_list_file
+from ..core.formats.fields import read_range
+from ..core.formats.job import on_bones, read
+from ..edits.files import write_whole
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
 
 _OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here

@@ -10,18 +10,28 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
+from ..core.body.anatomy import carrier_of
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
+from ..core.formats.fields import FRAME_LIMIT
+from ..core.formats.recipe import (
+    Angles,
+    Moment,
+    RecipeFile,
+    Support,
+    bones_of,
+    path_of,
+    preset_names,
+    read_recipe,
+    track_of,
+)
 from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
-from ..core.humanoid.anatomy import carrier_of
 from ..core.skeleton import Flags
-from .edit import Progress
-from .fields import FRAME_LIMIT
-from .hold import BodyMotion
-from .recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, preset_names, read_recipe, track_of
+from ..edits.edit import Progress
+from ..edits.hold import BodyMotion
+from ..edits.takes import record, unkeyed_kept
 from .reduce import ALL as REDUCE_ALL
 from .reduce import Reduced, check_tolerance
-from .takes import record, unkeyed_kept
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
 TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still

@@ -13,8 +13,10 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Goal, Motion, rotation
+from ..core.body.stance import axis_vector
 from ..core.editing.foot_lock import lock_feet
-from ..core.humanoid.stance import axis_vector
+from ..core.formats.mapping import RoleMapping, read_mapping
+from ..core.formats.report import GoalReport, Report
 from ..core.keypoints import (
     AXES,
     LAYOUTS,
@@ -36,12 +38,10 @@ from ..core.keypoints import (
 )
 from ..core.keypoints.body import MARK
 from ..core.rotation import lengths
-from .files import MOTIONS
-from .report import GoalReport, Report
+from ..edits.files import MOTIONS
+from ..edits.taker import Taker, key_motion, taker_of
+from ..edits.takes import record
 from .retarget import imported
-from .roles import RoleMapping, read_mapping
-from .taker import Taker, key_motion, taker_of
-from .takes import record
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
 MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second

@@ -12,8 +12,8 @@ from ..core import CoreError
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.foot_lock import contact_pins
 from ..core.editing.path import lead_path
+from ..edits.hold import HeldMotion
 from .feet import add_motion, check_motion, motion_of
-from .hold import HeldMotion
 from .verbs import outputs, tell_report
 
 EASE: Final = 0.5  # seconds

@@ -9,14 +9,14 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Pose, forward
+from ..core.body import SIDES
 from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys
-from ..core.humanoid import SIDES
+from ..core.formats.recipe import bones_of
+from ..core.formats.report import GoalReport
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
-from .edit import Bones, Edit, Progress, no_action
+from ..edits.edit import Bones, Edit, Progress, no_action
 from .feet import add_motion, check_motion, motion_of
-from .recipe import bones_of
-from .report import GoalReport
 from .verbs import outputs, tell, tell_report
 
 TOLERANCE: Final = 0.005  # metres

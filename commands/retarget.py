@@ -17,9 +17,9 @@ from ..core import CoreError, Motion, Skeleton, rotation
 from ..core.editing.path import carry_roots
 from ..core.editing.retarget import planted, retarget
 from ..core.rotation import Array
+from ..edits.files import MOTIONS, import_motion
+from ..edits.hold import HeldMotion
 from .feet import add_motion
-from .files import MOTIONS, import_motion
-from .hold import HeldMotion
 from .verbs import armature_of, outputs, tell, tell_report
 
 

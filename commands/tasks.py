@@ -18,12 +18,12 @@ from urllib.parse import unquote
 import bpy
 
 from ..core import CoreError
+from ..core.formats.fields import read_json, shown
+from ..core.formats.job import read
+from ..core.formats.recipe import read_recipe
 from ..core.keypoints import SUFFIXES
-from .fields import read_json, shown
-from .files import MOTIONS, check_place, is_blend, same_file
-from .job import read
+from ..edits.files import MOTIONS, check_place, is_blend, same_file
 from .processes import Answer
-from .recipe import read_recipe
 from .verbs import tell
 from .worker import MADE, PART, answer_of, record_of, sum_of
 

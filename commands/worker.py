@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from .files import write_whole
+from ..edits.files import write_whole
 from .processes import MARK, Answer
 from .verbs import DONE, FAULT, REFUSED, UNMET, one_line
 

@@ -1,7 +1,6 @@
 """Poise's solvers and motion tools: numpy in, numpy out, no Blender."""
 
 from . import rotation
-from .actuations import Actuation
 from .errors import CoreError
 from .goals import Balance, Distance, Goal, LookAt
 from .limits import EllipticSwing, EulerBox, Framed, OrderFreeBox, Polygon, SwingPolygon
@@ -10,7 +9,8 @@ from .pose import Pose, forward, forward_matrices
 from .skeleton import Skeleton
 from .solution import Solution
 from .solvers import ContributionCCD, Method, PinAndDrag, solve
-from .solvers.humanoid import Humanoid
+from .solvers.chain.actuations import Actuation
+from .solvers.humanoid.method import Humanoid
 
 __all__ = [
     "Actuation",

@@ -13,8 +13,8 @@ from typing import Any
 import bpy
 
 from .. import bridge
-from ..commands.edit import Edit, Progress
 from ..core import CoreError
+from ..edits.edit import Edit, Progress
 from .tool import Tool
 from .waiting import SLICE, Waiting
 

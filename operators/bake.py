@@ -5,9 +5,9 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from ..commands.job import FRAME_LIMIT, Write
-from ..commands.pins import job_from_pins
-from ..commands.solve import perform
+from ..core.formats.job import FRAME_LIMIT, Write
+from ..edits.pins import job_from_pins
+from ..edits.solve import perform
 from .keys import WHERE
 from .pins import PinsTool
 from .tool import counted

@@ -6,13 +6,13 @@ import numpy as np
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
+from ..bridge import autokey
 from ..commands.body import explain_goals, lead_body, pose_of, report_goals
-from ..commands.takes import record
 from ..core import CoreError, Goal, Pose, Solution
-from ..core.humanoid import SIDES
-from ..core.humanoid.ground import Plane
+from ..core.body import SIDES
+from ..core.body.ground import Plane
 from ..core.rotation import Array
-from . import autokey
+from ..edits.takes import record
 from .tool import Tool, counted
 
 SIDE_ITEMS: Final = (

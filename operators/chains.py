@@ -8,12 +8,12 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
-from ..commands.ccd import NUMBERS
-from ..commands.chains import add_actuation, joints_of, quietly, suited, write_actuations
 from ..core import Actuation, CoreError, Skeleton
-from ..core.actuations import AXES, Axis
 from ..core.contribution import PRESETS
-from ..core.solvers.chain import bones_between
+from ..core.formats.chain_list import NUMBERS
+from ..core.solvers.chain.actuations import AXES, Axis
+from ..core.solvers.chain.path import bones_between
+from ..edits.chains import add_actuation, joints_of, quietly, suited, write_actuations
 from ..properties.overrides import linked_count
 from .tool import Tool, selected_bones
 from .tune_chain import tune

@@ -7,9 +7,9 @@ from bpy.props import StringProperty
 
 from .. import bridge
 from ..core import CoreError
+from ..edits.drag.session import next_kind, pin_kind
 from ..overlay.draw import ui_scale
 from .pins import keep_pin, with_other_side
-from .session import next_kind, pin_kind
 from .tool import Tool, selected_bones
 
 

@@ -8,15 +8,14 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, StringProperty
 
 from .. import bridge
-from ..bridge import Grab
+from ..bridge import Grab, autokey
 from ..core import CoreError, rotation
+from ..edits.drag.chain import begin
+from ..edits.drag.pointer import Pointer
+from ..edits.drag.session import Lost, Session, Stuck, next_kind
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
-from . import autokey
 from .pins import keep_pin
-from .pointer import Pointer
-from .reach import begin
-from .session import Lost, Session, Stuck, next_kind
 from .tool import counted
 
 _TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse

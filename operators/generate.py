@@ -8,9 +8,13 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .. import bridge
-from ..commands.edit import Edit, setting
 from ..commands.generate import Generated, pose_at
-from ..commands.generated import (
+from ..commands.reduce import ALL, TOLERANCE, Reduced
+from ..core import CoreError
+from ..core.formats.job import FRAME_LIMIT
+from ..core.formats.recipe import PRESETS, Moment, parse_recipe
+from ..edits.edit import Edit, setting
+from ..edits.generated import (
     MAX,
     MIN,
     PLAIN,
@@ -27,10 +31,6 @@ from ..commands.generated import (
     store_pose,
     weigh_samples,
 )
-from ..commands.job import FRAME_LIMIT
-from ..commands.recipe import PRESETS, Moment, parse_recipe
-from ..commands.reduce import ALL, TOLERANCE, Reduced
-from ..core import CoreError
 from ..properties.overrides import linked_count
 from .background import Background
 from .tool import Shown, Tool, counted, selected_bones

@@ -7,8 +7,8 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import Grab
-from ..commands.pins import read_pin
 from ..core import CoreError
+from ..edits.pins import read_pin
 from ..overlay.draw import Drawing, draw_marks, ui_scale
 from ..overlay.marks import BoneMark, Marks, PinMark
 

@@ -6,11 +6,11 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
-from ..commands.edit import Edit, no_action
-from ..commands.job import FRAME_LIMIT
 from ..commands.reduce import ALL, TOLERANCE, Baked, Reduced
-from ..commands.report import Report
 from ..core import CoreError
+from ..core.formats.job import FRAME_LIMIT
+from ..core.formats.report import Report
+from ..edits.edit import Edit, no_action
 from .background import Background
 from .tool import counted, selected_bones
 

@@ -7,10 +7,10 @@ from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
 from ..core import Goal, Pose, forward
-from ..core.humanoid import SIDES
-from ..core.humanoid.corrections import require
-from ..core.humanoid.grip import has_fingers, pose_fingers
-from ..core.humanoid.ground import lay_hands
+from ..core.body import SIDES
+from ..core.body.corrections import require
+from ..core.body.grip import has_fingers, pose_fingers
+from ..core.body.ground import lay_hands
 from .body import SIDE_ITEMS, OnSurface, SolvedTool, chosen_sides, surface_planes
 
 

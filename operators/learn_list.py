@@ -10,12 +10,12 @@ import numpy as np
 from bpy.props import IntProperty
 
 from .. import bridge
-from ..commands.ccd import NUMBERS, Ccd
-from ..commands.chains import method_of, write_actuations, write_numbers
-from ..commands.job import FRAME_LIMIT
 from ..core import CoreError
 from ..core.contribution import Learned, learning
+from ..core.formats.chain_list import NUMBERS, Ccd
+from ..core.formats.job import FRAME_LIMIT
 from ..core.steps import finish
+from ..edits.chains import method_of, write_actuations, write_numbers
 from .chains import ListTool, active_chain
 from .tool import counted
 from .tune_chain import tune

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..core.humanoid.tuning import learn_tuning, turns_of
+from ..core.body.tuning import learn_tuning, turns_of
 from ..core.pose import forward_matrices
 from .stepwise import Steps, Stepwise
 from .tool import Tool, counted

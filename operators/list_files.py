@@ -8,10 +8,10 @@ from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
-from ..commands.ccd import NUMBERS, Ccd, list_text, read_list_file
-from ..commands.chains import joints_of, read_actuations, read_numbers, write_actuations, write_numbers
-from ..commands.files import check_place, write_whole
 from ..core import CoreError
+from ..core.formats.chain_list import NUMBERS, Ccd, list_text, read_list_file
+from ..edits.chains import joints_of, read_actuations, read_numbers, write_actuations, write_numbers
+from ..edits.files import check_place, write_whole
 from .chains import ChainTool, ListTool, active_chain
 from .tune_chain import tune
 

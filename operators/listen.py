@@ -15,7 +15,6 @@ import numpy as np
 from .. import bridge
 from ..bridge.armature import PoseWriter
 from ..commands.keypoints import at_frames
-from ..commands.taker import Leading, Taker, taker_of
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
     BonePackets,
@@ -30,9 +29,10 @@ from ..core.keypoints import (
     bones_of,
     layout_named,
 )
+from ..edits.receiver import EVERYWHERE, LOCAL, Receiver
+from ..edits.taker import Leading, Taker, taker_of
 from ..properties.keypoints import VMC
 from .background import Work
-from .receiver import EVERYWHERE, LOCAL, Receiver
 from .tool import Tool, counted
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
 from ..core import Pose, Solution
-from ..core.humanoid.gaze import gaze_at
+from ..core.body.gaze import gaze_at
 from .body import BodyTool, find_object
 
 

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..commands.pins import OBJECT, WORLD, read_pin
 from ..core import CoreError, rotation
+from ..edits.pins import OBJECT, WORLD, read_pin
 from .pins import PinsTool, add_pin, find_pin, place_pin
 from .tool import counted
 

@@ -7,7 +7,7 @@ from bpy.props import EnumProperty
 
 from .. import bridge
 from ..core import Pose
-from ..core.humanoid.mirror import mirror_pose
+from ..core.body.mirror import mirror_pose
 from .body import BodyTool
 
 

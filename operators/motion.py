@@ -7,11 +7,13 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
-from ..commands.edit import Edit, setting
-from ..commands.generated import has_generated
-from ..commands.hold import FEET, HANDS
-from ..commands.job import FRAME_LIMIT
-from ..commands.timed_pins import (
+from ..core import CoreError
+from ..core.editing.foot_lock import EASE, contact_pins
+from ..core.formats.job import FRAME_LIMIT
+from ..edits.edit import Edit, setting
+from ..edits.generated import has_generated
+from ..edits.hold import FEET, HANDS
+from ..edits.timed_pins import (
     PinnedMotion,
     add_timed_pin,
     choose_near,
@@ -22,8 +24,6 @@ from ..commands.timed_pins import (
     need_source,
     store_pins,
 )
-from ..core import CoreError
-from ..core.editing.foot_lock import EASE, contact_pins
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing

@@ -5,8 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
-from ..commands.pins import OBJECT
 from ..core import CoreError
+from ..edits.pins import OBJECT
 from ..properties.pins import PIN_SPACES
 from .pins import set_pins, with_other_side
 from .tool import Tool, counted, selected_bones

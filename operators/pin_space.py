@@ -6,8 +6,8 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from .. import bridge
-from ..commands.pins import ARMATURE, OBJECT, WORLD, read_pin
 from ..core import CoreError
+from ..edits.pins import ARMATURE, OBJECT, WORLD, read_pin
 from ..properties.pins import PIN_SPACES
 from .pins import PinsTool, find_pin, place_pin
 

@@ -7,8 +7,8 @@ import bpy
 from bpy.app.handlers import persistent
 
 from .. import bridge
-from ..commands.pins import OBJECT, WORLD
 from ..core import CoreError, forward
+from ..edits.pins import OBJECT, WORLD
 from ..properties.marks import adopt, follow_names_of
 from ..properties.overrides import linked_count
 from .tool import Tool, counted

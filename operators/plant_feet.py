@@ -8,9 +8,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .. import bridge
 from ..core import Goal, Pose, forward
-from ..core.humanoid import SIDES
-from ..core.humanoid.corrections import require
-from ..core.humanoid.ground import plant_feet
+from ..core.body import SIDES
+from ..core.body.corrections import require
+from ..core.body.ground import plant_feet
 from .body import SIDE_ITEMS, OnSurface, SolvedTool, chosen_sides, surface_planes
 
 

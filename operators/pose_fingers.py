@@ -7,7 +7,7 @@ from bpy.props import EnumProperty, FloatProperty
 
 from .. import bridge
 from ..core import Pose
-from ..core.humanoid.grip import has_fingers, pose_fingers
+from ..core.body.grip import has_fingers, pose_fingers
 from .body import SIDE_ITEMS, BodyTool, chosen_sides
 
 

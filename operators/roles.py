@@ -9,11 +9,11 @@ from bpy.props import EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
-from ..commands.files import check_place, write_whole
-from ..commands.info import find_controls, find_parts
-from ..commands.roles import mapping_of, read_mapping
 from ..core import CoreError
-from ..core.humanoid.corrections import LISTS, NO_PART, ROLES, swapped
+from ..core.body.corrections import LISTS, NO_PART, ROLES, swapped
+from ..core.formats.mapping import mapping_of, read_mapping
+from ..edits.files import check_place, write_whole
+from ..edits.info import find_controls, find_parts
 from .goto_pin import select
 from .survey import look
 from .tool import Tool, counted, selected_bones

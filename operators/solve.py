@@ -4,10 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..commands.pins import job_from_pins
-from ..commands.solve import perform
+from ..bridge import autokey
 from ..core import CoreError
-from . import autokey
+from ..edits.pins import job_from_pins
+from ..edits.solve import perform
 from .pins import PinsTool
 from .tool import counted
 

@@ -10,10 +10,10 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .. import bridge
-from ..commands.info import UNSURE, body_sentence, find_parts
+from ..bridge import autokey
 from ..core import CoreError
-from ..core.humanoid import Roles
-from . import autokey
+from ..core.body import Roles
+from ..edits.info import UNSURE, body_sentence, find_parts
 from .tool import OfArmature, counted
 
 SURE: Final = 0.9  # roles of at least this confidence need no second look

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, FloatProperty
 
 from .. import bridge
 from ..core import Pose
-from ..core.humanoid.posture import take_posture
+from ..core.body.posture import take_posture
 from .body import BodyTool
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty
 
-from ..commands.timed_pins import hold_as_posed
 from ..core import CoreError
+from ..edits.timed_pins import hold_as_posed
 from .tool import Tool
 
 

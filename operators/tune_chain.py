@@ -6,9 +6,9 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 
 from .. import bridge
-from ..commands.chains import solved_again
+from ..bridge import autokey
 from ..core import CoreError
-from . import autokey
+from ..edits.chains import solved_again
 
 
 class POISE_OT_tune_chain(bpy.types.Operator):

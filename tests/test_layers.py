@@ -15,8 +15,9 @@ MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="ut
 PARTS = {
     "__init__": {"registration"},
     "registration": {"commands", "keymaps", "operators", "panels", "preferences", "properties"},
-    "operators": {"bridge", "commands", "core", "overlay", "preferences", "properties"},
-    "commands": {"bridge", "core", "properties"},
+    "operators": {"bridge", "core", "edits", "overlay", "preferences", "properties"},
+    "commands": {"bridge", "core", "edits", "properties"},
+    "edits": {"bridge", "core", "properties"},
     "panels": {"bridge", "keymaps", "preferences", "properties"},
     "keymaps": set[str](),
     "preferences": {"keymaps"},

@@ -16,9 +16,9 @@ import numpy as np  # noqa: E402
 
 import bridge  # noqa: E402
 from core import ContributionCCD, Goal, Pose, Skeleton, forward, rotation, solve  # noqa: E402
+from core.body import Roles, find_roles  # noqa: E402
+from core.body.grip import finger_hinges  # noqa: E402
 from core.contribution import preset, with_hinges  # noqa: E402
-from core.humanoid import Roles, find_roles  # noqa: E402
-from core.humanoid.grip import finger_hinges  # noqa: E402
 
 from .plots import COLOURS, INK, QUIET, pyplot_for  # noqa: E402
 

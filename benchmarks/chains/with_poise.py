@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from core import Actuation, ContributionCCD, Goal, Pose, Skeleton, solve
-from core.actuations import AXES
 from core.contribution import preset
-from core.solvers.chain_batch import ChainBatch
-from core.solvers.chain_frame import ChainFrame
+from core.solvers.chain.actuations import AXES
+from core.solvers.chain.batch import ChainBatch
+from core.solvers.chain.one_frame import ChainFrame
 
 from .work import SWEEPS, TOLERANCE, Array, Solver, Work
 

@@ -14,7 +14,7 @@ import standalone
 
 standalone.enable()
 
-from core.humanoid import BODY  # noqa: E402  (Poise has to be enabled first)
+from core.body import BODY  # noqa: E402  (Poise has to be enabled first)
 from tests.blender.test_roles import cases, files, roles_of, wrong  # noqa: E402
 
 HEAD = ("rig", "body", "named", "by shape")

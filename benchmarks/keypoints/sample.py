@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from benchmarks.motion.clips import read_clip
-from core.humanoid import find_roles
+from core.body import find_roles
 from core.keypoints import find_taking, layout_named, marks_of
 from core.keypoints.body import MARK, PART
 from core.keypoints.geometry import solve_frames

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 
 from core import Motion, forward
+from core.body import find_roles
 from core.editing.contacts import BodyPoint, find_ground, places_of
 from core.editing.foot_lock import lock_feet, skating
-from core.humanoid import find_roles
 from core.rotation import Array, lengths
 
 from .clips import Clip

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.body import find_roles
 from core.editing.reduction import reduce_keys
-from core.humanoid import find_roles
 
 from .clips import Clip
 

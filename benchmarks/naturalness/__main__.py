@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from core import PinAndDrag, Pose, solve
-from core.humanoid.anatomy import Tuning, anatomy, standing, with_anatomy
-from core.humanoid.tuning import learn_tuning, turns_of
-from core.solvers.humanoid import Humanoid
+from core.body.anatomy import Tuning, anatomy, standing, with_anatomy
+from core.body.tuning import learn_tuning, turns_of
+from core.solvers.humanoid.method import Humanoid
 
 from .calm import Method, accelerations, cold, warm
 from .measure import compare, figures, goals_of, is_sound

@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from core import Skeleton, rotation
-from core.humanoid.anatomy import Anatomy, anatomy
-from core.humanoid.joint_limits import HINGES, RANGES
+from core.body.anatomy import Anatomy, anatomy
+from core.body.joint_limits import HINGES, RANGES
 from core.limits import excess
 
 from .measure import FAULT, FAULTY

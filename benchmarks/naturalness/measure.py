@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import Goal, Pose, forward, rotation
-from core.humanoid.anatomy import anatomy
+from core.body.anatomy import anatomy
 
 from .motion import BENT, EFFECTORS, Array, Frames
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import Pose, Skeleton, forward, rotation
-from core.humanoid.roles import Roles, find_roles
+from core.body.roles import Roles, find_roles
 
 Array = NDArray[np.float64]
 

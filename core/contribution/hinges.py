@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from .. import rotation
-from ..humanoid.anatomy import BEND, anatomy
-from ..humanoid.grip import find_knuckles, finger_hinges, finger_limits
-from ..humanoid.roles import Roles
+from ..body.anatomy import BEND, anatomy
+from ..body.grip import find_knuckles, finger_hinges, finger_limits
+from ..body.roles import Roles
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton

@@ -13,16 +13,16 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..actuations import AXES, Actuation
 from ..errors import CoreError
 from ..goals import Bone, Goal, Vector
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from ..solvers import ContributionCCD, solve
-from ..solvers.chain import bones_between, effector_place, find_path, posed
-from ..solvers.chain_frame import ChainFrame
-from ..solvers.chain_walk import full_rotation
+from ..solvers.chain.actuations import AXES, Actuation
+from ..solvers.chain.one_frame import ChainFrame
+from ..solvers.chain.path import bones_between, effector_place, find_path, posed
+from ..solvers.chain.walk import full_rotation
 from ..steps import finish
 
 _STILL: Final = float(np.radians(0.5))  # a joint whose turns about an axis stay within this does not turn about it

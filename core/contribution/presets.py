@@ -16,17 +16,17 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..actuations import AXES, Actuation, Axis
+from ..body.grip import find_knuckles, finger_hinges
+from ..body.names import FINGERS, read_names
+from ..body.roles import Roles, find_roles
 from ..errors import CoreError
 from ..goals import Bone
-from ..humanoid.grip import find_knuckles, finger_hinges
-from ..humanoid.names import FINGERS, read_names
-from ..humanoid.roles import Roles, find_roles
 from ..limits import LimitGroup
 from ..pose import Pose
 from ..skeleton import Skeleton
-from ..solvers.chain import bones_between
-from ..solvers.chain_limits import allowed, at_frames, limit_groups
+from ..solvers.chain.actuations import AXES, Actuation, Axis
+from ..solvers.chain.limits import allowed, at_frames, limit_groups
+from ..solvers.chain.path import bones_between
 from .hinges import with_hinges
 
 _FREE: Final = float(np.radians(5.0))  # an axis that turns less far is none

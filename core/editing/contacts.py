@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..body import SIDES, Roles
+from ..body.stance import axis_vector
 from ..errors import CoreError
-from ..humanoid import SIDES, Roles
-from ..humanoid.stance import axis_vector
 from ..motion import BLOCK, Motion, blocks
 from ..pose import Pose, forward
 from ..rotation import Array

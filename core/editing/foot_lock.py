@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..humanoid import SIDES, Roles
-from ..humanoid.anatomy import anatomy, carrier_of
+from ..body import SIDES, Roles
+from ..body.anatomy import anatomy, carrier_of
 from ..limits import LimitGroup
 from ..motion import Motion
 from ..rotation import Array, lengths

@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..body import Roles
+from ..body.anatomy import anatomy
+from ..body.stance import heading_frame
 from ..errors import CoreError
 from ..generate.poses import body_axes, leg_length
-from ..humanoid import Roles
-from ..humanoid.anatomy import anatomy
-from ..humanoid.stance import heading_frame
 from ..motion import Motion
 from ..pose import Pose, forward, shifted
 from ..rotation import Array

@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..body import SIDES, Roles
+from ..body.anatomy import posed
+from ..body.stance import axis_vector
 from ..editing.contacts import foot_points, places_of
-from ..humanoid import SIDES, Roles
-from ..humanoid.anatomy import posed
-from ..humanoid.stance import axis_vector
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..humanoid import SIDES
+from ..body import SIDES
 from ..rotation import Array
 
 MIDDLE_MARKS: Final = ("pelvis", "neck", "crown", "nose")

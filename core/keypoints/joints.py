@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..body import SIDES, Roles
 from ..errors import CoreError
-from ..humanoid import SIDES, Roles
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton

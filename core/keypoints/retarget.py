@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
+from ..body import SIDES, Roles
+from ..body.anatomy import Anatomy, Tuning, anatomy, carrier_of
+from ..body.stance import axis_vector
 from ..editing.contacts import BodyPoint, foot_points
 from ..errors import CoreError
 from ..generate.poses import leg_length
 from ..goals import Goal
-from ..humanoid import SIDES, Roles
-from ..humanoid.anatomy import Anatomy, Tuning, anatomy, carrier_of
-from ..humanoid.stance import axis_vector
 from ..limits import clamp_rotations
 from ..pose import Pose, forward_matrices, frame_rotations
 from ..rotation import Array

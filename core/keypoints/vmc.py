@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..body import SIDES
 from ..errors import CoreError
-from ..humanoid import SIDES
 from ..rotation import Array
 from .body import MARK, MARKS, PART, PARTS, sided
 from .osc import Argument, read_osc

@@ -11,8 +11,8 @@ from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solution import Solution
 from .batches import check_inputs
-from .contribution_ccd import ContributionCCD
-from .pins import PinAndDrag
+from .chain.method import ContributionCCD
+from .pins.problem import PinAndDrag
 
 
 class Method(Protocol):

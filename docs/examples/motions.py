@@ -29,7 +29,7 @@ def main() -> None:
     from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
     from commands.generate import Generated
-    from commands.recipe import read_recipe
+    from core.formats.recipe import read_recipe
 
     figure, axes = pyplot.subplots(len(ACROSS), COLUMNS, figsize=(COLUMNS * 1.1, 5.2), squeeze=False)
     for row, (name, across) in zip(axes, ACROSS.items(), strict=True):

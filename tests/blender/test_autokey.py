@@ -7,7 +7,7 @@ import bpy
 import pytest
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
-from operators import autokey
+from bridge import autokey
 from tests.blender.builders import make_armature, select, turn
 
 pytestmark = pytest.mark.usefixtures("empty_file")

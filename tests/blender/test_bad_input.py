@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 
-from commands.job import Job, parse
-from commands.solve import perform
 from core import CoreError
+from core.formats.job import Job, parse
+from edits.solve import perform
 from tests.blender.builders import contents, make_armature, make_chain, make_empty, make_walk, select, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

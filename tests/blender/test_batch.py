@@ -20,9 +20,9 @@ import pytest
 import commands
 import commands.batch
 from commands import processes, verbs, worker
-from commands.files import is_blend, open_blend
 from commands.tasks import sources_of
 from commands.worker import digest, record_of
+from edits.files import is_blend, open_blend
 from tests.blender.rigs import SHIPPED
 
 pytestmark = pytest.mark.usefixtures("empty_file")

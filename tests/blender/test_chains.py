@@ -12,14 +12,14 @@ import pytest
 
 import bridge
 from bridge import Grab
-from commands.ccd import actuations_data, read_list_file
-from commands.chains import method_of, read_actuations, suited
 from core import Pose, rotation
 from core.contribution import learning, preset
 from core.contribution.lessons import Lesson
+from core.formats.chain_list import actuations_data, read_list_file
 from core.limits import excess
-from operators.reach import ReachSession, begin
-from operators.session import Session
+from edits.chains import method_of, read_actuations, suited
+from edits.drag.chain import ReachSession, begin
+from edits.drag.session import Session
 from panels.chains import POISE_PT_chains, POISE_PT_method, POISE_PT_turns
 from tests.blender.builders import (
     choose,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import commands
-from commands.files import write_whole
 from core import CoreError
+from edits.files import write_whole
 from tests.blender.builders import (
     contents,
     make_armature,

@@ -12,13 +12,13 @@ import pytest
 
 import bridge
 import commands
-from commands.ccd import Ccd, actuations_data, list_text, read_ccd, read_list_file
-from commands.job import parse
-from commands.solve import perform
 from core import Actuation, CoreError, rotation
 from core.contribution import with_hinges
 from core.contribution.lessons import Lesson, uniform_list
+from core.formats.chain_list import Ccd, actuations_data, list_text, read_ccd, read_list_file
+from core.formats.job import parse
 from core.limits import excess
+from edits.solve import perform
 from tests.blender.builders import choose, make_armature, make_chain, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 

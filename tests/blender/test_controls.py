@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from bridge import Grab
-from commands.info import describe
-from commands.job import parse
-from commands.solve import perform
 from core import CoreError, forward, rotation
+from core.formats.job import parse
+from edits.drag.session import Session
+from edits.info import describe
+from edits.solve import perform
 from operators.pins import set_pins
-from operators.session import Session
 from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
 from tests.blender.rigs import SHARED, load
 from tests.blender.test_body_tools import said_by

@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 
-from commands.info import find_parts
-from commands.job import read
-from commands.solve import perform
+from core.formats.job import read
+from edits.info import find_parts
+from edits.solve import perform
 from panels.rig import POISE_PT_driven, POISE_PT_parts
 from tests.blender.builders import BODY, contents, make_armature, select, world
 from tests.blender.rigs import SHARED, SHIPPED, load

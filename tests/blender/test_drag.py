@@ -9,7 +9,7 @@ import pytest
 
 from bridge import Grab, read_channels, write_channels
 from core import CoreError, rotation
-from operators.session import Lost, Session
+from edits.drag.session import Lost, Session
 from tests.blender.builders import (
     choose,
     contents,

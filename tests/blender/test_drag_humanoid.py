@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bridge import Grab
-from operators.session import Session
+from edits.drag.session import Session
 from tests.blender.builders import contents, make_armature, select, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

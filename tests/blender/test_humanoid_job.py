@@ -9,9 +9,9 @@ import pytest
 
 import bridge
 import commands
-from commands.job import parse
-from commands.solve import perform
 from core import CoreError
+from core.formats.job import parse
+from edits.solve import perform
 from tests.blender.builders import make_armature, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 
@@ -58,7 +58,7 @@ def test_a_walk_is_led_by_a_hand_with_its_feet_where_they_were(
 def test_rigs_of_other_names_units_and_rolls_reach_down(
     file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from core.humanoid import find_roles
+    from core.body import find_roles
 
     (rig,) = load(SHIPPED / "rigs" / file)
     name = rig.name

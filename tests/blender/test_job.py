@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from commands.goals import DistanceGoal, Fixed, Followed, Held, JobBalance, JobGoal, LookAtGoal
-from commands.goals import Path as JobPath
-from commands.job import Job, Tolerance, Write, parse, read
 from core import CoreError
+from core.formats.goals import DistanceGoal, Fixed, Followed, Held, JobBalance, JobGoal, LookAtGoal
+from core.formats.goals import Path as JobPath
+from core.formats.job import Job, Tolerance, Write, parse, read
 
 GOAL = {"bone": "hand.L", "position": [0.0, 0.0, 1.0]}
 

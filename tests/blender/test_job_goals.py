@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from commands.job import parse
-from commands.solve import perform
 from core import CoreError
+from core.formats.job import parse
+from edits.solve import perform
 from tests.blender.builders import contents, make_armature, make_empty, make_walk, world
 from tests.blender.rigs import SHIPPED, load
 

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from commands.job import parse
-from commands.solve import perform
+from core.formats.job import parse
+from edits.solve import perform
 from tests.blender.builders import contents, make_armature, make_walk, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

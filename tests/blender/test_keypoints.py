@@ -15,8 +15,8 @@ import standalone
 from benchmarks.motion import clips
 from bridge import read_matrices, read_rig, write_tuning
 from core import rotation
-from core.humanoid import find_roles
-from core.humanoid.anatomy import Tuning, anatomy
+from core.body import find_roles
+from core.body.anatomy import Tuning, anatomy
 from core.keypoints import find_taking, layout_named, marks_of, read_clip
 from core.keypoints.body import MARK
 

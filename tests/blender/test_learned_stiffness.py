@@ -10,11 +10,11 @@ import pytest
 from mathutils import Euler, Quaternion
 
 from bridge import read_body, read_rig, read_roles, read_tuning
-from commands import solve as solving
-from commands.job import parse
-from commands.solve import perform
 from core import solve as solve_core
-from core.humanoid.anatomy import anatomy, posed
+from core.body.anatomy import anatomy, posed
+from core.formats.job import parse
+from edits import solve as solving
+from edits.solve import perform
 from tests.blender.builders import contents, make_armature, make_ik_body, select, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")

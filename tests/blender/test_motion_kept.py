@@ -9,7 +9,7 @@ import pytest
 from mathutils import Quaternion
 
 import bridge
-from commands.timed_pins import edited, fingerprint
+from edits.timed_pins import edited, fingerprint
 from operators import live_pins
 from properties.generate import label_of
 from tests.blender.builders import make_armature, select, turn, world

@@ -11,9 +11,9 @@ import pytest
 
 import bridge
 import commands
-from commands.hold import LockedFeet
-from commands.recipe import PRESETS, parse_recipe
 from core import CoreError
+from core.formats.recipe import PRESETS, parse_recipe
+from edits.hold import LockedFeet
 from tests.blender.builders import contents, make_armature, make_ik_body, make_walk, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 

@@ -14,7 +14,7 @@ import pytest
 
 from bridge import read_rig
 from core import Skeleton, rotation
-from core.humanoid import BODY, Roles, find_roles
+from core.body import BODY, Roles, find_roles
 from tests.blender.rigs import SHARED, SHIPPED, load
 from tests.blender.test_zoo import FULL, REFUSED, SUFFIXES
 

@@ -11,7 +11,7 @@ from mathutils import Vector
 from bridge.grab import Grab, nearest, pick
 from bridge.view import View
 from core import rotation
-from operators.pointer import Pointer
+from edits.drag.pointer import Pointer
 from overlay.draw import wrapped
 from tests.blender.builders import make_armature, world
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bridge import read_pose, read_rig
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.limits import clamp_rotations
-from core.solvers.pins import Problem
+from core.solvers.pins.problem import Problem
 from tests.blender.rigs import SHARED, SHIPPED, load
 from tests.blender.test_zoo import FULL, REFUSED, SUFFIXES
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
-from core.humanoid import find_roles
-from core.humanoid.anatomy import Anatomy, anatomy, posed, with_anatomy
-from core.humanoid.masses import masses_of
-from core.humanoid.roles import Roles
+from core.body import find_roles
+from core.body.anatomy import Anatomy, anatomy, posed, with_anatomy
+from core.body.masses import masses_of
+from core.body.roles import Roles
 from core.limits import clamp_rotations, excess
-from core.solvers import numbers
+from core.solvers.pins import numbers
 from tests.core.figures import FIGURE, skeleton_of
 
 UP, FORWARD, LEFT = np.array([0.0, 0.0, 1.0]), np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from core import CoreError, Humanoid, Pose, Skeleton, Solution, forward, rotation, solve
-from core.humanoid import find_roles
-from core.humanoid.corrections import correct_roles
-from core.humanoid.gaze import gaze_at, look_at
-from core.humanoid.grip import pose_fingers
-from core.humanoid.ground import Plane, find_palm, find_sole, lay_hands, plant_feet
-from core.humanoid.mirror import counterparts, mirror_pose
-from core.humanoid.posture import take_posture
-from core.humanoid.roles import Roles
+from core.body import find_roles
+from core.body.corrections import correct_roles
+from core.body.gaze import gaze_at, look_at
+from core.body.grip import pose_fingers
+from core.body.ground import Plane, find_palm, find_sole, lay_hands, plant_feet
+from core.body.mirror import counterparts, mirror_pose
+from core.body.posture import take_posture
+from core.body.roles import Roles
 from tests.core.figures import random_pose, skeleton_of
 from tests.core.test_anatomy import STRAIGHT, VARIANTS, figure
 

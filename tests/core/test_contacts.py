@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.motion.clips import read_clip
 from core import CoreError, Motion, Pose, Skeleton
+from core.body import find_roles
 from core.editing.contacts import (
     BodyPoint,
     Ground,
@@ -16,7 +17,6 @@ from core.editing.contacts import (
     places_of,
     runs,
 )
-from core.humanoid import find_roles
 from core.skeleton import HUMAN_DIAGONAL
 from tests.core.figures import FIGURE, skeleton_of
 

@@ -27,7 +27,7 @@ from core import (
     solve,
 )
 from core.limits import excess
-from core.solvers.chain_limits import at_frames, find_room, is_within
+from core.solvers.chain.limits import at_frames, find_room, is_within
 from tests.core.figures import random_pose, skeleton_of
 
 ARM = ("clavicle.R", "upper_arm.R", "forearm.R", "hand.R")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
+from core.body.roles import find_roles
 from core.contribution import PRESETS, learn, preset, preset_for, with_hinges
 from core.contribution.lessons import Lesson, uniform_list
-from core.humanoid.roles import find_roles
 from tests.core.figures import skeleton_of
 from tests.core.test_anatomy import STRAIGHT
 from tests.core.test_body_tools import HANDS, THUMBS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
 from core.limits import clamp_rotations, excess
-from core.solvers import numbers
+from core.solvers.pins import numbers
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 from tests.core.test_pins import largest_turn, outside, pins, random_tree, reachable
 

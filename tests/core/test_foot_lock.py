@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
 from core import Motion, forward, rotation
+from core.body import Roles, find_roles
 from core.editing.contacts import BodyPoint, find_contacts, foot_points, places_of
 from core.editing.foot_lock import LockedFeet, contact_pins, lock_feet
-from core.humanoid import Roles, find_roles
 
 WALK = Path(__file__).parents[1] / "data" / "motion" / "cmu_07_12.bvh"
 

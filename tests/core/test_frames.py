@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
-from core.solvers import frames as lean
-from core.solvers import numbers
-from core.solvers.pins import Problem, between
+from core.solvers.pins import frames as lean
+from core.solvers.pins import numbers
+from core.solvers.pins.problem import Problem, between
 from tests.core.figures import random_pose, skeleton_of
 from tests.core.test_limited_solves import ENDS, KINDS, limited_figure, outside, where
 

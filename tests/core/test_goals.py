@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core import Balance, CoreError, Distance, Goal, LookAt, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.goals import AnyGoal
-from core.solvers.goal_rows import GoalRows
+from core.solvers.pins.goals.rows import GoalRows
 from tests.core.figures import random_pose
 from tests.core.test_pins import largest_turn, pins, random_tree
 

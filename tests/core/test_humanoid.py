@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import CoreError, Distance, Goal, Humanoid, LookAt, PinAndDrag, Pose, Skeleton, forward, rotation, solve
-from core.humanoid.anatomy import anatomy
+from core.body.anatomy import anatomy
 from core.limits import EulerBox
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from core import Balance, Distance, EllipticSwing, EulerBox, Goal, LookAt, PinAndDrag, Pose, rotation
 from core.goals import AnyGoal
 from core.limits import LimitGroup
-from core.solvers import numbers
-from core.solvers.goal_rows import GoalRows
-from core.solvers.newton import Wish
-from core.solvers.tree import Links
+from core.solvers.pins import numbers
+from core.solvers.pins.goals.rows import GoalRows
+from core.solvers.pins.rest import Wish
+from core.solvers.pins.tree import Links
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 from tests.core.test_pins import random_tree
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from benchmarks.motion import clips
+from core.body import find_roles
 from core.errors import CoreError
-from core.humanoid import find_roles
 from core.keypoints import (
     SUFFIXES,
     Recording,

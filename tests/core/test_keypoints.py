@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from core import Pose, rotation
+from core.body import find_roles
 from core.errors import CoreError
-from core.humanoid import find_roles
 from core.keypoints import (
     LAYOUTS,
     Actor,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.goals import AnyGoal
 from core.limits import clamp_rotations
-from core.solvers.pins import Problem
+from core.solvers.pins.problem import Problem
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 
 pytestmark = pytest.mark.long

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core import rotation
-from core.solvers.limb import bend_limb, measure_limb, reference_field, swivel_of, swivel_towards
-from core.solvers.spine import direct_column, orient_column, straight_column
+from core.solvers.humanoid.limb import bend_limb, measure_limb, reference_field, swivel_of, swivel_towards
+from core.solvers.humanoid.spine import direct_column, orient_column, straight_column
 
 UPPER, LOWER = 0.3, 0.26
 STEP = 1e-3  # metres between targets of a curve

@@ -16,7 +16,7 @@ from core.limits import (
     clamp_rotations,
     excess,
 )
-from core.solvers import numbers
+from core.solvers.pins import numbers
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 from tests.core.test_limits import star
 

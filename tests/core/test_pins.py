@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from core import CoreError, EllipticSwing, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.limits import excess
-from core.solvers import numbers
-from core.solvers.goal_rows import GoalRows
-from core.solvers.pins import Root
+from core.solvers.pins import numbers
+from core.solvers.pins.goals.rows import GoalRows
+from core.solvers.pins.problem import Root
 from tests.core.figures import FIGURE, random_pose, skeleton_of
 
 MILLIMETRE = 1e-3

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from core import CoreError, Skeleton, rotation
-from core.humanoid import BODY, Roles, find_roles
-from core.humanoid.names import read_names
-from core.humanoid.stance import axis_vector
+from core.body import BODY, Roles, find_roles
+from core.body.names import read_names
+from core.body.stance import axis_vector
 from tests.core.figures import FIGURE, skeleton_of
 
 Row = tuple[str, str | None, Any, Any]

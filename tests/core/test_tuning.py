@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core import CoreError, Goal, PinAndDrag, Pose, forward, rotation, solve
-from core.humanoid import find_roles
-from core.humanoid.anatomy import anatomy, with_anatomy
-from core.humanoid.tuning import learn_tuning, turns_of
+from core.body import find_roles
+from core.body.anatomy import anatomy, with_anatomy
+from core.body.tuning import learn_tuning, turns_of
 from tests.core.figures import skeleton_of
 from tests.core.test_anatomy import NAMES, VARIANTS, Figure, figure
 

@@ -23,6 +23,7 @@ SHIPPED = {
     "bridge",
     "commands",
     "core",
+    "edits",
     "keymaps.py",
     "operators",
     "overlay",

@@ -1,0 +1,225 @@
+"""What a person says about the parts of a body, on top of what was found; and mappings that people share."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Final
+
+import numpy as np
+
+from ..errors import CoreError
+from ..rotation import Array
+from ..skeleton import Skeleton
+from .human import ARM, LEG, SIDES, THREE, unit
+from .names import FINGERS
+from .roles import BODY, Bones, Roles
+from .stance import axis_vector, nearest_axis, rest_kind
+
+PARTS_OF_HANDS: Final = tuple(
+    f"{part}.{side}" for side in SIDES for part in (*FINGERS, *(f"palm.{finger}" for finger in FINGERS[1:]))
+)
+ROLES: Final = (*BODY, *PARTS_OF_HANDS)
+LISTS: Final = frozenset(("spine", "neck", *(f"{finger}.{side}" for side in SIDES for finger in FINGERS)))
+NO_PART: Final = "none"  # of a bone that plays no part, whatever it seems to be
+
+_SAID: Final = 1.0  # confidence of what a person said
+_DIRECTED: Final = frozenset(("hips", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG))))
+
+
+def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) -> Roles:
+    """The roles with what is said of some bones: bone -> role, or NO_PART.
+
+    Bones named for "spine", "neck" or a finger are all of that part, in the skeleton's order. Raises CoreError for an
+    unknown role, for a second bone of a part that is one bone, and for parts that hang on what hangs on them in a body,
+    or on another limb.
+    """
+    if not parts:
+        return roles
+    said = _by_role(skeleton, parts)
+    bones: dict[str, Bones] = {}
+    for role, found in roles.bones.items():
+        if isinstance(found, int):
+            if found not in parts:
+                bones[role] = found
+        else:
+            bones[role] = tuple(bone for bone in found if bone not in parts)
+    bones |= said
+    bones = {role: found for role, found in bones.items() if found != () or role in ("spine", "neck")}
+    _check_order(skeleton, said, said)  # among themselves first
+    _check_limbs(skeleton, said, bones)
+    _check_order(skeleton, said, bones)
+    humanoid = roles.humanoid or _is_body(bones)
+    body = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
+    limbs = {name: chain for name, chain in roles.limbs.items() if not body.intersection(chain)}
+    confidence = {role: value for role, value in roles.confidence.items() if role in bones or role in limbs}
+    confidence |= dict.fromkeys(said, _SAID)
+    confidence |= dict.fromkeys((role for role in bones if role not in confidence), _SAID)
+    changed = replace(
+        roles,
+        humanoid=humanoid,
+        bones=bones,
+        twist=_twists(skeleton, bones, roles, said),
+        limbs=limbs,
+        confidence=confidence,
+        missing=tuple(role for role in BODY if role not in bones) if humanoid else (),
+    )
+    return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(said) else changed
+
+
+def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
+    said: dict[str, Bones] = {}
+    for bone in sorted(parts):
+        role = parts[bone]
+        if role == NO_PART:
+            continue
+        if role not in ROLES:
+            raise CoreError(f'"{skeleton.names[bone]}" is said to be "{role}", which is no part of a body.')
+        before = said.get(role, ())
+        if role in LISTS:
+            said[role] = (*before, bone) if isinstance(before, tuple) else (before, bone)
+        elif role in said:
+            assert isinstance(before, int)
+            raise CoreError(f'"{skeleton.names[before]}" and "{skeleton.names[bone]}" are both said to be "{role}".')
+        else:
+            said[role] = bone
+    return said
+
+
+def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
+    """Raises CoreError where a part that was said hangs on what hangs on it in a body, or on another limb.
+
+    Or where such a part hangs on it.
+    """
+    chains = [("hips", *(f"{part}.{side}" for part in parts)) for parts in (ARM, LEG) for side in SIDES]
+    chains += [("hips", f"{part}.{side}", "head") for part in ("upper_arm", "thigh") for side in SIDES]
+    for chain in chains:
+        known = [(role, found) for role in chain if isinstance(found := bones.get(role), int)]
+        for (role, upper), (other, lower) in combinations(known, 2):
+            if lower in skeleton.ancestors(upper):
+                _refuse_pair(skeleton, said, (role, upper), (other, lower))
+    limbs = [f"{part}.{side}" for parts in (ARM, LEG) for part in parts for side in SIDES]
+    above = [(role, bone) for role in limbs if isinstance(bone := bones.get(role), int)]
+    for role, found in bones.items():
+        if role == swapped(role):
+            continue
+        for bone in (found,) if isinstance(found, int) else found:
+            ancestors = skeleton.ancestors(bone)[1:]
+            for other, carrier in above:
+                if carrier in ancestors and _limb_of(role) != _limb_of(other):
+                    _refuse_pair(skeleton, said, (role, bone), (other, carrier))
+
+
+def _limb_of(role: str) -> tuple[bool, str]:
+    """Whether a part with a side is a leg's, else an arm's, and the side."""
+    part, side = role.rsplit(".", 1)
+    return part in LEG, side
+
+
+def _refuse_pair(
+    skeleton: Skeleton, said: Mapping[str, Bones], hanging: tuple[str, int], carrying: tuple[str, int]
+) -> None:
+    """Raises CoreError if one of two parts, of which one hangs on the other and should not, was said."""
+    (role, bone), (other, carrier) = hanging, carrying
+    name, above = skeleton.names[bone], skeleton.names[carrier]
+    if role in said:
+        how = "said to be " if other in said else ""
+        raise CoreError(f'"{name}" cannot be "{role}": it hangs on "{above}", which is {how}"{other}".')
+    if other in said:
+        raise CoreError(f'"{above}" cannot be "{other}": "{name}", which is "{role}", hangs on it.')
+
+
+def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
+    """Raises CoreError where a leg that was said hangs on the upper end of the spine, while that hangs on the hips.
+
+    What hangs elsewhere may be: arms on the hips of a flat tree, legs on a spine that leads down to the hips.
+    """
+    hips, spine = bones.get("hips"), bones.get("spine", ())
+    if not isinstance(hips, int) or not isinstance(spine, tuple) or not spine:
+        return
+    chest, ancestors = spine[-1], skeleton.ancestors
+    if chest == hips or hips not in ancestors(chest):
+        return
+    arms = [bone for side in SIDES if isinstance(bone := bones.get(f"upper_arm.{side}"), int)]
+    crossed = any(hips in ancestors(arm) and chest not in ancestors(arm) for arm in arms)
+    for side in SIDES:
+        thigh = said.get(f"thigh.{side}")
+        if isinstance(thigh, int) and chest in ancestors(thigh) and (crossed or len(spine) > 1):
+            raise CoreError(
+                f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it hangs on "{skeleton.names[chest]}", the upper '
+                "end of the spine; are arms and legs swapped?"
+            )
+
+
+def _is_body(bones: Mapping[str, Bones]) -> bool:
+    """Hips and two whole limbs."""
+    whole = [all(f"{part}.{side}" in bones for part in parts) for parts in THREE.values() for side in SIDES]
+    return "hips" in bones and sum(whole) > 1
+
+
+def _twists(
+    skeleton: Skeleton, bones: Mapping[str, Bones], roles: Roles, said: Mapping[str, Bones]
+) -> dict[str, tuple[int, ...]]:
+    """What lies between the first bones of two segments, anew where one of them was said."""
+    found = dict(roles.twist)
+    for side in SIDES:
+        for parts in THREE.values():
+            for upper, lower in pairwise(f"{part}.{side}" for part in parts):
+                if upper not in said and lower not in said and upper in bones and lower in bones:
+                    continue
+                found.pop(upper, None)
+                first, last = bones.get(upper), bones.get(lower)
+                if isinstance(first, int) and isinstance(last, int):
+                    chain = skeleton.ancestors(last)
+                    between = chain[1 : chain.index(first)] if first in chain else []
+                    if between:
+                        found[upper] = tuple(reversed(between))
+    return found
+
+
+def _directed(skeleton: Skeleton, roles: Roles) -> Roles:
+    """Which way it stands and looks, by the parts as they are now: left is what was said to be left."""
+    heads = skeleton.rest_matrices[:, :, 3]
+
+    def place(role: str) -> Array | None:
+        bone = roles.bones.get(role)
+        return heads[bone] if isinstance(bone, int) else None
+
+    def middle(part: str) -> Array | None:
+        both = [at for side in SIDES if (at := place(f"{part}.{side}")) is not None]
+        return np.mean(both, axis=0) if both else None
+
+    below, above = place("hips"), place("head")
+    below = middle("thigh") if below is None else below
+    above = middle("upper_arm") if above is None else above
+    across = [
+        left - right
+        for part in ("upper_arm", "thigh")
+        if (left := place(f"{part}.L")) is not None and (right := place(f"{part}.R")) is not None
+    ]
+    up_axis = roles.up if below is None or above is None else nearest_axis(above - below)
+    up, facing = axis_vector(up_axis), roles.facing
+    if across:
+        facing = nearest_axis(np.cross(unit(np.sum(across, axis=0)), up))
+    arms, legs = (
+        np.reshape([heads[[roles.chain(f"{part}.{side}")[0] for part in parts]] for side in SIDES
+                    if all(f"{part}.{side}" in roles.bones for part in parts)], (-1, len(parts), 3))
+        for parts in (THREE["arm"][:2], THREE["leg"])
+    )  # fmt: skip
+    return replace(roles, up=up_axis, facing=facing, rest=rest_kind(up, arms, legs))
+
+
+def swapped(role: str) -> str:
+    """The same part of the other side; what has no side stays."""
+    return role[:-1] + {"L": "R", "R": "L"}[role[-1]] if role[-2:] in (".L", ".R") else role
+
+
+def require(skeleton: Skeleton, roles: Roles, *wanted: str) -> list[int]:
+    """The bones of these roles, the first of each; raises CoreError naming what the body lacks."""
+    lacking = [role for role in wanted if roles.bones.get(role, ()) == ()]
+    if lacking:
+        raise CoreError(
+            f"No {' and no '.join(lacking)} is found; say which bone it is."
+            if roles.humanoid
+            else "No humanoid body is found here; say which bones are its parts."
+        )
+    return [roles.chain(role)[0] for role in wanted]

@@ -1,0 +1,140 @@
+"""Head and eyes that look at a place."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..goals import AnyGoal, LookAt
+from ..pose import Pose, forward
+from ..rotation import Array
+from ..skeleton import Skeleton
+from ..solution import Solution
+from ..solvers.pins import numbers
+from .anatomy import anatomy
+from .corrections import require
+from .human import unit
+from .posture import rest_turn
+from .roles import Roles
+from .stance import axis_vector, heading_frame
+
+HEAD: Final = np.radians((80.0, 60.0))  # how far neck and head go to the side and up or down
+EYES: Final = np.radians((35.0, 25.0))
+MISSED: Final = np.radians(0.5)  # what neither head nor eyes look past by less is looked at
+_FORWARD: Final = np.array([0.0, 0.0, 1.0])  # in the canonical frame
+_ROUNDS: Final = 8  # the head moves as the neck turns
+_EYE_NAME: Final = ("eye", "眼", "目")
+_NO_EYE: Final = ("brow", "lid", "lash", "target", "ik", "look", "ctrl", "master", "pole", "corner", "socket")
+
+
+def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: float = 1.0, eyes: float = 1.0) -> Pose:
+    """One pose (J) that looks at `target` (3,) in armature space: neck and head, upright on the shoulders, then eyes.
+
+    `head` and `eyes` are the shares, 0 to 1, of the way that each goes, within what a neck and eyes can.
+    Raises CoreError if there is no head.
+    """
+    last = require(skeleton, roles, "head")[0]
+    axes = anatomy(skeleton, roles).axes
+    chain = [*(bone for bone in roles.chain("neck") if bone in skeleton.ancestors(last)), last]
+    pupils = find_eyes(skeleton, roles)
+    rotations = np.array(pose.rotations)
+    if head > 0.0:
+        start = rotations[chain].copy()
+        for _ in range(_ROUNDS):
+            heads, turns = forward(skeleton, replace(pose, rotations=rotations))
+            base = rotation.mul(turns[chain[0]], rotation.inv(rotations[chain[0]]))  # before the neck turns
+            place = heads[pupils or [last]].mean(axis=0)
+            turn = _towards(rotation.mul(base, axes[chain[0]]), target - place, HEAD)
+            share = rotation.log(turn) / len(chain)
+            wanted = rotation.exp(rotation.rotate(axes[chain], share))
+            rotations[chain] = rotation.slerp(start, wanted, np.full(len(chain), head))
+    if eyes > 0.0 and pupils:
+        heads, turns = forward(skeleton, replace(pose, rotations=rotations))
+        for eye in pupils:
+            base = rotation.mul(turns[eye], rotation.inv(rotations[eye]))
+            axis = _axes_of_eye(skeleton, roles, eye)
+            turn = _towards(rotation.mul(base, axis), target - heads[eye], EYES)
+            wanted = rotation.mul(axis, rotation.mul(turn, rotation.inv(axis)))
+            rotations[eye] = rotation.slerp(rotations[eye], wanted, eyes)
+    return replace(pose, rotations=rotations)
+
+
+def gaze_at(
+    skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: float = 1.0, eyes: float = 1.0
+) -> Pose | Solution:
+    """`look_at` as a solution whose goals are looks: of eyes that go all the way, or else of a head that does.
+
+    Without either it is a pose.
+    """
+    found = look_at(skeleton, roles, pose, target, head, eyes)
+    last, pupils = require(skeleton, roles, "head")[0], find_eyes(skeleton, roles)
+    goals: list[LookAt] = []
+    if pupils and eyes == 1.0:
+        ways = [_axes_of_eye(skeleton, roles, eye) for eye in pupils]
+        goals = [LookAt(eye, target, rotation.rotate(way, _FORWARD)) for eye, way in zip(pupils, ways, strict=True)]
+    elif head == 1.0:
+        heads, way = skeleton.rest_matrices[:, :, 3], anatomy(skeleton, roles).axes[last]
+        between = heads[pupils or [last]].mean(axis=0) - heads[last]
+        place = rotation.rotate(rotation.inv(rest_turn(skeleton, last)), between)
+        goals = [LookAt(last, target, rotation.rotate(way, _FORWARD), place)]
+    if not goals:
+        return found
+    past = np.array([gaze_error(goal, skeleton, found) for goal in goals])
+    return Solution(
+        skeleton, tuple(goals), found, np.zeros(len(goals)), past, np.array(1), np.array((past <= MISSED).all()),
+        numbers.POSITION_TOLERANCE * skeleton.size, MISSED, pose, np.zeros(len(skeleton), bool), _Reach(),
+    )  # fmt: skip
+
+
+def gaze_error(goal: LookAt, skeleton: Skeleton, pose: Pose) -> float:
+    """The angle, radians, by which a bone looks past a target of armature space in one pose."""
+    heads, turns = forward(skeleton, pose)
+    bone = skeleton.index(goal.bone)
+    here, way = rotation.rotate(turns[bone], np.array([goal.axis, goal.point]))
+    there = np.asarray(goal.target) - heads[bone] - way
+    return float(np.arctan2(np.linalg.norm(np.cross(here, there)), here @ there))
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """Why a look misses, for `Solution`."""
+
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        goal = goals[index]
+        if not isinstance(goal, LookAt) or gaze_error(goal, skeleton, pose) <= MISSED:
+            return []
+        aside, above = np.degrees(HEAD)
+        return [f"neck and head go no further than {aside:.0f} degrees aside and {above:.0f} up or down"]
+
+
+def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
+    """Eyeballs: bones on the head that are called eyes; of several on a side the one nearest the root."""
+    head = require(skeleton, roles, "head")[0]
+    left = np.cross(axis_vector(roles.up), axis_vector(roles.facing))
+    found: dict[bool, int] = {}
+    middle = skeleton.rest_matrices[head, :, 3]
+    for bone, name in enumerate(skeleton.names):
+        if is_eye(name) and bone != head and head in skeleton.ancestors(bone):
+            found.setdefault(bool((skeleton.rest_matrices[bone, :, 3] - middle) @ left > 0.0), bone)
+    return sorted(found.values())
+
+
+def is_eye(name: str) -> bool:
+    """Whether a bone is called an eyeball."""
+    called = name.lower()
+    return any(word in called for word in _EYE_NAME) and not any(word in called for word in _NO_EYE)
+
+
+def _axes_of_eye(skeleton: Skeleton, roles: Roles, eye: int) -> Array:
+    """(4,) the canonical frame in that of an eye."""
+    return rotation.mul(rotation.inv(rest_turn(skeleton, eye)), heading_frame(roles.up, roles.facing))
+
+
+def _towards(frame: Array, way: Array, most: Array) -> Array:
+    """(4,) the turn, in a canonical frame (4,) of armature space, that looks along `way` (3,): aside, then up."""
+    x, y, z = unit(rotation.rotate(rotation.inv(frame), way))
+    aside = np.clip(np.arctan2(x, z), -most[0], most[0])
+    above = np.clip(np.arctan2(y, np.hypot(x, z)), -most[1], most[1])
+    yaw, pitch = rotation.exp(np.array([[0.0, aside, 0.0], [-above, 0.0, 0.0]]))
+    return rotation.mul(yaw, pitch)

@@ -1,0 +1,130 @@
+"""The pose of the other side, by parts and places: names, rolls and rest poses may differ between the sides."""
+
+from dataclasses import replace
+from typing import Final, Literal
+
+import numpy as np
+
+from .. import rotation
+from ..pose import Pose, forward, shifted
+from ..rotation import Array
+from ..skeleton import Indices, Skeleton
+from ..solvers.humanoid.figure import Figure
+from .anatomy import anatomy
+from .corrections import require, swapped
+from .posture import heading_of, rest_turn
+from .roles import Roles
+from .stance import axis_vector, heading_frame
+
+Model = Literal["BOTH", "L", "R"]
+
+_NEAR: Final = 0.01  # of the size: how far a bone may be from where its counterpart's mirror image is
+_WAY_ACROSS: Final = np.array([-1.0, 1.0, 1.0])
+ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])  # a quaternion of the canonical frame on the other side of X
+
+
+def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BOTH") -> Pose:
+    """One pose (J): mirrored, or with one side ("L", "R") as the model of the other, which alone changes.
+
+    The body keeps its heading and the place between its feet. Rotations are mirrored as turns from the canonical
+    T-pose about anatomical axes, locations as ways along these, scales of all bones but those that carry the hips as
+    sizes along them. Bones without a counterpart stay as they are. Raises CoreError without a body.
+    """
+    require(skeleton, roles, "hips")
+    figure = Figure(skeleton, roles)
+    known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
+    heads, turns = forward(skeleton, pose)
+    own = rotation.mul(rotation.inv(known.canonical), pose.rotations)
+    own = rotation.mul(rotation.inv(known.axes), rotation.mul(own, known.axes))  # (J, 4) in the canonical frame
+    middle = partners == np.arange(len(skeleton))
+    other = (partners >= 0) & ~middle
+    if model != "BOTH":
+        other[list(_side_of(skeleton, roles, partners, model))] = False
+    changed = np.flatnonzero(other | (middle & (model == "BOTH")))
+    new = own[partners[changed]] * ACROSS
+    new = rotation.mul(known.axes[changed], rotation.mul(new, rotation.inv(known.axes[changed])))
+    rotations = np.array(pose.rotations)
+    rotations[changed] = rotation.mul(known.canonical[changed], new)
+    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # where the body is, is seen to below
+    moved = carried[skeleton.local_location[carried]]
+    zero = rotation.mul(known.canonical, known.axes)  # (J, 4) the canonical frame in that of the bone at rest
+    ways = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
+    translations = np.array(pose.translations)
+    translations[moved] = rotation.rotate(zero[moved], ways * _WAY_ACROSS)
+    pose = replace(pose, translations=translations)
+    if pose.scales is not None:
+        sized = np.setdiff1d(changed, skeleton.ancestors(figure.hips)[1:])
+        to, back = (rotation.to_matrix(known.axes[bones]) for bones in (sized, partners[sized]))
+        seen = np.square(to * _WAY_ACROSS @ np.swapaxes(back, -1, -2))  # one where axes are the other's mirror images
+        scales = pose.scales.copy()
+        scales[sized] = (seen @ pose.scales[partners[sized]][..., None])[..., 0]
+        pose = replace(pose, scales=scales)
+    if model != "BOTH":
+        return replace(pose, rotations=rotations)
+    # what carries the hips stays, and so do they look the way they looked
+    above = skeleton.ancestors(figure.hips)[1:]
+    rotations[above] = pose.rotations[above]
+    turn = rotation.mul(turns[figure.hips], rotation.inv(rest_turn(skeleton, figure.hips)))
+    heading, to_canonical = heading_of(skeleton, roles, turns), heading_frame(roles.up, roles.facing)
+    tilt = rotation.mul(rotation.inv(heading), turn)
+    tilt = rotation.mul(to_canonical, rotation.mul(
+        rotation.mul(rotation.inv(to_canonical), rotation.mul(tilt, to_canonical)) * ACROSS,
+        rotation.inv(to_canonical)))  # fmt: skip
+    wanted = rotation.mul(heading, rotation.mul(tilt, rest_turn(skeleton, figure.hips)))
+    rotations[figure.hips] = rotation.mul(
+        pose.rotations[figure.hips], rotation.mul(rotation.inv(turns[figure.hips]), wanted)
+    )
+    return stand_at(figure, replace(pose, rotations=rotations), _stand(figure, heads))
+
+
+def stand_at(figure: Figure, pose: Pose, place: Array) -> Pose:
+    """The pose moved sideways so that the place between its feet is over `place` (3,)."""
+    up = axis_vector(figure.roles.up)
+    way = place - _stand(figure, forward(figure.skeleton, pose)[0])
+    way = way - (way @ up) * up
+    return shifted(figure.skeleton, pose, figure.root, way) if figure.shifts else pose
+
+
+def _stand(figure: Figure, heads: Array) -> Array:
+    """(3,) the place between the feet; of a body without legs, the hips."""
+    feet = [limb.end for name, limb in figure.limbs.items() if name.startswith("leg")]
+    return np.mean(heads[feet or [figure.hips]], axis=0)
+
+
+def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
+    """(J,) the bone on the other side; of the middle, itself; -1: none.
+
+    By parts, and below the parts by place: a bone whose rest place is the mirror image of another one's, both hanging
+    on counterparts.
+    """
+    found = np.full(len(skeleton), -1)
+    for role in (*roles.bones, *roles.limbs):
+        chains = [roles.limbs.get(name, ()) or roles.chain(name) for name in (role, swapped(role))]
+        for bone, other in zip(*chains, strict=False):
+            found[bone] = other
+    for role, chain in roles.twist.items():
+        for bone, other in zip(chain, roles.twist.get(swapped(role), ()), strict=False):
+            found[bone] = other
+    hips = roles.chain("hips")
+    rest = skeleton.rest_matrices
+    tails = rest[:, :, 3] + skeleton.lengths[:, None] * rest[:, :, 1]
+    ends = np.stack([rest[:, :, 3], tails], axis=1)  # (J, 2, 3)
+    left = np.cross(axis_vector(roles.up), axis_vector(roles.facing))
+    across = ends - 2.0 * ((ends - rest[hips[0], :, 3]) @ left)[..., None] * left if hips else ends
+    for bone, parent in enumerate(skeleton.parents.tolist()):
+        if found[bone] >= 0 or parent < 0 or found[parent] < 0:
+            continue
+        beside = np.flatnonzero((skeleton.parents == found[parent]) & (found < 0))
+        far = np.abs(ends[beside] - across[bone]).max(axis=(1, 2))
+        fit = beside[far < _NEAR * skeleton.size]
+        if len(fit) == 1:
+            found[bone], found[fit[0]] = fit[0], bone
+    return found
+
+
+def _side_of(skeleton: Skeleton, roles: Roles, partners: Indices, side: str) -> set[int]:
+    """The bones of one side: its parts and all that hangs on them."""
+    firsts = {bone for role in (*roles.bones, *roles.limbs) if role.endswith(f".{side}")
+              for bone in (roles.limbs.get(role, ()) or roles.chain(role))}  # fmt: skip
+    paired = np.flatnonzero(partners >= 0).tolist()
+    return {bone for bone in paired if firsts.intersection(skeleton.ancestors(bone))}

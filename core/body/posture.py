@@ -1,0 +1,70 @@
+"""Poses that every body knows: T, A, relaxed, as it was made; standing where it stands and looking where it looks."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .. import rotation
+from ..pose import Pose, forward
+from ..rotation import Array
+from ..skeleton import Skeleton
+from .anatomy import anatomy
+from .corrections import require
+from .human import SIDES
+from .roles import Roles
+from .sides import mirrored_turn
+from .stance import axis_vector
+
+
+def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:
+    """One pose (J) in which the parts of the body stand so; `arms` radians of the A-pose's arms below the horizontal.
+
+    The hips are upright, with the heading and in the place that they have; bones that are no part of the body stay.
+    """
+    hips = require(skeleton, roles, "hips")[0]
+    known = anatomy(skeleton, roles)
+    if posture == "REST":
+        wanted = np.tile(rotation.IDENTITY, (len(skeleton), 1))
+    elif posture == "RELAXED":
+        wanted = np.array(known.reference.rotations)
+    else:
+        wanted = np.array(known.canonical)
+        if posture == "A":
+            for side in SIDES:
+                for arm in roles.chain(f"upper_arm.{side}"):
+                    down = mirrored_turn((0.0, 0.0, -arms), side)
+                    wanted[arm] = rotation.mul(wanted[arm], rotation.exp(rotation.rotate(known.axes[arm], down)))
+    rotations = np.array(pose.rotations)
+    bones = sorted(body_bones(skeleton, roles) - {hips})
+    rotations[bones] = wanted[bones]
+    above = [bone for bone in skeleton.ancestors(hips)[1:] if bone in bones]  # what carries the hips goes where it goes
+    rotations[above] = pose.rotations[above]
+    _, turns = forward(skeleton, pose)
+    upright = rotation.mul(heading_of(skeleton, roles, turns), rest_turn(skeleton, hips))
+    rotations[hips] = rotation.mul(pose.rotations[hips], rotation.mul(rotation.inv(turns[hips]), upright))
+    return replace(pose, rotations=rotations)
+
+
+def heading_of(skeleton: Skeleton, roles: Roles, turns: Array) -> Array:
+    """(4,) how far the body, its bones' frames `turns` (J, 4), is turned about the vertical from its rest pose."""
+    hips = require(skeleton, roles, "hips")[0]
+    change = rotation.mul(turns[hips], rotation.inv(rest_turn(skeleton, hips)))
+    return rotation.swing_twist(change, axis_vector(roles.up))[1]
+
+
+def rest_turn(skeleton: Skeleton, bone: int) -> Array:
+    """(4,) the frame of a bone at rest, in armature space."""
+    return rotation.from_matrix(skeleton.rest_matrices[bone, :, :3])
+
+
+def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:
+    """All that plays a part, and what lies between: twist bones, halves of a pelvis."""
+    parts = {bone for role in roles.bones for bone in roles.chain(role)}
+    parts |= {bone for chain in roles.twist.values() for bone in chain}
+    hips = roles.chain("hips")
+    links: set[int] = set()
+    for part in parts:
+        chain = skeleton.ancestors(part)
+        if hips and hips[0] in chain:
+            links |= set(chain[: chain.index(hips[0])])
+    return parts | links

@@ -1,0 +1,1 @@
+"""The JSON that users write or get: read and checked without Blender, written from plain data."""

@@ -1,0 +1,131 @@
+"""The report of a solve: R.json of the headless interface, from arrays."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rotation import Array
+
+_DIGITS: Final = 9  # of lengths in metres and angles in degrees: beyond them single precision is noise
+_METRE: Final = 1.0  # longer errors are told in metres, shorter ones in millimetres
+# how a missed goal is told: a length, an angle in degrees
+_PHRASES: Final = {
+    "look_at": ("", "looking {} degrees past its target"),
+    "distance": ("{} off the distance that was asked for", ""),
+    "balance": ("{} outside of what the body stands on", ""),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class GoalReport:
+    """How one goal was met. Errors (F,) at `frames` (F,), where it was fully on; None where it did not ask.
+
+    position_error in metres, rotation_error in degrees, both in the goal's own space and measured in Blender.
+    """
+
+    bone: str
+    kind: str
+    frames: Array
+    position_error: Array | None
+    rotation_error: Array | None
+    position_tolerance: float
+    rotation_tolerance: float
+
+    @property
+    def met(self) -> NDArray[np.bool_]:
+        """(F,) within tolerance."""
+        result = np.ones(self.frames.shape, bool)
+        if self.position_error is not None:
+            result &= self.position_error <= self.position_tolerance
+        if self.rotation_error is not None:
+            result &= self.rotation_error <= self.rotation_tolerance
+        return result
+
+    @property
+    def worst(self) -> int:
+        """Index into `frames` of the largest error, in units of the tolerances."""
+        score = np.zeros(self.frames.shape)
+        if self.position_error is not None:
+            score = np.maximum(score, self.position_error / self.position_tolerance)
+        if self.rotation_error is not None:
+            score = np.maximum(score, self.rotation_error / self.rotation_tolerance)
+        return int(np.argmax(score))
+
+    def sentence(self) -> str:
+        """'hand.R is 34 mm short at frame 52': the worst frame."""
+        far, turned = _PHRASES.get(self.kind, ("{} short", "turned {} degrees off"))
+        wrong: list[str] = []
+        if self.position_error is not None and self.position_error[self.worst] > self.position_tolerance:
+            error = self.position_error[self.worst]
+            wrong.append(far.format(f"{error:.2f} m" if error >= _METRE else f"{1000.0 * error:.3g} mm"))
+        if self.rotation_error is not None and self.rotation_error[self.worst] > self.rotation_tolerance:
+            wrong.append(turned.format(f"{self.rotation_error[self.worst]:.3g}"))
+        name = "the centre of mass" if self.kind == "balance" else self.bone
+        return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}"
+
+    def data(self) -> dict[str, Any]:
+        return {
+            "bone": self.bone,
+            "kind": self.kind,
+            "frames": [_plain(self.frames[0]), _plain(self.frames[-1])],
+            "position_error": self._summary(self.position_error),
+            "rotation_error": self._summary(self.rotation_error),
+            "met": bool(self.met.all()),
+        }
+
+    def _summary(self, errors: Array | None) -> dict[str, Any] | None:
+        if errors is None:
+            return None
+        return {
+            "max": round(float(errors.max()), _DIGITS),
+            "mean": round(float(errors.mean()), _DIGITS),
+            "frame": _plain(self.frames[int(np.argmax(errors))]),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a job did. `changed`: the bones that were written; `seconds`: of reading, solving and writing."""
+
+    armature: str
+    frames: Array
+    method: str
+    seconds: dict[str, float]
+    goals: tuple[GoalReport, ...]
+    explanations: tuple[str, ...]
+    action: str | None
+    rotated: tuple[str, ...]
+    moved: tuple[str, ...]
+    grown: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Every goal within tolerance in all its frames."""
+        return all(bool(goal.met.all()) for goal in self.goals)
+
+    @property
+    def converged_frames(self) -> int:
+        """Frames in which every goal that was fully on is within tolerance, as measured in Blender."""
+        missed = {frame for goal in self.goals for frame in goal.frames[~goal.met].tolist()}
+        return len(self.frames) - len(missed)
+
+    def data(self) -> dict[str, Any]:
+        """R.json."""
+        return {
+            "armature": self.armature,
+            "frames": [_plain(self.frames[0]), _plain(self.frames[-1])],
+            "method": self.method,
+            "seconds": {phase: round(seconds, 6) for phase, seconds in self.seconds.items()},
+            "frames_per_second": round(len(self.frames) / sum(self.seconds.values()), 1),
+            "goals": [goal.data() for goal in self.goals],
+            "converged_frames": self.converged_frames,
+            "explanations": list(self.explanations),
+            "action": self.action,
+        }
+
+
+def _plain(frame: float) -> float | int:
+    """A frame number as people write it: 12 rather than 12.0."""
+    return int(frame) if float(frame).is_integer() else float(frame)

@@ -1,0 +1,111 @@
+"""How far a joint of a chain may turn about an axis before it leaves its limits."""
+
+from math import cos
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...limits import EulerBox, Framed, LimitGroup
+from ...pose import Pose
+from ...rotation import Array
+from ...skeleton import Skeleton
+
+SLACK: Final = 1e-9  # radians beyond a bound that are no crossing, and how exactly a bound is found
+_STEPS: Final = 32  # parts of a range that are tried at once
+_STEP: Final = np.pi / _STEPS  # radians: forbidden ranges that are narrower may be stepped over
+_HALF_TURN_STEPS: Final = int(np.ceil(np.log(np.pi / SLACK) / np.log(_STEPS)))
+_SHARES: Final[Array] = np.arange(1, _STEPS + 1)[:, None] / _STEPS
+
+_CLOSE: Final = 1e-6  # radians: more than how exactly the angle between two rotations is known
+_POLE: Final = float(np.radians(85.0))  # of the middle one of three Euler angles, short of where they are none
+
+Bounded = tuple[LimitGroup, Array, Array]  # limits with the bounds from which on a coordinate is outside
+Room = tuple[float, float, float]  # the middle angle's size, how far it is from its bounds, how far the others are
+
+
+def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool) -> dict[int, tuple[LimitGroup, ...]]:
+    """Bone -> its own limits in groups of one bone, for those of `bones` that have any.
+
+    Locked Euler angles are limits, too: ranges of no width at what the flat pose (B, J) has, even without `limits`.
+    """
+    found: dict[int, list[LimitGroup]] = {}
+    for bone in bones:
+        held = skeleton.rotation_locks[bone]
+        if held.any():
+            mode = skeleton.rotation_modes[bone]
+            order = mode if mode in rotation.EULER_ORDERS else "XYZ"
+            angles = rotation.to_euler(pose.rotations[:, [bone]], order)
+            box = EulerBox([bone], [order], np.where(held, angles, -np.inf), np.where(held, angles, np.inf))
+            found.setdefault(bone, []).append(box)
+    for group in skeleton.limits if limits else ():
+        for place, bone in enumerate(group.bones.tolist()):
+            if bone in bones:
+                found.setdefault(bone, []).append(group.take(np.array([place])))
+    return {bone: tuple(groups) for bone, groups in found.items()}
+
+
+def at_frames(groups: tuple[LimitGroup, ...], frames: NDArray[np.int64]) -> list[Bounded]:
+    """The limits of one bone with their bounds, as `allowed` takes them; frames (B,): where in their batch."""
+    here = [group.at_frames(frames) for group in groups]
+    return [(group, group.lower - SLACK, group.upper + SLACK) for group in here]
+
+
+def find_room(limits: list[Bounded], own: Array) -> Room | None:
+    """How much room ranges of Euler angles leave around an own rotation (4,); None for limits of other kinds."""
+    middle, beside, across = 0.0, np.inf, np.inf
+    for group, lower, upper in limits:
+        if not isinstance(group.group if isinstance(group, Framed) else group, EulerBox):
+            return None
+        angles = group.coordinates(rotation.to_matrix(own)[None])
+        first, second, third = np.minimum(angles - lower, upper - angles).reshape(3).tolist()
+        middle = max(middle, abs(float(angles[0, 1])))
+        beside, across = min(beside, second), min(across, first, third)
+    return middle, beside - _CLOSE, across - _CLOSE
+
+
+def is_within(room: Room, way: float) -> bool:
+    """Whether no turn by `way` radians leaves the room: a middle angle changes by no more, others by 1 / cos of it."""
+    middle, beside, across = room
+    farthest = middle + way
+    return way <= beside and farthest < _POLE and way <= cos(farthest) * across
+
+
+def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Array:
+    """The largest parts (B,) of `angles` (B,) about the axis, from the left, over which `own` (B, 4) stays inside."""
+    matrices = rotation.to_matrix(own)[:, None]
+    count = max(1, int(np.ceil(np.abs(angles).max() / _STEP)))
+    shares = np.arange(1, count + 1)[:, None] / count + np.zeros(len(angles))
+    tried = _turned(matrices, axis, shares * angles)
+    if all(((lower <= (c := group.coordinates(tried))) & (c <= upper)).all() for group, lower, upper in limits):
+        return angles  # most turns meet no limit
+    low, high, column = np.zeros(len(angles)), np.ones(len(angles)), np.arange(len(angles))
+    for _ in range(_HALF_TURN_STEPS):
+        outside = np.zeros(shares.shape, bool)
+        for group, lower, upper in limits:
+            coordinates = group.coordinates(tried)
+            outside |= ((coordinates < lower) | (coordinates > upper)).any(axis=(-1, -2))
+        stopped = outside.any(axis=0)
+        last = len(shares)
+        first = np.where(stopped, outside.argmax(axis=0), last)
+        reached = np.concatenate([low[None], shares])
+        low = reached[first, column]
+        high = np.where(stopped, reached[np.minimum(first + 1, last), column], low)
+        if not stopped.any() or np.max((high - low) * np.abs(angles)) <= SLACK:
+            break
+        shares = low + (high - low) * _SHARES
+        tried = _turned(matrices, axis, shares * angles)
+    return low * angles
+
+
+def _turned(matrices: Array, axis: int, angles: Array) -> Array:
+    """(S, B, 1, 3, 3) matrices (B, 1, 3, 3), turned about an axis, from the left, by angles (S, B)."""
+    sine, cosine = np.sin(angles)[..., None, None], np.cos(angles)[..., None, None]
+    one, other = (axis + 1) % 3, (axis + 2) % 3
+    here, there = matrices[..., one, :], matrices[..., other, :]
+    turned = np.empty((*angles.shape, 1, 3, 3))
+    turned[..., axis, :] = matrices[..., axis, :]
+    turned[..., one, :] = cosine * here - sine * there
+    turned[..., other, :] = sine * here + cosine * there
+    return turned

@@ -1,0 +1,355 @@
+"""Contribution CCD: a chain reaches a target, and a list says how its joints share the way (CN108090951B; S1).
+
+Phase 1 goes through the list, once or several times: each entry turns its joint by a part of the rotation that would
+bring the effector as near to the target as this axis can, and never by more, so that no turn loses ground. Phase 2 is
+plain CCD from the tip to the base; it has little left to do, so that the shape of phase 1 stays. Where plain CCD stalls
+least squares go the rest of the way: in closed form for ball joints without limits, else by `PinAndDrag`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...errors import CoreError
+from ...goals import LARGEST, AnyGoal, Bone, Goal
+from ...limits import clamp_rotations
+from ...pose import Pose, forward
+from ...rotation import Array
+from ...skeleton import Skeleton, is_whole
+from ...solution import Solution
+from ..batches import batch_shape_of, flat_array, flat_pose
+from ..pins import numbers
+from ..pins.problem import PinAndDrag
+from .actuations import Actuation, checked_list
+from .batch import ChainBatch
+from .one_frame import ChainFrame
+from .path import Chain, effector_place, find_path, posed, read_chain
+from .plan import BALL, VANISHES, Plan, Step
+
+Mode = Literal["larger", "smaller", "mixed"]
+MODES: Final[tuple[Mode, ...]] = ("larger", "smaller", "mixed")
+_WELL_BENT: Final = 6.0  # times the method's bends: from a hint of a bend a limb at its limit slips back to straight
+
+
+@dataclass(frozen=True, eq=False)
+class ContributionCCD:
+    """The method for `solve`, with one goal: a position for a point of a bone.
+
+    actuations          the list; joints that are not in it do not turn
+    base                the first bone of the chain, by default the effector's root. A bone that the effector does not
+                        hang on is held: the chain is walked from it to the effector, and the root of the skeleton goes
+                        so that it stays put (a hand on a table, and the hips are moved)
+    mode                an entry turns its joint by the "larger" or the "smaller" of its fraction of the full rotation
+                        and its angle, at most by the full rotation. "larger" gets there faster, "smaller" divides the
+                        work more finely; "mixed" takes the larger in the first passes and the smaller in the others
+    share               of the passes, rounded up, that are the first ones in "mixed"
+    passes              how often phase 1 goes through the list; none: plain CCD only
+    sweeps              at most so many of phase 2; none: phase 1 only
+    finish              go the rest of the way by least squares where phase 2 stalls
+    limits              keep the skeleton's limits: a turn ends where a limit begins
+    successive          the batch is frames in time, and each goes on from what the one before came to: a target that
+                        moves. Else each is solved from its own pose.
+    position_tolerance  armature units (default 1e-4 of a 1.7 m human)
+    bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends where least
+                        squares stall, too (`Anatomy.bends`)
+    """
+
+    actuations: tuple[Actuation, ...]
+    base: Bone | None = None
+    mode: Mode = "larger"
+    share: float = 0.5
+    passes: int = 1
+    sweeps: int = 30
+    finish: bool = True
+    limits: bool = True
+    successive: bool = False
+    position_tolerance: float | None = None
+    bends: Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actuations", checked_list(self.actuations))
+        if self.mode not in MODES:
+            raise CoreError(f'mode must be "larger", "smaller" or "mixed", not "{self.mode}".')
+        for name in ("passes", "sweeps"):
+            value = getattr(self, name)
+            if not is_whole(value) or value < 0:
+                raise CoreError(f"{name} must be at least 0, not {value}.")
+        if not _is_number(self.share) or not 0.0 <= self.share <= 1.0:
+            raise CoreError(f"share must be between 0 and 1, not {self.share}.")
+        for name in ("finish", "limits", "successive"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise CoreError(f"{name} must be True or False, not {getattr(self, name)!r}.")
+        tolerance = self.position_tolerance
+        if tolerance is not None and not (_is_number(tolerance) and 0.0 < tolerance < np.inf):
+            raise CoreError(f"position_tolerance must be a positive number, not {tolerance}.")
+        bends: object = self.bends
+        if bends is not None and not (np.asarray(bends).dtype.kind in "iuf" and np.isfinite(bends).all()):  # pyright: ignore
+            raise CoreError("bends must be finite numbers.")
+
+    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Reach":
+        """Everything that stays while the target moves: for a drag, tick after tick."""
+        return Reach(self, skeleton, pose, goals)
+
+    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
+        reach = self.prepare(skeleton, pose, goals)
+        return reach.follow() if self.successive else reach.solve()
+
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        reach = self.prepare(skeleton, pose, goals)
+        return reach.reasons()
+
+    def larger_passes(self) -> tuple[bool, ...]:
+        """For each pass, whether the larger counts."""
+        first = {"larger": self.passes, "smaller": 0, "mixed": ceil(self.share * self.passes)}[self.mode]
+        return tuple(number < first for number in range(self.passes))
+
+
+class Reach:
+    """A chain in a posed skeleton, ready to be led to one target after the other; it goes on from where it is.
+
+    Not thread-safe. The batch is flat inside: B frames.
+    """
+
+    def __init__(self, method: ContributionCCD, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
+        self.method, self.skeleton = method, skeleton
+        self.goal = _checked_goal(goals)
+        self.path = find_path(skeleton, method.actuations, method.base, self.goal.bone)
+        if pose.rotations.shape[-2] != len(skeleton):
+            raise CoreError(f"The pose has {pose.rotations.shape[-2]} bones, the skeleton {len(skeleton)}.")
+        self.batch_shape = batch_shape_of([self.goal], pose)
+        self.count = int(np.prod(self.batch_shape, dtype=int))
+        self.given = flat_pose(pose, self.batch_shape)
+        tolerance = method.position_tolerance
+        self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else float(tolerance)
+        self.targets = flat_array(self.goal.position, self.batch_shape).copy()  # pyright: ignore
+        self.on = np.broadcast_to(self.goal.position_weight, self.batch_shape).reshape(-1) > 0.0
+        self.start, self.brought_in = self._inside(self.given)
+        bends = method.bends
+        if bends is not None and np.shape(bends) != (len(skeleton), 3):
+            raise CoreError(f"bends must have the shape {(len(skeleton), 3)}, not {np.shape(bends)}.")
+        self._begin(self.start)
+
+    def _inside(self, pose: Pose) -> tuple[Pose, NDArray[np.bool_]]:
+        """The pose with the chain's joints brought inside their limits, and which bones (B, J) had been outside."""
+        turning = [bone for bone, axes in zip(self.path.bones, self.path.axes, strict=True) if axes]
+        groups = [group.take(np.flatnonzero(np.isin(group.bones, turning))) for group in self.skeleton.limits]
+        rotations, outside = clamp_rotations(tuple(group for group in groups if len(group.bones)), pose.rotations)
+        outside &= self.on[:, None] & self.method.limits
+        if not outside.any():
+            return pose, outside
+        own = np.where(outside[..., None], rotations, pose.rotations)[:, list(self.path.bones)]
+        return posed(self.skeleton, pose, self.path, own), outside
+
+    def restart(self) -> None:
+        """Back to the pose that was given."""
+        if self.pose is self.start and self.chain.rigid:
+            self.walk.restart()
+        else:
+            self._begin(self.start)
+
+    def _begin(self, pose: Pose) -> None:
+        """Take the chain out of a pose, with no turn made yet."""
+        self.pose = pose
+        self.chain = read_chain(self.skeleton, pose, self.path, self.goal, self.method.limits)
+        self.plan = _plan(self.method, self.skeleton, self.chain, self.tolerance)
+        self.walk = ChainFrame(self.chain, self.plan) if self.count == 1 else ChainBatch(self.chain, self.plan)
+
+    def move(self, position: Array) -> None:
+        """Give the effector another target (..., 3): a tick of a drag. `solution.goals` keeps the first one."""
+        try:
+            targets = np.broadcast_to(np.asarray(position, float), (*self.batch_shape, 3)).reshape(-1, 3)
+        except (TypeError, ValueError):
+            raise CoreError(f'The target of "{self.goal.bone}" needs 3 numbers.') from None
+        if not (np.abs(targets) <= LARGEST).all():
+            raise CoreError(f'The target of "{self.goal.bone}" is not a finite number.')
+        self.targets = targets
+
+    # -- solving ------------------------------------------------------------------------------------------------------
+
+    def solve(self) -> Solution:
+        """Solve from where the last solve ended (at first, from the pose that was given)."""
+        pose, errors, iterations, finished = self._walked()
+        for _ in range(0 if self.chain.rigid else numbers.REFITS):  # the chain is exact only where it was taken
+            if (errors <= self.tolerance).all():
+                break
+            self._begin(pose)
+            pose, errors, more, again = self._walked()
+            iterations, finished = iterations + more, finished | again
+        if self.method.finish and not self.plan.finish and (errors > self.tolerance).any():
+            pose, errors = self._finished(pose, errors, iterations, finished)
+        return self._solution(pose, errors, iterations, finished)
+
+    def follow(self) -> Solution:
+        """Frames one after the other, each from what the one before came to, on top of its own pose."""
+        one = replace(self.method, successive=False)
+        solutions: list[Solution] = []
+        own: Array | None = None
+        for frame in range(self.count):
+            pose = self.given[frame : frame + 1]
+            if own is not None and self.on[frame]:
+                pose = posed(self.skeleton, pose, self.path, own)
+            goal = replace(self.goal, position=self.targets[[frame]], position_weight=float(self.on[frame]))
+            solutions.append(one.solve(self.skeleton, pose, [goal]))
+            own = solutions[-1].pose.rotations[:, list(self.path.bones)] if self.on[frame] else None
+
+        def joined(part: Callable[[Solution], NDArray[Any]]) -> NDArray[Any]:
+            return np.concatenate([part(solution) for solution in solutions])
+
+        pose = replace(
+            self.given,
+            rotations=joined(lambda solution: solution.pose.rotations),
+            translations=joined(lambda solution: solution.pose.translations),
+        )
+        self.brought_in = joined(lambda solution: solution.brought_in)
+        iterations, errors = (joined(lambda s: s.iterations), joined(lambda s: s.position_error[:, 0]))
+        finished = joined(lambda solution: np.asarray(solution.finished))
+        return self._solution(pose, errors, iterations, finished)
+
+    def _walked(self) -> tuple[Pose, Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """The pose, errors (B,), steps (B,) and where the finisher was needed (B,), after the plan was gone through."""
+        walk = self.walk
+        if isinstance(walk, ChainBatch):
+            iterations = walk.reach(self.targets, self.on)
+            errors, finished, turns = walk.error, walk.finished, walk.turns
+        else:
+            x, y, z = self.targets[0].tolist()
+            iterations = np.array([walk.reach((x, y, z)) if self.on[0] else 0])
+            errors, finished = np.array([walk.error if self.on[0] else 0.0]), np.array([walk.finished])
+            turns = walk.turns[None]
+        pose = posed(self.skeleton, self.pose, self.path, self.chain.own_rotations(turns))
+        return (
+            pose,
+            self._errors(pose) if not self.chain.rigid else np.where(self.on, errors, 0.0),
+            iterations,
+            finished,
+        )
+
+    def _errors(self, pose: Pose) -> Array:
+        """(B,) how far the effector is from the target in a pose; nothing where the goal is off."""
+        place = effector_place(self.skeleton, self.goal, *forward(self.skeleton, pose))
+        return np.where(self.on, rotation.lengths(place - self.targets), 0.0)
+
+    def _finished(
+        self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_]
+    ) -> tuple[Pose, Array]:
+        """The pose with the frames that miss the target solved by least squares; counts them in the last two arrays."""
+        nodes = list(self.path.bones)
+        own = pose.rotations[:, nodes].copy()
+        for frame in np.flatnonzero(errors > self.tolerance).tolist():
+            method, skeleton, goals = self._least_squares(pose, frame)
+            found = method.solve(skeleton, pose[frame], goals)
+            own[frame] = found.pose.rotations[nodes]
+            iterations[frame] += found.iterations
+            finished[frame] = True
+        tried = posed(self.skeleton, pose, self.path, own)
+        reached = self._errors(tried)
+        worse = (reached >= errors)[:, None, None]
+        own = np.where(worse, pose.rotations[:, nodes], own)
+        pose = posed(self.skeleton, pose, self.path, own)
+        if self.chain.rigid:
+            turns = self.chain.turns(own)
+            self.walk.restart(turns if isinstance(self.walk, ChainBatch) else turns[0])
+        else:
+            self._begin(pose)
+        return pose, np.minimum(reached, errors)
+
+    def _least_squares(self, pose: Pose, frame: int) -> tuple[PinAndDrag, Skeleton, list[Goal]]:
+        """One frame's problem for the pins solver: only the list's joints turn, about the list's axes only."""
+        skeleton, path = self.skeleton, self.path
+        deviations = np.zeros((len(skeleton), 3))
+        for bone, axes in zip(path.bones, path.axes, strict=True):
+            deviations[bone, list(axes)] = numbers.JOINT_DEVIATION
+        goal = replace(self.goal, position=self.targets[frame], position_weight=1.0)
+        goals, root = [goal], np.zeros(len(skeleton), bool)
+        if path.held >= 0:
+            heads, turns = forward(skeleton, pose[frame])
+            goals = [Goal(path.held, heads[path.held], turns[path.held]), replace(goal, priority=1)]
+            root[skeleton.ancestors(path.held)[-1]] = True
+            deviations[root] = numbers.ROOT_TURN_DEVIATION
+        own, bends = pose.rotations[frame], self.method.bends
+        axes = rotation.inv(own)  # they stand in front of the bones' own rotations
+        if bends is not None:
+            bends = rotation.rotate(axes, np.where(deviations > 0.0, _WELL_BENT * rotation.rotate(own, bends), 0.0))
+        method = PinAndDrag(
+            limits=self.method.limits,
+            deviations=deviations,
+            axes=axes,
+            bends=bends,
+            restarts=0,
+            settle=False,
+            position_tolerance=self.tolerance,
+        )
+        turning = root.copy()
+        turning[[bone for bone, axes in zip(path.bones, path.axes, strict=True) if axes]] = True
+        held = replace(
+            skeleton,
+            movable=turning,
+            translatable=skeleton.translatable & root[:, None],
+            stiffness=np.zeros((len(skeleton), 3)),
+        )
+        return method, held, goals
+
+    def reasons(self) -> list[str]:
+        """What is in the way of the target in the pose that was given: limits, the chain's length, straightness."""
+        if not any(self.path.axes):
+            return [f"nothing in the list may turn {self.skeleton.names[self.skeleton.index(self.goal.bone)]}"]
+        method, skeleton, goals = self._least_squares(self.given, 0)
+        return method.reasons(skeleton, self.given[0], tuple(goals), len(goals) - 1)
+
+    def _solution(
+        self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_]
+    ) -> Solution:
+        return Solution(
+            self.skeleton, (self.goal,), pose, errors[:, None], np.zeros((self.count, 1)), iterations,
+            errors <= self.tolerance, self.tolerance, numbers.ROTATION_TOLERANCE, self.given, self.brought_in,
+            self.method, finished=finished,
+        ).reshape(self.batch_shape)  # fmt: skip
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+def _checked_goal(goals: Sequence[AnyGoal]) -> Goal:
+    """The one goal; raises CoreError for what a chain cannot serve."""
+    wanted: object = goals
+    if not isinstance(wanted, Sequence) or len(goals) != 1 or not isinstance(goals[0], Goal):  # pyright: ignore
+        raise CoreError("Contribution CCD leads one point of one chain: give it one goal with a position.")
+    goal = goals[0]
+    for name in ("rotation", "position_axes", "axes", "relative_to", "velocity", "angular_velocity"):
+        if getattr(goal, name) is not None:
+            called = name.replace("_", " ")
+            raise CoreError(f'Contribution CCD leads "{goal.bone}" to a position only, without {called}.')
+    return goal
+
+
+def _plan(method: ContributionCCD, skeleton: Skeleton, chain: Chain, tolerance: float) -> Plan:
+    path, limits = chain.path, chain.limits
+    steps = [
+        Step(node, "XYZ".index(one.axis), one.fraction, one.angle, node in limits)
+        for one in method.actuations
+        if (node := path.node(skeleton.index(one.bone))) >= 0
+    ]
+    free = [node not in limits and len(axes) == len("XYZ") for node, axes in enumerate(path.axes)]
+    sweep = [
+        Step(node, axis, 1.0, 0.0, node in limits)
+        for node in reversed(range(len(path.bones)))
+        for axis in ((BALL,) if free[node] else path.axes[node])
+    ]
+    balls = all(free) and len(path.stretches) == 1 and bool(free)
+    length = float(rotation.lengths(chain.links[:, 1:]).sum(axis=1).max())
+    return Plan(
+        steps=tuple(steps),
+        passes=method.larger_passes(),
+        sweep=tuple(sweep),
+        sweeps=method.sweeps,
+        balls=balls,
+        finish=method.finish and balls,
+        tolerance=tolerance,
+        nothing=(VANISHES * length) ** 2,
+    )

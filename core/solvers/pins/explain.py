@@ -1,0 +1,243 @@
+"""Why a goal is not met: what its pull is balanced by where the body rests.
+
+At rest the pull of an unmet goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits that hold against
+it; where it vanishes, nothing but the bones' lengths is in the way.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...goals import Balance, Goal
+from ...pose import forward
+from ...rotation import Array, lengths
+from . import numbers
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+
+@dataclass(frozen=True)
+class _Hold:
+    """Something that holds against a pull, and its share of it."""
+
+    share: float
+    sentence: str
+
+
+def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
+    """What keeps goal `index` from being met in one frame, the greatest first; nothing if it is met."""
+    rows, tree, frames = problem.rows, problem.tree, np.array([frame])
+    links, x = problem.links[frames], problem.x[frames]
+    at = links.place(x)
+    missing = rows.errors(at, frames).lengths[0]
+    own = rows.owners == index
+    unmet = own & (missing > problem.tolerances)
+    if not unmet.any():
+        return []
+    if not (tree.degrees and (problem.variance > numbers.DAMPING**2).any()):
+        return ["no bone that carries it may be changed"]
+    jacobian = rows.jacobian(links, at, np.ones((1, rows.rows)), frames)[0] * np.sqrt(problem.variance)
+    block_of_row = rows.order // 3
+    errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[frame, rows.order]
+    pulling = unmet[block_of_row]
+    pull = jacobian[pulling].T @ (errors * rows.scales[frame, rows.order])[pulling]
+    size = float(lengths(pull))
+    if not np.abs(jacobian[pulling]).any():
+        return ["no bone that carries it may be changed"]
+    stretched = _stretched(problem, index, frame)
+    # a pull that turns nothing, next to what as long a pull could do across
+    most = lengths(jacobian[pulling]).max()
+    if rows.blocks:  # a distance has one row, which may have no leverage itself: compare with the points it is between
+        raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * np.sqrt(problem.variance)
+        most = max(most, lengths(raw).max(initial=0.0))
+    leverage = float(most * lengths((errors * rows.scales[frame, rows.order])[pulling]))
+    if size < numbers.NO_PULL * leverage:
+        return [sentence for _, sentence in stretched] or _without_leverage(problem, index, frame)
+    holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
+    sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
+    bearing = [(other, sentence) for other, sentence in stretched if other is None or _bears(problem, other, holds)]
+    straight = [sentence for _, sentence in bearing]
+    known = [_rival(problem, index, other) for other, _ in bearing if other is not None]
+    sentences = [sentence for sentence in sentences if sentence not in known]
+    said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
+    if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < numbers.LIGHT:
+        return ["it weighs too little beside the joints' reference"]
+    return said or ["the body has not come to rest yet"]
+
+
+def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
+    """Why a goal whose pull turns nothing is not met, though no chain is too short for it."""
+    skeleton, goal = problem.skeleton, problem.goals[index]
+    bones = {skeleton.index(bone) for bone in (goal.bone, getattr(goal, "other", None)) if bone is not None}
+    rivals = [
+        other for other, rival in enumerate(problem.goals)
+        if other != index and rival.priority <= goal.priority and skeleton.index(rival.bone) in bones
+    ]  # fmt: skip
+    if rivals:
+        return list(dict.fromkeys(_rival(problem, index, other) for other in rivals))
+    chain = skeleton.ancestors(skeleton.index(goal.bone))
+    stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
+    if stiff:
+        return [f"{skeleton.names[bone]} is as stiff as can be" for bone in stiff]
+    if isinstance(goal, Goal) and goal.position is not None and goal.relative_to is None:
+        heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
+        points = [problem.place_of(goal.bone, goal.point, heads, turns), *heads[chain]]
+        if _is_straight(points):
+            return [f"straight from {skeleton.names[chain[-1]]}, and nothing says which way to bend"]
+    return ["as near as its bones' lengths let it come"]
+
+
+def _too_far(problem: "Problem", index: int, frame: int, straight: list[str]) -> list[str]:
+    """That a target is further from an end that cannot move than the chain is long, though this is not straight."""
+    found = [] if straight else _stretched(problem, index, frame, bent=True)
+    return [sentence for other, sentence in found if other is None]
+
+
+def _holds(
+    problem: "Problem", index: int, frame: int, jacobian: Array, block_of_row: NDArray[np.int64], pull: Array
+) -> list[_Hold]:
+    """Goals and limits whose forces balance the pull."""
+    rows, limits, frames = problem.rows, problem.limit_rows, np.array([frame])
+    links = problem.links[frames]
+    at = links.place(problem.x[frames])
+    measured = limits.measure(at, frames)
+    linear = limits.linearize(at, measured, frames)
+    near = (linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR)  # locked ones always
+    spread = np.sqrt(problem.variance)
+    first = rows.goals[index].priority
+    owner_of_row = rows.owners[block_of_row]
+    others = [
+        other for other, goal in enumerate(rows.goals)
+        if other != index and goal.priority <= first and (owner_of_row == other).any()
+        and not _is_apart(problem, index, other)
+    ]  # fmt: skip
+    columns: list[Array] = [jacobian[owner_of_row == other].T for other in others]
+    places = np.flatnonzero(near)
+    normals = np.zeros((len(pull), len(places)))
+    for number, place in enumerate(places.tolist()):
+        joint = int(limits.joint[place])
+        part = slice(3 * joint, 3 * joint + 3)
+        normals[part, number] = linear.slopes[0, place] * spread[part]
+    table = np.concatenate([*columns, normals], axis=1)
+    if not table.shape[1]:
+        return []
+    ridge = numbers.RIDGE * float(np.sum(table * table)) / table.shape[1]
+    forces = least_squares(table, pull, ridge)
+    size = float(pull @ pull)
+    holds: list[_Hold] = []
+    start = 0
+    for other, column in zip(others, columns, strict=True):
+        stop = start + column.shape[1]
+        share = float(pull @ (column @ forces[start:stop])) / size
+        start = stop
+        if share > numbers.WORTH_SAYING:
+            holds.append(_Hold(share, _rival(problem, index, other)))
+    for number, place in enumerate(places.tolist()):
+        force = float(forces[start + number])
+        upper = linear.above[0, place] < -linear.below[0, place]
+        share = float(pull @ normals[:, number]) * force / size
+        if share > numbers.WORTH_SAYING and not limits.real[place]:
+            node = problem.tree.joints[limits.joint[place]]
+            name = problem.skeleton.names[int(problem.tree.nodes[node])]
+            holds.append(_Hold(share, f"the rotation of {name} is locked"))
+        elif share > numbers.WORTH_SAYING and (force > 0.0) == upper:
+            bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
+            holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
+    return holds
+
+
+def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
+    """c (n,) for which table (m, n) c is nearest to `wanted` (m,), of the smallest if several are."""
+    return np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ wanted)
+
+
+def _rival(problem: "Problem", index: int, other: int) -> str:
+    goal, rival = problem.goals[index], problem.goals[other]
+    name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
+    if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
+        return f"another goal wants {name} elsewhere"
+    name = f"the balance of {name}" if isinstance(rival, Balance) else name
+    return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
+
+
+def _bears(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
+    name = problem.skeleton.names[problem.skeleton.index(problem.goals[other].bone)]
+    return any(name in hold.sentence for hold in holds)
+
+
+def _is_apart(problem: "Problem", index: int, other: int) -> bool:
+    """Whether a bone that is held first, as a whole, lies between two goals, so that one does nothing to the other."""
+    skeleton, goal = problem.skeleton, problem.goals[index]
+    chain, theirs = (skeleton.ancestors(skeleton.index(problem.goals[one].bone)) for one in (index, other))
+    held = {
+        skeleton.index(rival.bone) for rival in problem.goals
+        if isinstance(rival, Goal) and rival.priority < goal.priority and rival.relative_to is None
+        and rival.position is not None and rival.position_axes is None
+        and rival.rotation is not None and rival.rotation_axes is None
+    }  # fmt: skip
+    shared = next((bone for bone in chain if bone in theirs), None)
+    path = {*chain} if shared is None else {*chain[: chain.index(shared)], *theirs[: theirs.index(shared)], shared}
+    return bool(path & held - {chain[0], theirs[0]})
+
+
+def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -> list[tuple[int | None, str]]:
+    """Other goals, or an end that cannot move (None), to which the chain from this goal is straight but too short.
+
+    bent: it need not be straight.
+    """
+    how = "too far from" if bent else "fully stretched from"
+    skeleton, goal = problem.skeleton, problem.goals[index]
+    if not isinstance(goal, Goal) or goal.position is None:
+        return []
+    heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
+    here = skeleton.index(goal.bone)
+    chain = skeleton.ancestors(here)
+    root = chain[-1] if problem.tree.root_bone is None else problem.tree.root_bone
+    tip = problem.place_of(goal.bone, goal.point, heads, turns)
+    target = np.broadcast_to(goal.position, (*problem.batch_shape, 3)).reshape(-1, 3)[frame]
+    if goal.relative_to is not None:
+        return []
+    found: list[tuple[int | None, str]] = []
+    if problem.method.root in ("translate", "fixed") or not skeleton.translatable[root].any():
+        moving = [
+            bone for bone in chain[: chain.index(root) + 1] if skeleton.movable[bone] and not skeleton.driven[bone]
+        ]
+        base = moving[-1] if moving else here
+        if base == root and problem.method.root != "free" and len(moving) > 1:
+            base = moving[-2]  # the root itself may not turn
+        path = chain[: chain.index(base) + 1]
+        if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
+            found.append((None, f"{how} {skeleton.names[base]}"))
+    for other, rival in enumerate(problem.goals):
+        if other == index or not isinstance(rival, Goal) or rival.position is None:
+            continue
+        there = skeleton.index(rival.bone)
+        theirs = skeleton.ancestors(there)
+        shared = next((bone for bone in chain if bone in theirs), None)
+        if shared is None or shared == here or (shared == there and rival.rotation is None):
+            continue
+        path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
+        end = problem.place_of(rival.bone, rival.point, heads, turns)
+        if shared == there:  # held as a whole, as hips are by their rotation: from the joint that hangs there
+            end = heads[path[-1]]
+        if _is_too_short([tip, *heads[path], end], target, bent):
+            verb = "pinned" if rival.priority < goal.priority else "held"
+            found.append((other, f"{how} {skeleton.names[there]}, which is {verb}"))
+    return found
+
+
+def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:
+    """Whether a chain of points, its tip first, is shorter than from its base to the target, and straight or `bent`."""
+    reaches = float(lengths(points[-1] - target)) <= numbers.STRETCHED * _length(points)
+    return not reaches and (bent or _is_straight(points))
+
+
+def _is_straight(points: list[Array]) -> bool:
+    return float(lengths(points[-1] - points[0])) > numbers.STRETCHED * _length(points)
+
+
+def _length(points: list[Array]) -> float:
+    return float(lengths(np.diff(np.array(points), axis=0)).sum())

@@ -1,0 +1,1 @@
+"""What goals add to the linear system: errors, and the rows of the Jacobian that reduce them."""

@@ -1,0 +1,455 @@
+"""Goals that are more than a place or a stand in armature space: their errors and rows (see `goal_rows`).
+
+J_p is how a point moves, W how a frame turns; [v] is the matrix of the cross product with v.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .... import rotation
+from ....body.masses import masses_of
+from ....errors import CoreError
+from ....goals import SUPPORT_RADIUS, AnyGoal, Balance, Distance, Goal, LookAt
+from ....rotation import Array, skew, to_matrix
+from ....skeleton import Skeleton
+from .. import numbers
+from ..tree import Features, Kinematics, Links
+
+Frames = NDArray[np.int64] | slice
+Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), with the number of axes that are not of the batch
+
+_UP: Final = np.array([0.0, 0.0, 1.0])
+_QUARTER_TURN: Final = np.array([[0.0, 1.0], [-1.0, 0.0]])  # in a plane
+
+
+class Collector:
+    """The features that blocks look at, collected before the tree is made: every one gets a number."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.skeleton = skeleton
+        self._points: list[tuple[int, Array]] = []
+        self._ends: list[int] = []
+        self._masses: tuple[int, ...] = ()
+
+    def point(self, bone: str | int, place: ArrayLike = (0.0, 0.0, 0.0)) -> int:
+        self._points.append((self.skeleton.index(bone), np.asarray(place, float)))
+        return len(self._points) - 1
+
+    def end(self, bone: str | int) -> int:
+        self._ends.append(self.skeleton.index(bone))
+        return len(self._ends) - 1
+
+    def masses(self, bones: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the middles of bones; those of two balances share them."""
+        self._masses = tuple(dict.fromkeys((*self._masses, *bones.tolist())))
+        return np.array([self._masses.index(bone) for bone in bones.tolist()], int)
+
+    def features(self) -> Features:
+        return Features(tuple(self._points), tuple(self._ends), self._masses)
+
+
+class Block(Protocol):
+    """Three rows. Arrays of targets are for all F frames of the problem, `frames` tells which of them `at` has."""
+
+    turning: bool  # the error is an angle
+    one_sided: bool  # only the first row counts, and only where its error is negative
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        """Take a goal's targets."""
+        ...
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        """(B, 3)."""
+        ...
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        """(B, 3, D), from the rows of the features."""
+        ...
+
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """How the rows J curve under forces and with weights (B, 3), in two parts as `Newton` wants them.
+
+        J x f (B, 3, D) of all points under a force, with half the torques of frames; and by what J^T W J (B, D, D) is
+        more than the second derivatives of 1/2 e^T W e, or less those of f^T e, where features move straight on.
+        """
+        ...
+
+
+class _Seen(ABC):
+    """A block that knows where some points and frames of bones are, and nothing else."""
+
+    points: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @abstractmethod
+    def error(self, at: Kinematics, frames: Frames) -> Array: ...
+
+    @abstractmethod
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array: ...
+
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """As `Block.bend`, by differences of J^T (f + W (e - e_0)) with each feature moved a little along each axis."""
+        points, count = at.points.shape[1], len(at.x)
+        moved = [*self.points, *(points + end for end in self.ends)]
+        columns = (3 * np.array(moved)[:, None] + np.arange(3)).ravel()
+        own = np.eye(raw.shape[1])[:, columns]  # the features' rows in terms of those that are moved
+
+        def pull(there: Kinematics, places: NDArray[np.int64]) -> tuple[Array, Array]:
+            rows = self.rows(links, there, np.broadcast_to(own, (len(places), *own.shape)), frames[places])
+            change = self.error(there, frames[places]) - still[places]
+            force = forces[places] + weights[places] * change
+            return rows, (np.swapaxes(rows, -1, -2) @ force[..., None])[..., 0]
+
+        everything = np.arange(count)
+        still = self.error(at, frames)
+        rows, here = pull(at, everything)
+        places, share = numbers.STENCIL
+        steps = (places[:, None, None] * own.T).reshape(-1, 1, raw.shape[1] // 3, 3)
+        there = at[np.tile(everything, len(steps))]
+        shape = len(steps), count, -1
+        placed = (there.points.reshape(*shape, 3) + steps[:, :, :points]).reshape(there.points.shape)
+        turns = rotation.to_matrix(rotation.exp(steps[:, :, points:]))
+        turned = (turns @ there.ends.reshape(*shape, 3, 3)).reshape(there.ends.shape)
+        there = replace(there, points=placed, ends=turned)
+        pulls = pull(there, np.tile(everything, len(steps)))[1].reshape(len(share), len(columns), count, -1)
+        change = np.swapaxes(np.tensordot(share, pulls, 1), 0, 1)
+        local = 0.5 * (change + np.swapaxes(change, -1, -2)) + np.swapaxes(rows, -1, -2) @ (rows * weights[..., None])
+        features = raw[:, columns]
+        lever = here.reshape(count, -1, 3) * np.where(np.array(moved) < points, 1.0, 0.5)[:, None]
+        bend = np.swapaxes(skew(lever), -1, -2) @ features.reshape(count, len(moved), 3, raw.shape[2])
+        return bend.sum(axis=1), np.swapaxes(features, -1, -2) @ local @ features
+
+
+class _Carried:
+    """A point in armature space, or in the frame of a bone that carries it."""
+
+    def __init__(self, bone: str | int | None, collector: Collector) -> None:
+        self.unit = collector.skeleton.size
+        self.carrier = None if bone is None else (collector.point(bone), collector.end(bone))
+        self.points, self.ends = ((), ()) if self.carrier is None else ((self.carrier[0],), (self.carrier[1],))
+
+    def aim(self, place: Array, flat: Flat) -> None:
+        self.place = flat(place) / self.unit
+
+    def at(self, at: Kinematics, frames: Frames) -> Array:
+        place = self.place[frames]
+        if self.carrier is None:
+            return place
+        point, end = self.carrier
+        return at.points[:, point] + _turned(at.ends[:, end], place)
+
+    def rows(self, at: Kinematics, raw: Array, frames: Frames) -> Array | float:
+        """How it moves, J_head - [R place] W."""
+        if self.carrier is None:
+            return 0.0
+        point, end = self.carrier
+        arm = _turned(at.ends[:, end], self.place[frames])
+        return point_rows(raw, point) - skew(arm) @ end_rows(raw, end, len(at.points[0]))
+
+
+class Place(_Seen):
+    """A position relative to another bone, or with weights by axis in a frame: A^T (q - p)."""
+
+    turning = False
+    one_sided = False
+
+    def __init__(self, goal: Goal, collector: Collector) -> None:
+        self.point = collector.point(goal.bone, goal.point)
+        self.target = _Carried(goal.relative_to, collector)
+        self.points, self.ends = (self.point, *self.target.points), self.target.ends
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, Goal)
+        assert goal.position is not None
+        self.target.aim(goal.position, flat)
+        self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+
+    def _frame(self, at: Kinematics, frames: Frames) -> Array:
+        """A^T (B, 3, 3)."""
+        if self.axes is not None:
+            frame = self.axes[frames]
+        elif self.target.carrier is not None:
+            frame = at.ends[:, self.target.carrier[1]]
+        else:
+            frame = np.broadcast_to(np.eye(3), (len(at.x), 3, 3))
+        return np.swapaxes(frame, -1, -2)
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        return (self._frame(at, frames) @ (self.target.at(at, frames) - at.points[:, self.point])[..., None])[..., 0]
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        moved = point_rows(raw, self.point)
+        if self.axes is not None or self.target.carrier is None:
+            return self._frame(at, frames) @ (moved - self.target.rows(at, raw, frames))
+        # along the carrier's own axes, which turn: what is free may be far from the target
+        head, end = self.target.carrier
+        arm = at.points[:, self.point] - at.points[:, head]
+        turned = skew(arm) @ end_rows(raw, end, len(at.points[0]))
+        return self._frame(at, frames) @ (moved - point_rows(raw, head) + turned)
+
+
+class Stand(_Seen):
+    """A rotation relative to another bone, or with weights by axis: A^T log(T R^T)."""
+
+    turning = True
+    one_sided = False
+
+    def __init__(self, goal: Goal, collector: Collector) -> None:
+        self.end = collector.end(goal.bone)
+        self.base = None if goal.relative_to is None else collector.end(goal.relative_to)
+        self.by_axis = goal.rotation_axes is not None
+        self.points, self.ends = (), (self.end,) if self.base is None else (self.end, self.base)
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, Goal)
+        assert goal.rotation is not None
+        self.target = to_matrix(flat(goal.rotation))
+        self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+
+    def _error(self, at: Kinematics, frames: Frames) -> Array:
+        target = self.target[frames]
+        if self.base is not None:
+            target = at.ends[:, self.base] @ target
+        return rotation.log(rotation.from_matrix(target @ np.swapaxes(at.ends[:, self.end], -1, -2)))
+
+    def _frame(self, at: Kinematics, frames: Frames) -> Array | None:
+        if not self.by_axis:
+            return None
+        if self.axes is not None:
+            return np.swapaxes(self.axes[frames], -1, -2)
+        return None if self.base is None else np.swapaxes(at.ends[:, self.base], -1, -2)
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        error, frame = self._error(at, frames), self._frame(at, frames)
+        return error if frame is None else (frame @ error[..., None])[..., 0]
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        points = len(at.points[0])
+        turn = end_rows(raw, self.end, points)
+        if self.base is not None:
+            turn = turn - end_rows(raw, self.base, points)
+        if self.by_axis:  # with free axes the error stays large: its rate is that of the logarithm
+            turn = rotation.inverse_right_jacobian(self._error(at, frames)) @ turn
+        frame = self._frame(at, frames)
+        return turn if frame is None else frame @ turn
+
+
+class Aim(_Seen):
+    """An axis d of a bone that looks from p towards t: the shortest rotation from d to u = (t - p) / |t - p|."""
+
+    turning = True
+    one_sided = False
+
+    def __init__(self, goal: LookAt, collector: Collector) -> None:
+        self.point, self.end = collector.point(goal.bone, goal.point), collector.end(goal.bone)
+        self.target = _Carried(goal.relative_to, collector)
+        self.axis = np.asarray(goal.axis)
+        self.points, self.ends = (self.point, *self.target.points), (self.end, *self.target.ends)
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, LookAt)
+        self.target.aim(np.asarray(goal.target), flat)
+
+    def _see(self, at: Kinematics, frames: Frames) -> tuple[Array, Array, Array]:
+        """d, u (B, 3) and the distance (B,), not less than what keeps rows finite."""
+        way = self.target.at(at, frames) - at.points[:, self.point]
+        far = np.maximum(np.linalg.norm(way, axis=-1), numbers.NEAREST)
+        here = at.ends[:, self.end] @ self.axis
+        there = way / far[:, None]
+        length = np.linalg.norm(there, axis=-1, keepdims=True)
+        return here, np.where(length > 0.5, there, here), far  # a target in the eye is seen in any direction
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        here, there, _ = self._see(at, frames)
+        cross = np.cross(here, there)
+        sine, cosine = np.linalg.norm(cross, axis=-1), np.sum(here * there, axis=-1)
+        angle = np.arctan2(sine, cosine)
+        aside = np.cross(here, np.eye(3)[np.argmin(np.abs(here), axis=-1)])  # where u is behind, any way round
+        turn = np.where(sine[:, None] > numbers.DAMPING, cross, aside)
+        behind_or_off = (sine > numbers.DAMPING) | (cosine < 0.0)
+        return turn * (behind_or_off * angle / np.maximum(np.linalg.norm(turn, axis=-1), numbers.DAMPING))[:, None]
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        here, there, far = self._see(at, frames)
+        across = np.eye(3) - here[:, :, None] * here[:, None, :]
+        moved = point_rows(raw, self.point) - self.target.rows(at, raw, frames)
+        return across @ end_rows(raw, self.end, len(at.points[0])) + skew(there / far[:, None]) @ moved
+
+
+class Span:
+    """A distance between two points, or from a point to a place."""
+
+    turning = False
+
+    def __init__(self, goal: Distance, collector: Collector) -> None:
+        self.one_sided = goal.bound != "exactly"
+        self.sign = -1.0 if goal.bound == "at least" else 1.0
+        self.point = collector.point(goal.bone, goal.point)
+        self.other = None if goal.other is None else collector.point(goal.other, goal.other_point)
+        self.place = _Carried(None, collector)
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        assert isinstance(goal, Distance)
+        self.place.aim(np.asarray(goal.other_point), flat)
+        self.length = flat(goal.length, 0) / self.place.unit
+
+    def _way(self, at: Kinematics, frames: Frames) -> tuple[Array, Array]:
+        """Direction (B, 3) from the other point and distance (B,)."""
+        there = self.place.at(at, frames) if self.other is None else at.points[:, self.other]
+        way = at.points[:, self.point] - there
+        far = np.linalg.norm(way, axis=-1)
+        direction = np.where(far[:, None] > numbers.DAMPING, way, _UP)
+        return direction / np.linalg.norm(direction, axis=-1, keepdims=True), far
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        error = np.zeros((len(at.x), 3))
+        error[:, 0] = self.sign * (self.length[frames] - self._way(at, frames)[1])
+        return error
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        moved = point_rows(raw, self.point)
+        if self.other is not None:
+            moved = moved - point_rows(raw, self.other)
+        return _first_row(self.sign * self._way(at, frames)[0], moved)
+
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """As `Block.bend`."""
+        way, far = self._way(at, frames)
+        force = self.sign * forces[:, 0]
+        moved = point_rows(raw, self.point)
+        if self.other is not None:
+            moved = moved - point_rows(raw, self.other)
+        across = moved - way[:, :, None] * (way[:, None, :] @ moved)
+        second = np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, numbers.NEAREST))[:, None, None]
+        return np.swapaxes(skew(way * force[:, None]), -1, -2) @ moved, second
+
+
+class Footing:
+    """The centre of mass over the support polygon: how far it is beside the polygon, at most `radius`.
+
+    With n the direction to the centre c from the nearest place of the polygon, q = (1 - t) a + t b between two of its
+    points, c comes nearer as n . (J_c - (1 - t) J_a - t J_b) says.
+    """
+
+    turning = False
+    one_sided = True
+
+    def __init__(self, goal: Balance, collector: Collector) -> None:
+        skeleton = collector.skeleton
+        given = masses_of(skeleton) if goal.masses is None else np.asarray(goal.masses)
+        if given.shape != (len(skeleton),):
+            raise CoreError(f"The balance needs the masses of {len(skeleton)} bones, not {given.shape}.")
+        heavy = np.flatnonzero(given > 0.0)
+        self.heavy = collector.masses(heavy)
+        self.shares = given[heavy] / given[heavy].sum()
+        supports = [skeleton.index(bone) for bone in goal.supports]
+        below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
+        ends = [collector.point(bone, [0.0, skeleton.lengths[bone], 0.0]) for bone in below]
+        soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
+        self.sides = soles[np.stack(np.triu_indices(len(soles)))]  # (2, sides), diagonals and points, too
+        up = np.asarray(goal.up)
+        side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+        side /= np.linalg.norm(side)
+        self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
+        self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
+
+    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+        """Nothing to aim at."""
+
+    def _nearest(self, at: Kinematics) -> "_Nearest":
+        centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
+        starts, stops = (at.points[:, side] @ self.plane.T for side in self.sides)
+        sides, frames = stops - starts, np.arange(len(centre))
+        length = np.maximum(np.sum(sides * sides, axis=-1), numbers.DAMPING**2)
+        share = np.clip(np.sum((centre[:, None] - starts) * sides, axis=-1) / length, 0.0, 1.0)
+        gaps = centre[:, None] - starts - share[..., None] * sides
+        side = np.argmin(np.sum(gaps * gaps, axis=-1), axis=1)
+        gap, share = gaps[frames, side], share[frames, side]
+        far = np.linalg.norm(gap, axis=-1, keepdims=True)
+        way = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
+        # where a point of the polygon lies beyond, the centre is inside
+        out = np.min(way[:, None] @ np.swapaxes(centre[:, None] - starts, -1, -2), axis=(1, 2))
+        return _Nearest(way @ self.plane, out, self.sides[:, side], share, sides[frames, side] @ self.plane)
+
+    def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array]:
+        """How the centre moves from the nearest place, and the second end of its side from the first, (B, 3, D)."""
+        columns = np.arange(3)
+        start, stop = (raw[np.arange(len(raw))[:, None], 3 * end[:, None] + columns] for end in nearest.ends)
+        side = stop - start
+        centre = links.centre_jacobian(at, self.heavy, self.shares)
+        return centre - start - nearest.share[:, None, None] * side, side
+
+    def error(self, at: Kinematics, frames: Frames) -> Array:
+        error = np.zeros((len(at.x), 3))
+        error[:, 0] = self.radius - self._nearest(at).out
+        return error
+
+    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
+        nearest = self._nearest(at)
+        return _first_row(nearest.way, self._moved(links, at, raw, nearest)[0])
+
+    def bend(
+        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """As `Block.bend`, by the second derivatives of how far c is from q.
+
+        At a corner of the polygon they are those of a distance, beside a side those of the distance from a line that
+        turns.
+        """
+        force = forces[:, 0]
+        nearest = self._nearest(at)
+        moved, turning = self._moved(links, at, raw, nearest)
+        across = nearest.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)
+        aside = np.sum(across[:, :, None] * moved, axis=1)
+        length = np.sum(nearest.side * across, axis=-1)
+        corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
+        far = np.maximum(nearest.out, numbers.NEAREST)[:, None, None]
+        turn = np.sum(nearest.way[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
+        mixed = turn[:, :, None] * aside[:, None, :]
+        line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
+        second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
+        return np.swapaxes(skew(nearest.way * force[:, None]), -1, -2) @ moved, force[:, None, None] * second
+
+
+@dataclass(frozen=True, eq=False)
+class _Nearest:
+    """The place of the support polygon that is nearest to the centre of mass, in B frames."""
+
+    way: Array  # (B, 3) the direction from there
+    out: Array  # (B,) how far, negative inside
+    ends: NDArray[np.int64]  # (2, B) the numbers of the two points that it lies between
+    share: Array  # (B,) of the way from the first to the second
+    side: Array  # (B, 3) from the first to the second
+
+
+def point_rows(raw: Array, point: int) -> Array:
+    """How a point moves, (B, 3, D)."""
+    return raw[:, 3 * point : 3 * point + 3]
+
+
+def end_rows(raw: Array, end: int, points: int) -> Array:
+    """How a frame turns, (B, 3, D)."""
+    start = 3 * (points + end)
+    return raw[:, start : start + 3]
+
+
+def _turned(frames: Array, vectors: Array) -> Array:
+    return (frames @ vectors[..., None])[..., 0]
+
+
+def _first_row(direction: Array, rows: Array) -> Array:
+    """Rows (B, 3, D) along a direction (B, 3), as the first of three rows."""
+    result = np.zeros_like(rows)
+    result[:, 0] = (direction[:, None, :] @ rows)[:, 0]
+    return result

@@ -1,0 +1,234 @@
+"""What goals add to the linear system of the pins solver: errors, and the rows of the Jacobian that reduce them.
+
+A goal is one or two blocks of three rows; J dx = e is wanted. The position of a point and the rotation of a frame in
+armature space are plain: their rows are those of the tree's features. Every other block makes its rows from several
+features' (`blocks`). A one-sided block uses its first row only and wants J dx <= e.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import rotation
+from ....goals import AnyGoal, Balance, Distance, Goal, LookAt
+from ....rotation import Array, to_matrix
+from ....skeleton import Skeleton
+from ...batches import flat_array
+from .. import numbers
+from ..tree import Batch, Kinematics, Links, Tree
+from .blocks import Aim, Block, Collector, Footing, Frames, Place, Span, Stand
+
+
+@dataclass(frozen=True, eq=False)
+class Errors(Batch):
+    """What the goals still want of B frames."""
+
+    rows: Array  # (B, M) cut to the clamp by level, weighted, in order of priority
+    lengths: Array  # (B, K) distances in units of size and angles in radians; 0 where a goal is off or a bound is kept
+    costs: Array  # (B, L) weighted squares of the errors before they are cut, by level
+
+
+class GoalRows:
+    """The goals of one problem as K blocks with targets and weights for the F frames of the batch.
+
+    Blocks: the plain positions, the plain rotations, then all others; rows in that order unless said otherwise.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, goals: Sequence[AnyGoal], batch_shape: tuple[int, ...], root: str, stretch: bool,
+        axes: Array | None, root_bone: int | None = None,
+    ) -> None:  # fmt: skip
+        self.goals = tuple(goals)
+        self.batch_shape = batch_shape
+        self.unit = skeleton.size
+        collector = Collector(skeleton)
+        positions = [i for i, goal in enumerate(goals) if isinstance(goal, Goal) and _is_plain_position(goal)]
+        rotations = [i for i, goal in enumerate(goals) if isinstance(goal, Goal) and _is_plain_rotation(goal)]
+        for i in positions:
+            collector.point(goals[i].bone, goals[i].point)  # pyright: ignore
+        for i in rotations:
+            collector.end(goals[i].bone)
+        self.plain_points, self.plain_ends = len(positions), len(rotations)
+        owners = [*positions, *rotations]
+        self.blocks: list[Block] = []
+        for i, goal in enumerate(goals):
+            made = _blocks_of(goal, collector)
+            self.blocks += made
+            owners += [i] * len(made)
+        self.owners: NDArray[np.int64] = np.array(owners, int)  # (K,) goals of the blocks
+        self.blocks_of = [np.flatnonzero(self.owners == i).tolist() for i in range(len(goals))]  # by goal
+        plain = self.plain_points + self.plain_ends
+        self.turning: NDArray[np.bool_] = np.array(
+            [False] * self.plain_points + [True] * self.plain_ends + [block.turning for block in self.blocks]
+        )  # (K,) errors that are angles
+        self.one_sided: NDArray[np.int64] = np.array(
+            [plain + i for i, block in enumerate(self.blocks) if block.one_sided], int
+        )
+
+        priorities = np.array([goals[i].priority for i in owners], int)
+        self.order: NDArray[np.int64] = np.argsort(np.repeat(priorities, 3), kind="stable")
+        rank, sizes = np.unique(priorities, return_inverse=True, return_counts=True)[1:]
+        self.levels = [slice(a, b) for a, b in pairwise([0, *np.cumsum(3 * sizes).tolist()])]
+        self.block_in_level = np.eye(len(self.levels))[rank.reshape(-1)]  # (K, L)
+        self.rows = 3 * len(owners)
+        self.one_sided_rows = np.argsort(self.order)[3 * self.one_sided]  # in order of priority
+        # the same in all three directions, and nothing but plain blocks: what the lean path knows
+        self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
+
+        order = None if self.blocks else self.order  # plain rows come from the tree as they are wanted
+        self.tree = Tree(skeleton, collector.features(), root, stretch, axes, order, root_bone)
+        count = int(np.prod(batch_shape, dtype=int))
+        self.target_points = np.zeros((count, self.plain_points, 3))
+        self.target_ends = np.zeros((count, self.plain_ends, 3, 3))
+        self.scales = np.zeros((count, self.rows))
+        for index, goal in enumerate(goals):
+            self.retarget(index, goal)
+
+    def retarget(self, index: int, goal: AnyGoal) -> None:
+        """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
+        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
+        for number in self.blocks_of[index]:
+            if number < self.plain_points:
+                assert isinstance(goal, Goal)
+                assert goal.position is not None
+                self.target_points[:, number] = self._flat(goal.position) / self.unit
+            elif number < self.plain_points + self.plain_ends:
+                assert isinstance(goal, Goal)
+                assert goal.rotation is not None
+                self.target_ends[:, number - self.plain_points] = to_matrix(self._flat(goal.rotation))
+            else:
+                self.blocks[number - self.plain_points - self.plain_ends].aim(goal, self._flat)
+            self.scales[:, 3 * number : 3 * number + 3] = self._scales_of(goal, bool(self.turning[number]))
+
+    def _scales_of(self, goal: AnyGoal, turning: bool) -> Array:
+        """Square roots of the weights of a block's rows, (F, 3) or (F, 1)."""
+        by_axis = None
+        if isinstance(goal, Goal):
+            weight = goal.rotation_weight if turning else goal.position_weight
+            by_axis = goal.rotation_axes if turning else goal.position_axes
+        else:
+            weight = goal.weight
+        scale = np.sqrt(self._flat(weight, 0))[:, None]
+        if by_axis is not None:
+            scale = scale * np.sqrt(self._flat(by_axis))
+        return scale * numbers.ROTATION_LENGTH if turning else scale
+
+    def _flat(self, values: Array | float, tail: int = 1) -> Array:
+        """(*batch_shape, ...) -> (F, ...), broadcast."""
+        return flat_array(values, self.batch_shape, tail)
+
+    def move(self, index: int, position: Array | None, turn: Array | None) -> None:
+        """Other targets only, of a goal with plain blocks."""
+        given = {"position": position, "rotation": turn}
+        goal = self.goals[index].at_targets(**{name: part for name, part in given.items() if part is not None})
+        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
+        for number in self.blocks_of[index]:
+            if number < self.plain_points and position is not None:
+                self.target_points[:, number] = position / self.unit
+            elif self.plain_points <= number < self.plain_points + self.plain_ends and turn is not None:
+                self.target_ends[:, number - self.plain_points] = to_matrix(turn)
+
+    def vectors(self, at: Kinematics, frames: Frames) -> Array:
+        """e of the blocks, (B, K, 3)."""
+        plain, points = self.plain_points + self.plain_ends, self.plain_points
+        vectors = np.empty((len(at.x), len(self.owners), 3))
+        np.subtract(self.target_points[frames], at.points[:, :points], out=vectors[:, :points])
+        if self.plain_ends:
+            ends = at.ends[:, : self.plain_ends]
+            vectors[:, points:plain] = rotation_vectors(self.target_ends[frames] @ np.swapaxes(ends, -1, -2))
+        for number, block in enumerate(self.blocks):
+            vectors[:, plain + number] = block.error(at, frames)
+        return vectors
+
+    def errors(self, at: Kinematics, frames: Frames) -> Errors:
+        vectors = self.vectors(at, frames)
+        scales = self.scales[frames].reshape(vectors.shape)
+        counted = vectors
+        if len(self.one_sided):
+            counted = vectors.copy()
+            counted[:, self.one_sided, 0] = np.minimum(counted[:, self.one_sided, 0], 0.0)
+        weighted = counted * scales
+        if not self.uniform:  # an axis that is free is no error
+            counted = counted * (scales > 0.0)
+        lengths = np.sqrt(np.sum(counted * counted, axis=-1))
+        # one factor for a level: goals that contradict each other keep their balance
+        furthest = (lengths[:, :, None] * self.block_in_level).max(axis=1)
+        factor = (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)) @ self.block_in_level.T
+        rows = (vectors * scales * factor[..., None]).reshape(len(vectors), -1)[:, self.order]
+        costs = np.sum(weighted * weighted, axis=-1) @ self.block_in_level / numbers.MERIT
+        return Errors(rows, lengths * (scales[..., 0] > 0.0) if self.uniform else lengths, costs)
+
+    def ordered_scales(self, frames: Frames) -> Array:
+        return self.scales[frames][:, self.order]
+
+    def jacobian(self, links: Links, at: Kinematics, scales: Array, frames: Frames) -> Array:
+        """(B, M, D) in order of priority, times `scales` (B, M). The result is overwritten by the next call."""
+        if not self.blocks:
+            return links.jacobian(at, scales)
+        tree, points, plain = self.tree, self.plain_points, self.plain_points + self.plain_ends
+        raw = links.jacobian(at, np.ones((len(at.x), tree.rows)))
+        result = tree.workspace("goals", len(raw), self.rows, tree.degrees)
+        result[:, : 3 * points] = raw[:, : 3 * points]
+        start = 3 * len(tree.point_nodes)
+        result[:, 3 * points : 3 * plain] = raw[:, start : start + 3 * self.plain_ends]
+        for number, block in enumerate(self.blocks):
+            row = 3 * (plain + number)
+            result[:, row : row + 3] = block.rows(links, at, raw, frames)
+        return result[:, self.order] * scales[..., None]
+
+    def errors_of_goals(self, lengths: Array) -> tuple[Array, Array]:
+        """Position errors in armature units and rotation errors (B, G) of the goals."""
+        position, turned = np.zeros((2, len(lengths), len(self.goals)))
+        for number, (owner, turning) in enumerate(zip(self.owners.tolist(), self.turning.tolist(), strict=True)):
+            if turning:
+                turned[:, owner] = lengths[:, number]
+            else:
+                position[:, owner] = lengths[:, number] * self.unit
+        return position, turned
+
+
+def rotation_vectors(matrices: Array) -> Array:
+    """Rotation matrices (..., 3, 3) to rotation vectors (..., 3)."""
+    vector = 0.5 * np.stack(
+        [
+            matrices[..., 2, 1] - matrices[..., 1, 2],
+            matrices[..., 0, 2] - matrices[..., 2, 0],
+            matrices[..., 1, 0] - matrices[..., 0, 1],
+        ],
+        axis=-1,
+    )
+    cosine = 0.5 * (matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2] - 1.0)
+    if cosine.size and cosine.min() < numbers.NEAR_HALF_TURN:
+        return rotation.log(rotation.from_matrix(matrices))
+    sine = np.sqrt(np.sum(vector * vector, axis=-1))
+    safe = np.maximum(sine, numbers.DAMPING)
+    return vector * (np.where(sine < numbers.DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
+
+
+def _is_plain_position(goal: Goal) -> bool:
+    return goal.position is not None and goal.relative_to is None and (goal.axes is None or goal.position_axes is None)
+
+
+def _is_plain_rotation(goal: Goal) -> bool:
+    return goal.rotation is not None and goal.relative_to is None and goal.rotation_axes is None
+
+
+def _blocks_of(goal: AnyGoal, collector: Collector) -> list[Block]:
+    """The blocks of a goal that are not plain."""
+    match goal:
+        case LookAt():
+            return [Aim(goal, collector)]
+        case Distance():
+            return [Span(goal, collector)]
+        case Balance():
+            return [Footing(goal, collector)]
+        case Goal():
+            blocks: list[Block] = []
+            if goal.position is not None and not _is_plain_position(goal):
+                blocks.append(Place(goal, collector))
+            if goal.rotation is not None and not _is_plain_rotation(goal):
+                blocks.append(Stand(goal, collector))
+            return blocks

@@ -1,0 +1,604 @@
+"""How a body comes to rest: Newton's method on what the pins solver minimises, with the curvature of the body.
+
+    F(x) = 1/2 sum of w |e|^2 + 1/2 x^T S^-1 x
+
+Gauss-Newton steps leave out how rows bend, which is all there is where a stretched limb pulls: they circle or creep.
+With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J^T W J - C with C_ij = a_i . (J_j x f)
+for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and f . (a_i x a_j) / 2 for a frame.
+Steps are those of a trust region in standard deviations (Nocedal and Wright, Numerical Optimization, 4.3), from the
+eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import proxy
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...rotation import Array, skew
+from . import numbers
+from .limits import LimitRows, LinearLimits, Measured
+from .tree import Batch, Kinematics, Links
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class State(Batch):
+    """B frames at x."""
+
+    value: Array  # (B,) F
+    measured: Measured
+    at: Kinematics
+
+    @property
+    def x(self) -> Array:
+        return self.at.x
+
+
+@dataclass(frozen=True, eq=False)
+class Wish(Batch):
+    """What F is made of in B frames."""
+
+    weights: Array  # (B, M) w of the rows in their order
+    aims: Array  # (B, M) errors at which rows rest: a level that bears a force has its aim beyond what it is held at
+    home: Array  # (B, D) where the prior's mean is
+    above: int  # m, the rows of upper levels: those that are met stay so
+    firm: Array | None = None  # (B, m) 1 for those, where it is known; then next to nothing is free by rounding only
+    pressed: NDArray[np.bool_] | None = None  # (B, sided) one-sided rows that count though they are met
+    follows: bool = False  # a target that moves: see `_trusted`
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """How F goes on from a place of B frames, to second order, in steps from there."""
+
+    slope: Array  # (B, D)
+    pull: Array  # (B, D) the same with the forces of the firm rows as they are where these rest
+    goals: Array  # (B, D, D) second derivatives without those of the limits and the plain part of the prior
+    firm: Array  # (B, m) 1 for rows that stay met
+    held: Array  # (B, m) their errors at which their weights bear their forces
+    limits: LimitRows
+    linear: LinearLimits
+    at: Kinematics
+    frames: NDArray[np.int64]
+
+    @cached_property
+    def _bends(self) -> Array:
+        return self.limits.curvatures(self.at, self.frames)
+
+    def hessian(self, active: NDArray[np.bool_]) -> Array:
+        """(B, D, D) without the plain part of the prior: along a curved bound what it holds against turns with it."""
+        active = active & (self.limits.variance == 0.0)
+        if not active.any():
+            return self._soft
+        return self._soft - self._on_joints(self.linear.multipliers(active, self.pull)[..., None, None] * self._bends)
+
+    @cached_property
+    def _soft(self) -> Array:
+        """(B, D, D) with soft limits."""
+        if not self.limits.variance.any():
+            return self.goals
+        forces, stiffness = self.linear.strained()
+        slopes = self.linear.slopes
+        walls = stiffness[..., None, None] * slopes[..., :, None] * slopes[..., None, :]
+        return self.goals + self._on_joints(walls + forces[..., None, None] * self._bends)
+
+    def _on_joints(self, blocks: Array) -> Array:
+        """(B, D, D) of what each limit (B, K, 3, 3) adds to its joint."""
+        result = np.zeros_like(self.goals)
+        columns = 3 * self.limits.joint[:, None] + np.arange(3)  # (K, 3)
+        frame = np.arange(len(result))[:, None, None, None]
+        np.add.at(result, (frame, columns[:, :, None], columns[:, None, :]), blocks)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The quadratic model of B frames about a place, in standard deviations, and its best step."""
+
+    step: Array  # (B, D) in x
+    expected: Array  # (B,) what it should lower F by
+    projectors: Array  # (B, R, 3, 3) along the active limits
+    firm: Array  # as in `Shape`
+    held: Array
+    least: Array  # (B,) the least eigenvalue, where it is negative
+    pressed: NDArray[np.bool_]  # (B, sided) one-sided rows that count in it
+
+    def __getitem__(self, index: NDArray[np.int64]) -> "_Model":
+        names = "step", "expected", "projectors", "firm", "held", "least", "pressed"
+        return replace(self, **{name: getattr(self, name)[index] for name in names})
+
+
+def shortened(steps: Array) -> Array:
+    """Steps (B, D) with those cut that are too long."""
+    length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
+    return steps * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
+
+
+def project(projectors: Array, columns: Array) -> Array:
+    """Columns (B, D, n) with those of limited joints along their bounds only; projectors (B, R, 3, 3)."""
+    count, joints = projectors.shape[:2]
+    if not joints:
+        return columns
+    result = columns.copy()
+    blocks = result[:, : 3 * joints].reshape(count, joints, 3, columns.shape[-1])
+    result[:, : 3 * joints] = (projectors @ blocks).reshape(count, 3 * joints, columns.shape[-1])
+    return result
+
+
+class Newton:
+    """F of a problem: `descend` brings frames to where it is smallest."""
+
+    def __init__(self, problem: "Problem") -> None:
+        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
+        self.spread = np.sqrt(problem.variance)
+        self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
+        self.above = self._find_order()
+        # joints that turn about all their axes; others could not but turn about the stiff ones, too: see `_turned`
+        self.round = np.all(self.spread[: self.tree.turning].reshape(-1, 3) > 0.0, axis=1)
+        self.place_of_row = np.argsort(self.rows.order)
+
+    def _find_order(self) -> Array:
+        """(D, D): 1 where turning the column's joint turns the other column's, halves where both are of one joint."""
+        tree = self.tree
+        breaks = set(tree.breaks.tolist())
+        turns = np.zeros((len(tree.nodes), len(tree.nodes)))
+        for node in range(len(tree.nodes)):
+            link = node
+            while link not in breaks and tree.parents[link] >= 0:
+                link = int(tree.parents[link])
+                turns[link, node] = 1.0
+        nodes = np.concatenate([np.repeat(tree.joints, 3), np.repeat(tree.roots, 3), tree.stretching]).astype(int)
+        above = (turns + 0.5 * np.eye(len(tree.nodes)))[np.ix_(nodes, nodes)]
+        above[:, tree.turning : tree.moving] = 0.0  # where a root is does not turn with it
+        above[:, tree.moving :] = np.ceil(above[:, tree.moving :])
+        return above
+
+    def descend(
+        self, x: Array, frames: NDArray[np.int64], met: bool = False
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
+        above = self.rows.rows if met else self.rows.levels[-1].start
+        weights = self._weights(frames)
+        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), above))
+
+    def _descend(
+        self, x: Array, frames: NDArray[np.int64], wish: Wish,
+        most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
+    ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
+        """At `most` so many steps, the first no longer than `radius` standard deviations."""
+        links = self.problem.links[frames]
+        at = links.place(x.copy())
+        now = self._state(at, self.limits.measure(at, frames), wish, frames)
+        trusted = np.full(len(x), radius)
+        steps = np.zeros(len(x), int)
+        active = np.ones((len(x), self.limits.count), bool)
+        asked = np.zeros(len(x), bool)  # whether it is rest indeed
+        alive = np.arange(len(x))
+        for _ in range(most):
+            where, part, here = frames[alive], links[alive], now[alive]
+            model, active[alive] = self._model(part, here, wish[alive], where, active[alive], trusted[alive])
+            step = model.step
+            there = self._reach(part, self._turned(here.x, step), wish[alive], where)
+            self._mend(part, here, there, wish[alive], where, model, active[alive])
+            gained = here.value - there.value
+            lower = gained >= -numbers.NEWTON_NOISE * here.value
+            now.put(alive[lower], there[lower])
+            steps[alive] += 1
+            # the model is trusted as far as it told the truth
+            true = gained > numbers.NEWTON_TRUST * np.abs(model.expected)
+            size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
+            wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
+            trusted[alive] = np.where(true, wider, 0.25 * size)
+            # a step may be short for lack of trust or for a bound that holds no more: once more without the past
+            turn = np.max(np.abs(step), axis=1, initial=0.0)
+            calm = turn < (numbers.NEWTON_TICK_RESTS if wish.follows else numbers.NEWTON_RESTS)
+            rests = calm & (asked[alive] | wish.follows)
+            once = alive[calm & ~rests]
+            asked[once], trusted[once], active[once] = True, radius, True
+            alive = alive[~rests]
+            if not len(alive):
+                break
+        return now.x, steps, active
+
+    def tick(self, x: Array, aims: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], Array]:
+        """A few steps to rest of one frame x (1, D) of a drag that is out of reach, and the aims (1, M) of the next.
+
+        What is met and gives way to levels below it is taken back by as much, here and in the next tick (the method of
+        multipliers). What is out of reach itself cannot be: its aim goes no further than LEVEL_AIM.
+        """
+        frame, above = np.zeros(1, int), self.rows.levels[-1].start
+        weights, steps, active = self._weights(frame), np.zeros(1, int), self.limits.nothing(1)
+        for _ in range(numbers.LEVEL_TURNS):
+            wish = Wish(weights, aims, np.zeros_like(x), above, follows=True)
+            x, more, active = self._descend(x, frame, wish, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS)
+            steps += more
+            if len(self.rows.levels) <= 2:
+                break
+            at = self.problem.links[frame].place(x)
+            errors = self._errors(at, 0.0, frame)[:, :above] * self._firm_rows(at, wish, frame)
+            aims = np.zeros_like(aims)
+            aims[:, :above] = np.clip(wish.aims[:, :above] - errors, -numbers.LEVEL_AIM, numbers.LEVEL_AIM)
+            if np.abs(errors).max(initial=0.0) < numbers.LEVEL_GIVES:
+                break
+        return x, steps, active, aims
+
+    def _weights(self, frames: NDArray[np.int64]) -> Array:
+        """w (B, M) of the rows in their order."""
+        rows = self.rows
+        last = len(rows.levels) - 1
+        apart = numbers.NEWTON_LEVEL if last <= 1 else max(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / last))
+        shares = apart ** (1.0 * last - np.arange(last + 1))
+        blocks = np.repeat(rows.block_in_level @ (1.0 / (numbers.NEWTON_DAMPING * shares)), 3)
+        return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
+
+    def value(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """F (B,) at x (B, D)."""
+        weights, at = self._weights(frames), self.problem.links[frames].place(x)
+        wish = Wish(weights, np.zeros_like(weights), np.zeros_like(x), 0)
+        return self._state(at, self.limits.measure(at, frames), wish, frames).value
+
+    def _reach(self, links: Links, x: Array, wish: Wish, frames: NDArray[np.int64]) -> State:
+        """The frames at x, with joints brought in that are outside their limits."""
+        at = links.place(x)
+        measured = self.limits.measure(at, frames)
+        drifted = self.limits.outside(measured, frames, numbers.LIMIT_SLACK)
+        if len(drifted):
+            inside = self.limits.clamp(x[drifted], measured[drifted], frames[drifted])
+            at.put(drifted, links[drifted].place(inside))
+            measured.put(drifted, self.limits.measure(at[drifted], frames[drifted]))
+        return self._state(at, measured, wish, frames)
+
+    def _state(self, at: Kinematics, measured: Measured, wish: Wish, frames: NDArray[np.int64]) -> State:
+        errors = self._errors(at, wish.aims, frames)
+        value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
+        return State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
+
+    def _gaps(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
+        """e (B, M) from their aims in the order of the rows; of one-sided rows what is left, too."""
+        return self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order] - aims
+
+    def _errors(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
+        """e (B, M); what a one-sided row allows is none."""
+        errors = self._gaps(at, aims, frames)
+        sided = self.rows.one_sided_rows
+        errors[:, sided] = np.minimum(errors[:, sided], 0.0)
+        return errors
+
+    def _measure(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Which rows count (B, M), and e; of one-sided rows those that are violated or pressed."""
+        errors = self._gaps(at, wish.aims, frames)
+        on = np.ones_like(errors)
+        sided = self.rows.one_sided_rows
+        on[:, sided] = errors[:, sided] < 0.0
+        if wish.pressed is not None:
+            on[:, sided] = np.maximum(on[:, sided], wish.pressed)
+        return on, errors * on
+
+    def _pressing(
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], step: Array
+    ) -> NDArray[np.bool_]:
+        """Which one-sided rows (B, sided) are at their bound, and a step (B, D) would cross it."""
+        sided, all_on = self.rows.one_sided_rows, np.ones_like(wish.weights)
+        if not len(sided):
+            return np.zeros((len(step), 0), bool)
+        gaps = self._gaps(here.at, wish.aims, frames)[:, sided]
+        moved = (self.rows.jacobian(links, here.at, all_on, frames)[:, sided] @ step[..., None])[..., 0]
+        return (gaps >= 0.0) & (gaps < numbers.LIMIT_NEAR) & (gaps < moved)
+
+    def _slope(self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+        """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
+        on, errors = self._measure(here.at, wish, frames)
+        jacobian = self.rows.jacobian(links, here.at, on, frames)
+        forces = wish.weights * errors
+        return jacobian, (here.x - wish.home) * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
+
+    def _mend(
+        self, links: Links, here: State, there: State, wish: Wish, frames: NDArray[np.int64], model: "_Model",
+        active: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
+        for turn in range(numbers.NEWTON_MENDS):
+            gained = here.value - there.value
+            left = np.flatnonzero(gained < numbers.NEWTON_TOLD * model.expected)
+            if not len(left):
+                break
+            part, where, model_, on = links[left], frames[left], model[left], active[left]
+            share = replace(wish[left], pressed=model_.pressed)
+            other = there[left]
+            if turn:
+                aside = self._aside(part, other, share, where, on, model_.least)
+                other = self._reach(part, self._turned(other.x, aside), share, where)
+            elif not wish.above:
+                continue
+            if wish.above:
+                back = self._back(part, other.at, share, where, model_.firm, model_.held, model_.projectors)
+                nearer = self._reach(part, self._turned(other.x, back), share, where)
+                other.put(closer := np.flatnonzero(nearer.value < other.value), nearer[closer])
+            closer = np.flatnonzero(other.value < there.value[left])
+            there.put(left[closer], other[closer])
+
+    def _back(
+        self, links: Links, at: Kinematics, wish: Wish, frames: NDArray[np.int64], firm: Array, held: Array,
+        projectors: Array,
+    ) -> Array:  # fmt: skip
+        """A step (B, D) that takes the errors of the firm rows (B, m) back to where their forces hold them."""
+        on, errors = self._measure(at, wish, frames)
+        on[:, : wish.above] *= firm
+        rows = self._free(self.rows.jacobian(links, at, on, frames)[:, : wish.above], projectors)
+        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(wish.above)
+        gap = np.linalg.solve(gram, (errors[:, : wish.above] - held)[..., None])
+        return shortened((np.swapaxes(rows, -1, -2) @ gap)[..., 0] * self.spread)
+
+    def _aside(
+        self, links: Links, there: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        least: Array,
+    ) -> Array:  # fmt: skip
+        """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
+        shape = self._shape(links, there, wish, frames, active)
+        scaled = shape.hessian(active) * self.spread * self.spread[:, None]
+        fixed, projectors = shape.linear.fixed(self.spread, active)
+        damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
+        reduced, left = self._reduced(scaled, shape.slope * self.spread, fixed, projectors)
+        z = fixed - np.linalg.solve(reduced + damping, left)[..., 0]
+        return shortened(z * self.spread)
+
+    def _shape(
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
+    ) -> Shape:
+        jacobian, slope, forces = self._slope(links, here, wish, frames)
+        linear = self.limits.linearize(here.at, here.measured, frames, folds=True)
+        strain = linear.strain_slope(len(self.spread))
+        slope += strain
+        firm = self._firm_rows(here.at, wish, frames)
+        projectors = linear.fixed(self.spread, linear.begin(active))[1]
+        rows = self._free(jacobian[:, : wish.above] * firm[..., None], projectors)
+        steady = self._steady(rows, forces, slope, wish.weights)
+        goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
+        prior, wanted = (here.x - wish.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
+        loose = wish.weights.copy()
+        loose[:, : wish.above] *= 1.0 - firm
+        goals -= self._curvature(links, here.at, jacobian, steady, loose, frames)
+        # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
+        self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
+        held = steady[:, : wish.above] / np.maximum(wish.weights[:, : wish.above], 1.0)
+        return Shape(slope, prior + wanted + strain, goals, firm, held, self.limits, linear, here.at, frames)
+
+    def _model(
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        radius: Array,
+    ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
+        """The model with its step within the radius, and the limits that are active in it.
+
+        A one-sided row that is met has no part in F, yet a step across its bound meets a wall: it is pressed then.
+        """
+        pressed = self._gaps(here.at, wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
+        while True:
+            model, active = self._best(links, here, replace(wish, pressed=pressed), frames, active, radius)
+            more = self._pressing(links, here, wish, frames, model.step) & ~pressed
+            if not more.any():
+                return model, active
+            pressed = pressed | more
+
+    def _best(
+        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        radius: Array,
+    ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
+        """`_model` with the rows that are pressed."""
+        shape = self._shape(links, here, wish, frames, active)
+        fall = shape.slope * self.spread
+        home = None if wish.firm is None else (here.x - wish.home) * self.stiffness * self.spread
+        begun = shape.linear.begin(active)
+        active = begun.copy()
+        let_go, kept = np.zeros_like(active), np.zeros_like(active)
+        busy: NDArray[np.bool_] = np.ones(len(active), bool)
+        tears: NDArray[np.bool_] = np.zeros(len(active), bool)  # frames in which a short step lets go of a bound
+        given, turn = radius, 0
+        while True:
+            turn += 1
+            hessian = shape.hessian(active)
+            scaled = hessian * self.spread * self.spread[:, None]
+            fixed, projectors = shape.linear.fixed(self.spread, active)
+            far = np.sqrt(np.sum(fixed * fixed, axis=1))
+            fixed *= (radius / np.maximum(far, radius))[:, None]
+            z, least = self._trusted(scaled, fall, home, fixed, projectors, radius, wish.follows)
+            step = z * self.spread
+            if not self.limits.count or turn >= numbers.NEWTON_ROUNDS:
+                break
+            push = shape.slope + (hessian @ step[..., None])[..., 0] + step * self.stiffness
+            changed = shape.linear.revise(active, step, push, release=turn <= 2)
+            changed = changed & ~(kept & active) & busy[:, None]
+            if not changed.any():
+                calm = np.max(np.abs(step), axis=1, initial=0.0) < numbers.NEWTON_RESTS
+                held = calm & kept.any(axis=1)
+                if not held.any():
+                    break
+                # along the bounds it rests: they are let go after all
+                busy, tears, turn = held, tears | held, 0
+                kept[held], let_go[held], active[held] = False, False, begun[held]
+                radius = np.where(held, given, radius)
+                continue
+            # a slope lets go inwards, and where F bends down a long step goes out again: first the step is along the
+            # bound; where that rests a shorter one lets go. With a target that moves there is no time for it
+            torn = changed & let_go & self.limits.plain & (not wish.follows)
+            let_go = changed & active | let_go & ~torn
+            kept = kept | torn & ~tears[:, None]
+            torn = torn & tears[:, None]
+            radius = np.where(torn.any(axis=1), numbers.NEWTON_TORN * radius, radius)
+            active = active ^ (changed & ~torn)
+        expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
+        if wish.pressed is not None and wish.pressed.size:  # that their gaps close is no gain
+            sided = self.rows.one_sided_rows
+            gaps = np.maximum(self._gaps(here.at, wish.aims, frames)[:, sided], 0.0) * wish.pressed
+            expected -= 0.5 * np.sum(wish.weights[:, sided] * gaps * gaps, axis=1)
+        assert wish.pressed is not None
+        return _Model(step, expected, projectors, shape.firm, shape.held, least, wish.pressed), active
+
+    def _trusted(
+        self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array,
+        follows: bool,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'.
+
+        With `home`, the prior's slope, this alone moves what is flat: the rest of the slope is rounding there.
+        And the model's least eigenvalues, or 0 where they are positive.
+        """
+        reduced, left = self._reduced(scaled, fall, fixed, projectors)
+        reduced += np.eye(len(self.spread))
+        z = _solved(reduced, left) if home is None else None
+        if z is not None and np.all(np.sum(z * z, axis=1) <= radius * radius):
+            return fixed + z, np.zeros(len(z))
+        values, vectors = np.linalg.eigh(reduced)
+        along = (np.swapaxes(vectors, -1, -2) @ left)[..., 0]
+        if home is not None:
+            flat = is_flat(values - 1.0)
+            back = (np.swapaxes(vectors, -1, -2) @ project(projectors, home[..., None]))[..., 0]
+            values, along = np.where(flat, 1.0, values), np.where(flat, back, along)
+        if follows:
+            values = np.abs(values)
+        shift = shifts(values, along, radius)
+        z = -(vectors @ (along / (values + shift[:, None]))[..., None])
+        return fixed + project(projectors, z)[..., 0], np.minimum(values.min(axis=1), 0.0)
+
+    def _reduced(self, scaled: Array, fall: Array, fixed: Array, projectors: Array) -> tuple[Array, Array]:
+        """The Hessian (B, D, D), without the prior's 1, and the slope (B, D, 1), that `fixed` leaves."""
+        slope = fall + fixed + (scaled @ fixed[..., None])[..., 0]
+        if not projectors.shape[1]:
+            return scaled.copy(), slope[..., None]
+        reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
+        return reduced, project(projectors, slope[..., None])
+
+    def _firm_rows(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> Array:
+        """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
+        if wish.firm is not None:
+            return wish.firm
+        missed = (np.abs(self._errors(at, 0.0, frames)) > numbers.NEARLY) & (wish.weights > 0.0)
+        kept, here = np.ones((len(missed), wish.above)), np.ones(len(missed), bool)
+        for level in self.rows.levels:
+            if level.start < wish.above:
+                here &= ~missed[:, level].any(axis=1)
+                kept[:, level] = here[:, None]
+        return kept
+
+    def _free(self, rows: Array, projectors: Array) -> Array:
+        """Rows (B, m, D) along the free directions only, in standard deviations."""
+        return np.swapaxes(project(projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
+
+    def _steady(self, rows: Array, forces: Array, slope: Array, weights: Array) -> Array:
+        """The forces (B, M), those of the firm rows (B, m, D) after a Gauss-Newton step along the active limits.
+
+        Their own errors are too small next to their weights to tell.
+        """
+        firm = rows.shape[1]
+        if not firm:
+            return forces
+        gram, wanted = rows @ np.swapaxes(rows, -1, -2), rows @ (slope * self.spread)[..., None]
+        apart = np.eye(firm) / np.maximum(weights[:, :firm, None], 1.0)
+        result = forces.copy()
+        try:
+            result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
+        except np.linalg.LinAlgError:  # a look-at has a row too many, and heavy rows lose what tells them apart
+            apart = np.maximum(apart, np.eye(firm) / numbers.HEAVIEST)
+            result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
+        return result
+
+    def _turned(self, x: Array, step: Array) -> Array:
+        """x (B, D) with joints turned by a step from where they are, not along their rotation vectors.
+
+        A straight limb stays straight when its joints turn about it: along rotation vectors that is a curve.
+        """
+        straight = x + step
+        turning, free = self.tree.turning, self.round
+        before, sum_ = (v[:, :turning].reshape(len(x), -1, 3)[:, free] for v in (x, straight))
+        rates = rotation.exp_and_jacobian(before)[1]
+        turn = (rates @ (sum_ - before)[..., None])[..., 0]
+        after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
+        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation the other way round may be nearer
+        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, numbers.TINY_TURN))
+        near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
+        straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
+        return straight
+
+    def _take_map(self, hessian: Array, x: Array, slope: Array) -> None:
+        """Take away what the exponential map bends, d/dx of Jr(x)^T g, of slopes (B, D) in x: see `_turned`."""
+        joints = len(self.tree.joints)
+        vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
+        pull = slope[:, : self.tree.turning].reshape(len(x), joints, 3)
+        own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
+        ahead, behind = (
+            _sum_of_rates(
+                vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
+            )
+            for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
+        )
+        rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
+        for axis in range(3):
+            for other in range(3):
+                places = np.arange(joints) * 3
+                hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
+
+    def _curvature(
+        self, links: Links, at: Kinematics, jacobian: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
+    ) -> Array:
+        """C (B, D, D): of forces on points and, by half, of torques on frames; and how errors bend with these.
+
+        weights (B, M): of rows whose forces are w e.
+        """
+        points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
+        parts = (part[:, self.place_of_row].reshape(len(forces), -1, 3) for part in (forces, weights))
+        forces, weights = parts
+        rows = jacobian[:, self.place_of_row[: 3 * plain]].reshape(len(forces), plain, 3, len(self.spread))
+        half = np.where(np.arange(plain) < points, 1.0, 0.5)[:, None]
+        bend = (np.swapaxes(skew(half * forces[:, :plain]), -1, -2) @ rows).sum(axis=1)  # sum of J x f
+        turns = rotation.inverse_right_jacobian(self.rows.vectors(at, frames)[:, points:plain])
+        flatter = weights[:, points:plain, :, None] * (np.eye(3) - 0.5 * (turns + np.swapaxes(turns, -1, -2)))
+        sides = (np.swapaxes(rows[:, points:], -1, -2) @ flatter @ rows[:, points:]).sum(axis=1)
+        if self.rows.blocks:
+            raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
+            for number, block in enumerate(self.rows.blocks, plain):
+                more, side = block.bend(links, at, raw, forces[:, number], weights[:, number], frames)
+                bend, sides = bend + more, sides + side
+        axes = links.axes_of(at)
+        turned = (np.swapaxes(axes, -1, -2) @ bend) * self.above
+        return turned + np.swapaxes(turned, -1, -2) + sides
+
+
+def is_flat(values: Array) -> NDArray[np.bool_]:
+    """Which of the eigenvalues (B, D) are but rounding of the greatest."""
+    size = np.abs(values)
+    return size <= numbers.NEWTON_FLAT * size.max(axis=1, keepdims=True, initial=0.0)
+
+
+def _solved(hessian: Array, slope: Array) -> Array | None:
+    """Steps (B, D) to the bottoms of models with slopes (B, D, 1), if all of them have one."""
+    try:
+        np.linalg.cholesky(hessian)
+    except np.linalg.LinAlgError:
+        return None
+    return -np.linalg.solve(hessian, slope)[..., 0]
+
+
+def _sum_of_rates(vectors: Array, slopes: Array) -> Array:
+    """Jr(x)^T g for rotation vectors and g (..., 3)."""
+    return (np.swapaxes(rotation.exp_and_jacobian(vectors)[1], -1, -2) @ slopes[..., None])[..., 0]
+
+
+def shifts(values: Array, along: Array, radius: Array) -> Array:
+    """The least m >= 0 (B,) with values + m > 0 and |along / (values + m)| <= radius, by halving."""
+    least = np.maximum(-values.min(axis=1), 0.0) * (1.0 + numbers.LIMIT_SLACK)
+    newton = np.sqrt(np.sum(np.square(along / np.maximum(values, numbers.LIMIT_SLACK)), axis=1))
+    inside = (values.min(axis=1) > numbers.LIMIT_SLACK) & (newton <= radius)
+    low, high = least, least + np.sqrt(np.sum(along * along, axis=1)) / radius + numbers.LIMIT_SLACK
+    for _ in range(numbers.HALVINGS):
+        middle = 0.5 * (low + high)
+        size = np.sqrt(np.sum(np.square(along / (values + middle[:, None])), axis=1))
+        long = size > radius
+        low, high = np.where(long, middle, low), np.where(long, high, middle)
+    return np.where(inside, 0.0, high)

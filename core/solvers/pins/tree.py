@@ -1,0 +1,455 @@
+"""The part of a skeleton that can move the goals, as rigid links: forward kinematics and the Jacobian.
+
+A skeleton with scaled or sheared bones is rigid only to first order. The links are therefore taken from the exact pose
+(`Tree.fit`), and a solver fits them again where that matters.
+
+State x of one frame: rotation vectors (R, 3) of the joints about their reference, shifts (T, 3) of the roots and
+logarithms (S,) of the lengths of bones that stretch; flat (D,) with D = 3 (R + T) + S. q = q_reference E exp(x) E^-1: a
+joint's x is the rotation from its reference in the bone's own frame turned by E, so that a prior on x is a joint target
+and a stiffness in one (see `pins`). All frames in here are turned by E.
+
+What goals look at are features: points and frames of bones. `goal_rows` makes errors and rows of them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...pose import Pose, forward_matrices, frame_bases
+from ...rotation import Array
+from ...skeleton import Skeleton
+
+_SMALLEST_SCALE: Final = 1e-6  # a bone scaled to nothing keeps its frame
+
+
+def as_slice(indices: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+    """The indices, as a slice where they are a run: that costs less to take and makes no copy."""
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices
+
+
+class Batch:
+    """A dataclass of arrays, or of such dataclasses, whose first axis is the batch."""
+
+    def _parts(self) -> dict[str, "Array | Batch"]:
+        return {name: value for name, value in vars(self).items() if isinstance(value, (np.ndarray, Batch))}
+
+    def __getitem__(self, index: object) -> Self:
+        return replace(self, **{name: part[index] for name, part in self._parts().items()})  # pyright: ignore
+
+    def put(self, index: NDArray[np.int64], part: Self) -> None:
+        """Overwrite some of the batch."""
+        for name, value in part._parts().items():
+            own = getattr(self, name)
+            if isinstance(value, Batch):
+                own.put(index, value)
+            else:
+                own[index] = value
+
+
+@dataclass(frozen=True, eq=False)
+class Kinematics(Batch):
+    """Where the links are for one x: what the Jacobian and the errors are made of. B frames."""
+
+    x: Array  # (B, D)
+    frames: Array  # (B, N, 4, 4) of the nodes, in units of the skeleton's size
+    turns: Array  # (B, R, 3, 3) rotations of the joints about their reference, exp(x)
+    rates: Array  # (B, R, 3, 3) right Jacobians of exp
+    points: Array  # (B, P, 3)
+    ends: Array  # (B, Q, 3, 3)
+    masses: Array  # (B, masses, 3) the middles of the bones with mass
+
+
+@dataclass(frozen=True)
+class Features:
+    """What of a skeleton is looked at: points of bones (bone, place in its frame), frames of bones, bones with mass."""
+
+    points: tuple[tuple[int, Array], ...]
+    ends: tuple[int, ...]
+    masses: tuple[int, ...] = ()
+
+    @property
+    def bones(self) -> Iterable[int]:
+        return {*(bone for bone, _ in self.points), *self.ends, *self.masses}
+
+
+class Tree:
+    """The links that move the features. Nodes are the bones from them up to their roots, parents first, by depth.
+
+    root    "free", "translate", "fixed": what bones without parent may do
+    root_bone  the bone that is the root where all features are on it or below: what it hangs on is no node then
+    axes    (J, 4) E of every bone, or None
+    order   rows of the Jacobian in terms of the features' rows: three for each point, three for each frame
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        features: Features,
+        root: str,
+        stretch: bool = False,
+        axes: Array | None = None,
+        order: NDArray[np.int64] | None = None,
+        root_bone: int | None = None,
+    ) -> None:
+        self.skeleton = skeleton
+        self.unit = skeleton.size
+        self.features = features
+        carries = root_bone is not None and all(root_bone in skeleton.ancestors(bone) for bone in features.bones)
+        self.root_bone = root_bone if carries else None
+        self.nodes = self._find_nodes()
+        self._place = {int(bone): place for place, bone in enumerate(self.nodes)}
+        driven = skeleton.driven[self.nodes]
+        parents = np.array([self._place.get(int(skeleton.parents[bone]), -1) for bone in self.nodes], int)
+        parents[driven] = -1
+        self.parents = parents
+        self.levels = self._find_levels()
+        self.breaks = np.flatnonzero(~skeleton.inherit_rotation[self.nodes] & (parents >= 0))
+        self.axes: Array | None = None if axes is None else rotation.to_matrix(axes[self.nodes])
+
+        roots = parents < 0
+        turning = skeleton.movable[self.nodes] & ~driven & ~(roots & (root in ("translate", "fixed")))
+        self.joints = np.flatnonzero(turning)  # nodes that turn
+        self.joint_places = as_slice(self.joints)
+        sliding = roots & ~driven & skeleton.translatable[self.nodes].any(axis=-1) & (root != "fixed")
+        self.roots = np.flatnonzero(sliding)  # nodes that shift
+        longer = (skeleton.stretch[self.nodes] > 0.0) & (skeleton.lengths[self.nodes] > 0.0) & ~driven & stretch
+        self.stretching = np.flatnonzero(longer)  # nodes that grow along Y
+        self.turning = 3 * len(self.joints)
+        self.moving = self.turning + 3 * len(self.roots)
+        self.degrees = self.moving + len(self.stretching)
+
+        self.point_nodes = np.array([self._place[bone] for bone, _ in features.points], int)
+        self.end_nodes = np.array([self._place[bone] for bone in features.ends], int)
+        self.mass_nodes = np.array([self._place[bone] for bone in features.masses], int)
+        self.order = np.arange(self.rows) if order is None else order
+        self._workspace: dict[str, Array] = {}
+        self._find_rows()
+
+    def workspace(self, name: str, *shape: int) -> Array:
+        """An array to overwrite, the same each time: page faults of fresh large arrays cost more than arithmetic."""
+        size = int(np.prod(shape))
+        buffer = self._workspace.get(name)
+        if buffer is None or buffer.size < size:
+            buffer = self._workspace[name] = np.empty(size)
+        return buffer[:size].reshape(shape)
+
+    def _find_nodes(self) -> NDArray[np.int64]:
+        needed: set[int] = set()
+        for bone in self.features.bones:
+            for link in self.skeleton.ancestors(bone):
+                needed.add(link)
+                if self.skeleton.driven[link] or link == self.root_bone:
+                    break
+        depth = {bone: level for level, bones in enumerate(self.skeleton.levels) for bone in bones.tolist()}
+        return np.array(sorted(needed, key=lambda bone: (depth[bone], bone)), int)
+
+    def _find_levels(self) -> list[tuple[int, int, NDArray[np.int64]]]:
+        """Runs of nodes (start, stop, parents) that can be placed at once."""
+        runs: list[tuple[int, int, NDArray[np.int64]]] = []
+        start = 0
+        while start < len(self.nodes):
+            stop = start
+            while stop < len(self.nodes) and self.parents[stop] < start:
+                stop += 1
+            runs.append((start, stop, self.parents[start:stop]))
+            start = stop
+        return runs
+
+    def _chain(self, place: int) -> list[int]:
+        chain: list[int] = []
+        while place >= 0:
+            chain.append(place)
+            place = int(self.parents[place])
+        return chain
+
+    def _find_rows(self) -> None:
+        """Which column moves which row, and with which lever.
+
+        A bone that does not inherit rotation is carried along by its head: for joints above it the lever ends there
+        (`levers`: further points, each with rows of its own that are folded into the feature's).
+        """
+        columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3), self.stretching])
+        turning = np.arange(self.degrees) < self.turning
+        blocked = set(self.breaks.tolist())
+        levers: list[int] = []  # nodes whose heads are further levers
+        lever_goals: list[int] = []
+        masks: list[Array] = []
+        lever_masks: list[Array] = []
+        for order, place in enumerate(self.point_nodes.tolist()):
+            lever: int | None = None
+            segments: dict[int | None, set[int]] = {None: set()}
+            for link in self._chain(place):
+                segments.setdefault(lever, set()).add(link)
+                if link in blocked:
+                    lever = link
+            for key, links in segments.items():
+                mask = np.isin(columns, list(links)).astype(float)
+                mask[self.moving :] = 0.0
+                if key is None:
+                    masks.append(mask)
+                else:
+                    levers.append(key)
+                    lever_goals.append(order)
+                    lever_masks.append(mask)
+        end_masks: list[Array] = []
+        for place in self.end_nodes.tolist():
+            turners: list[int] = []
+            for link in self._chain(place):
+                turners.append(link)
+                if link in blocked:
+                    break
+            end_masks.append((np.isin(columns, turners) & turning).astype(float))
+        empty = np.zeros((0, self.degrees))
+        mask = np.concatenate([np.repeat(np.array(m) if m else empty, 3, axis=0) for m in (masks, end_masks)])
+        self.mask = mask[self.order]
+        self.levers = np.array(levers, int)
+        place_of_row = np.argsort(self.order)
+        self.lever_rows = [place_of_row[3 * goal : 3 * goal + 3] for goal in lever_goals]
+        self.lever_masks = lever_masks
+        # levers (M, 6) of the spatial columns: [-[r], I] for a point r, [I, 0] for an end; linear in the points (P, 3)
+        points, ends = len(self.point_nodes), len(self.end_nodes)
+        constant = np.zeros((self.rows, 6))
+        constant[: 3 * points, 3:] = np.tile(np.eye(3), (points, 1))
+        constant[3 * points :, :3] = np.tile(np.eye(3), (ends, 1))
+        slope = np.zeros((3 * points, self.rows, 6))
+        for point in range(points):
+            for axis in range(3):
+                slope[3 * point + axis, 3 * point : 3 * point + 3, :3] = -rotation.skew(np.eye(3)[axis])
+        self.lever_constant = constant[self.order]
+        self.lever_slope = slope[:, self.order].reshape(3 * points, 6 * self.rows)
+
+        self._find_masses()
+        self._find_scaled()
+
+    def _find_scaled(self) -> None:
+        """Along whose Y a bone that stretches scales what a node carries, (N, S), -1: it does not.
+
+        And on which nodes each point hangs, (P, N).
+        """
+        self.scaled: NDArray[np.int64] = np.full((len(self.nodes), len(self.stretching)), -1)
+        for node, (bone, parent) in enumerate(zip(map(int, self.nodes), map(int, self.parents), strict=True)):
+            mode: str = self.skeleton.inherit_scale[bone] if self.skeleton.inherit_rotation[bone] else "NONE"
+            if parent >= 0 and mode in ("FULL", "FIX_SHEAR"):
+                self.scaled[node] = self.scaled[parent]
+            elif parent >= 0 and mode == "ALIGNED":
+                self.scaled[node] = np.where(self.scaled[parent] >= 0, node, -1)
+            self.scaled[node, self.stretching == node] = node
+        self.hangs = np.array([np.isin(np.arange(len(self.nodes)), self._chain(node)) for node in self.point_nodes])
+
+    def _find_masses(self) -> None:
+        """Which joint carries which mass: (R + T, masses) directly, and (R + T, breaks) those beyond a break, at it."""
+        carriers = np.concatenate([self.joints, self.roots])
+        self.mass_below = np.zeros((len(carriers), len(self.mass_nodes)))
+        self.mass_beyond = np.zeros((len(carriers), len(self.mass_nodes), len(self.breaks)))
+        blocked = {place: number for number, place in enumerate(self.breaks.tolist())}
+        for mass, node in enumerate(self.mass_nodes.tolist()):
+            lever: int | None = None
+            for link in self._chain(node):
+                for carrier in np.flatnonzero(carriers == link).tolist():
+                    if lever is None:
+                        self.mass_below[carrier, mass] = 1.0
+                    else:
+                        self.mass_beyond[carrier, mass, lever] = 1.0
+                lever = blocked.get(link, lever)
+
+    @property
+    def rows(self) -> int:
+        return 3 * (len(self.point_nodes) + len(self.end_nodes))
+
+    def fit(self, pose: Pose, x: Array) -> "Links":
+        """Links that are exact at `pose` (batch (B,)), which is x (B, D) away from the reference."""
+        skeleton, nodes = self.skeleton, self.nodes
+        every = forward_matrices(skeleton, pose)
+        matrices = every[:, nodes]
+        heads = matrices[..., 3] / self.unit
+        own = matrices[..., :3]
+        if pose.scales is not None:  # a bone's own scale does not turn its joint
+            scale = pose.scales[:, nodes]
+            own = own / np.where(np.abs(scale) < _SMALLEST_SCALE, 1.0, scale)[..., None, :]
+        frames = frame_bases(own)
+        if self.axes is not None:
+            frames = frames @ self.axes
+        base = frames[:, self.parents]
+        has_parent = (self.parents >= 0)[:, None]
+        back = np.swapaxes(base, -1, -2)
+        shift = np.where(has_parent, (back @ (heads - heads[:, self.parents])[..., None])[..., 0], heads)
+        # a bone that does not inherit rotation, or hangs on nothing that moves, turns in armature space
+        absolute = ~has_parent[:, 0]
+        absolute[self.breaks] = True
+        turn = np.where(absolute[:, None, None], frames, back @ frames)
+        if len(self.joints):
+            vectors = x[:, : self.turning].reshape(len(x), -1, 3)
+            inverse = np.swapaxes(rotation.to_matrix(rotation.exp(vectors)), -1, -2)
+            turn[:, self.joints] = turn[:, self.joints] @ inverse
+
+        slide = np.zeros((len(x), len(self.roots), 3, 3))
+        for order, place in enumerate(self.roots.tolist()):
+            bone = int(nodes[place])
+            # rest frames of what hangs on nothing are in armature space
+            above = int(skeleton.parents[bone])
+            base = every[:, above, :, :3] if above >= 0 else np.eye(3)
+            rest = rotation.to_matrix(skeleton.rest_rotations[bone]) if skeleton.local_location[bone] else np.eye(3)
+            slide[:, order] = base @ rest
+            start = self.turning + 3 * order
+            shift[:, place] -= (slide[:, order] @ x[:, start : start + 3, None])[..., 0]
+
+        # where the features are in their nodes' rigid frames; points grow with their bones as their parents do
+        points = np.array([point for _, point in self.features.points], float).reshape(-1, 3)
+        seen = (matrices[:, self.point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
+        arms = (np.swapaxes(frames[:, self.point_nodes], -1, -2) @ seen[..., None])[..., 0]
+        shown = frame_bases(matrices[:, self.end_nodes][..., :3])
+        ends = np.swapaxes(frames[:, self.end_nodes], -1, -2) @ shown
+        middles = (
+            0.5 * skeleton.lengths[nodes[self.mass_nodes], None] * matrices[..., 1][:, self.mass_nodes] / self.unit
+        )
+        centres = (np.swapaxes(frames[:, self.mass_nodes], -1, -2) @ middles[..., None])[..., 0]
+        own = np.tile([0.0, 1.0, 0.0], (len(self.nodes), 1)) if self.axes is None else self.axes[:, 1]
+        directions = (frames @ own[..., None])[..., 0]  # Y of the nodes, (B, N, 3)
+
+        def along(vectors: Array, nodes: NDArray[np.int64]) -> Array:
+            """By what vectors (B, n, 3) in the frames of nodes grow with the bones that scale these, (B, n, S, 3)."""
+            seen = directions[:, self.scaled[nodes]] @ frames[:, nodes] * (self.scaled[nodes] >= 0)[..., None]
+            return seen * np.sum(seen * vectors[:, :, None], axis=-1, keepdims=True)
+
+        longer = along(np.where(has_parent, shift, 0.0), self.parents), along(arms, self.point_nodes)
+        return Links(self, turn, shift, slide, arms, ends, centres, *longer, np.exp(x[:, self.moving :]))
+
+
+@dataclass(frozen=True, eq=False)
+class Links(Batch):
+    """A tree's rigid links for B frames: constants of forward kinematics."""
+
+    tree: Tree
+    turn: Array  # (B, N, 3, 3) frame relative to the parent's (absolute where there is none) at the reference
+    shift: Array  # (B, N, 3) head in the parent's frame, in units of size
+    slide: Array  # (B, T, 3, 3) directions of the roots' location channels
+    arms: Array  # (B, P, 3) the points in their bones' frames
+    ends: Array  # (B, Q, 3, 3) the frames looked at in their bones' rigid frames
+    centres: Array  # (B, masses, 3) in their bones' frames
+    shift_growth: Array  # (B, N, S, 3) by what shifts grow when bones that stretch, here or above, double their length
+    arm_growth: Array  # (B, P, S, 3) the same of arms
+    grown: Array  # (B, S) how long these bones are here
+
+    def spread(self, count: int) -> "Links":
+        """The links of one frame for `count` frames."""
+        return replace(self, **{n: np.broadcast_to(a, (count, *a.shape[1:])) for n, a in self._parts().items()})  # pyright: ignore
+
+    def place(self, x: Array) -> Kinematics:
+        """Forward kinematics of x (B, D)."""
+        tree = self.tree
+        turns, rates = rotation.exp_and_jacobian(x[:, : tree.turning].reshape(len(x), -1, 3))
+        frames = np.zeros((*self.turn.shape[:2], 4, 4))
+        frames[..., 3, 3] = 1.0
+        local = frames.copy()
+        if len(tree.joints) < len(tree.nodes):
+            local[..., :3, :3] = self.turn
+        local[:, tree.joint_places, :3, :3] = self.turn[:, tree.joint_places] @ turns
+        shift, arms = self.shift, self.arms
+        if len(tree.stretching):
+            more = (self._growth(x) - 1.0)[:, None, None]
+            shift = shift + (more @ self.shift_growth)[..., 0, :]
+            arms = arms + (more @ self.arm_growth)[..., 0, :]
+        local[..., :3, 3] = shift
+        if len(tree.roots):
+            shifts = x[:, tree.turning : tree.moving].reshape(len(x), -1, 3)
+            local[:, tree.roots, :3, 3:] += self.slide @ shifts[..., None]
+        for start, stop, parents in tree.levels:
+            if parents[0] < 0 and (parents < 0).all():
+                frames[:, start:stop] = local[:, start:stop]
+                continue
+            frames[:, start:stop] = frames.take(parents, axis=1) @ local[:, start:stop]
+            loose = parents < 0
+            if loose.any():
+                frames[:, start:stop][:, loose] = local[:, start:stop][:, loose]
+            for place in tree.breaks:
+                if start <= place < stop:
+                    frames[:, place, :3, :3] = local[:, place, :3, :3]
+        at = frames[:, tree.point_nodes]
+        points = (at[..., :3, :3] @ arms[..., None])[..., 0] + at[..., :3, 3]
+        ends = frames[:, tree.end_nodes, :3, :3] @ self.ends
+        heavy = frames[:, tree.mass_nodes]
+        heads = heavy[..., :3, 3]
+        masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heads
+        return Kinematics(x, frames, turns, rates, points, ends, masses)
+
+    def _spatial(self, at: Kinematics) -> Array:
+        """(B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.
+
+        With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A
+        with B = [p] A.
+        """
+        tree = self.tree
+        count, joints = len(at.points), len(tree.joints)
+        axes = at.frames[:, tree.joint_places, :3, :3] @ at.rates  # (B, R, 3, 3)
+        moments = rotation.skew(at.frames[:, tree.joint_places][..., :3, 3]) @ axes
+        spatial = tree.workspace("spatial", count, 6, joints + len(tree.roots), 3)
+        spatial[:, :3, :joints] = axes.transpose(0, 2, 1, 3)
+        spatial[:, :3, joints:] = 0.0
+        spatial[:, 3:, :joints] = moments.transpose(0, 2, 1, 3)
+        spatial[:, 3:, joints:] = self.slide.transpose(0, 2, 1, 3)
+        spatial = spatial.reshape(count, 6, tree.moving)
+        return np.concatenate([spatial, np.zeros((count, 6, len(tree.stretching)))], axis=2)
+
+    def _growth(self, x: Array) -> Array:
+        """(B, S) how long the bones that stretch are at x, next to what they are in these links."""
+        return np.exp(x[:, self.tree.moving :]) / self.grown
+
+    def _longer(self, at: Kinematics) -> Array:
+        """How points move as the logarithms of lengths grow, (B, 3 P, S)."""
+        tree = self.tree
+        frames = at.frames[..., :3, :3]
+        moved = self.shift_growth @ np.swapaxes(frames[:, tree.parents], -1, -2)  # (B, N, S, 3)
+        points = np.tensordot(tree.hangs, moved, (1, 1)).swapaxes(0, 1)  # (B, P, S, 3)
+        points += self.arm_growth @ np.swapaxes(frames[:, tree.point_nodes], -1, -2)
+        points *= self._growth(at.x)[:, None, :, None]
+        return points.swapaxes(2, 3).reshape(len(points), -1, len(tree.stretching))
+
+    def jacobian(self, at: Kinematics, scales: Array) -> Array:
+        """(B, M, D) of the features in armature space, rows in the tree's order times `scales` (B, M).
+
+        Positions in units of size, radians. The result is overwritten by the next call.
+        """
+        tree = self.tree
+        count = len(at.points)
+        spatial = self._spatial(at)
+        levers = (at.points.reshape(count, -1) @ tree.lever_slope).reshape(count, tree.rows, 6) + tree.lever_constant
+        levers *= scales[..., None]
+        result = np.matmul(levers, spatial, out=tree.workspace("jacobian", count, tree.rows, tree.degrees))
+        result *= tree.mask
+        if len(tree.stretching):
+            rows = np.argsort(tree.order)[: 3 * len(tree.point_nodes)]
+            result[:, rows, tree.moving :] += scales[:, rows, None] * self._longer(at)
+        for lever, rows, mask in zip(tree.levers, tree.lever_rows, tree.lever_masks, strict=True):
+            eyes = np.broadcast_to(np.eye(3), (count, 3, 3))
+            arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)
+            result[:, rows] += scales[:, rows, None] * (arm @ spatial) * mask
+        return result
+
+    def axes_of(self, at: Kinematics) -> Array:
+        """What the columns turn about, (B, 3, D); zero for those that shift or grow."""
+        return self._spatial(at)[:, :3].copy()
+
+    def centre_jacobian(self, at: Kinematics, heavy: NDArray[np.int64], shares: Array) -> Array:
+        """How the centre of mass moves, (B, 3, D); `shares` of the masses `heavy`, 1 in all.
+
+        A joint with what hangs on it of mass m and moment s about the origin moves the centre by m B - [s] A.
+        """
+        tree = self.tree
+        count, carriers = len(at.points), len(tree.joints) + len(tree.roots)
+        below, beyond = tree.mass_below[:, heavy] * shares, tree.mass_beyond[:, heavy] * shares[:, None]
+        weight = below.sum(axis=1) + beyond.sum(axis=(1, 2))
+        moment = below @ at.masses[:, heavy]
+        if len(tree.breaks):
+            moment = moment + beyond.sum(axis=1) @ at.frames[:, tree.breaks][..., :3, 3]
+        spatial = self._spatial(at)
+        columns = spatial[:, :, : tree.moving].reshape(count, 6, carriers, 3).transpose(0, 2, 1, 3)
+        moved = weight[:, None, None] * columns[:, :, 3:] - rotation.skew(moment) @ columns[:, :, :3]
+        result = np.zeros((count, 3, tree.degrees))
+        result[:, :, : tree.moving] = moved.transpose(0, 2, 1, 3).reshape(count, 3, -1)
+        return result

@@ -1,0 +1,181 @@
+"""The chains that are saved with an armature: their method, their lists, and what the last drag made of them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
+from ..core.body import Roles
+from ..core.contribution import preset, preset_for, with_hinges
+from ..core.formats.chain_list import NUMBERS
+from ..core.solvers.chain.path import bones_between, effector_place, find_path
+from .pins import LIMITS
+
+LIMBS: Final = ("arm", "leg")  # presets of chains whose effector is not turned by them
+_SAME: Final = 1e-3  # radians, or parts of the skeleton's size, that a pose may be off what a chain made
+
+
+@contextmanager
+def quietly(chain: Any) -> Iterator[None]:
+    """Change several of a chain's numbers without solving again for each."""
+    chain.quiet = True
+    try:
+        yield
+    finally:
+        chain.quiet = False
+
+
+def read_actuations(chain: Any) -> tuple[Actuation, ...]:
+    """Its list, for core."""
+    return tuple(Actuation(entry.bone, entry.axis, entry.fraction, entry.angle) for entry in chain.entries)
+
+
+def write_actuations(chain: Any, actuations: Sequence[Actuation]) -> None:
+    """Another list in place of its own."""
+    with quietly(chain):
+        chain.entries.clear()
+        for one in actuations:
+            add_actuation(chain, one)
+        chain.active_entry = 0
+
+
+def read_numbers(chain: Any) -> dict[str, Any]:
+    """The numbers that go with its list, for core."""
+    return {name: getattr(chain, name) for name in NUMBERS} | {"mode": chain.mode.lower()}
+
+
+def write_numbers(chain: Any, numbers: Mapping[str, Any]) -> None:
+    """These of them in place of its own."""
+    with quietly(chain):
+        for name, value in numbers.items():
+            setattr(chain, name, value.upper() if name == "mode" else value)
+
+
+def add_actuation(chain: Any, actuation: Actuation) -> None:
+    """Put one at the end of its list."""
+    taken = {entry.name for entry in chain.entries}
+    name = f"{actuation.bone} {actuation.axis}"
+    entry = chain.entries.add()
+    entry.name = next(some for number in count() if (some := f"{name} {number}" if number else name) not in taken)
+    entry.bone, entry.axis = str(actuation.bone), actuation.axis
+    entry.fraction, entry.angle = actuation.fraction, actuation.angle
+
+
+def suited(
+    object: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
+) -> tuple[str, tuple[Actuation, ...]]:
+    """A preset for a chain, by default that which suits it: its name and its list."""
+    roles = bridge.read_roles(object, skeleton)
+    name = preset_for(skeleton, base, effector, roles, with_effector=True) if name is None else name
+    return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
+
+
+def find_chain(object: Any, name: str, effector: str) -> Any:
+    """The chain of this name; raises CoreError if there is none, or if it leads another bone."""
+    chain = object.poise_chains.get(name)
+    if chain is None:
+        known = ", ".join(f'"{one.name}"' for one in object.poise_chains)
+        raise CoreError(f'"{object.name}" has no chain "{name}"; ' + (f"it has {known}." if known else "it has none."))
+    if chain.effector != effector:
+        raise CoreError(f'The chain "{name}" leads "{chain.effector}", not "{effector}".')
+    return chain
+
+
+def method_of(
+    object: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
+) -> tuple[Skeleton, ContributionCCD]:
+    """For core: the skeleton with the limits of its anatomy, and the method, to go from a pose (...).
+
+    Raises CoreError for bones that are gone.
+    A drag takes it step by step itself: the method is not successive.
+    """
+    for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
+        if bone not in skeleton.names:
+            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
+    numbers = read_numbers(chain)
+    numbers["successive"] = False
+    skeleton, bends = with_hinges(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles, pose)
+    limits = bool(LIMITS[object.poise_limits])
+    return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
+
+
+def bones_of(skeleton: Skeleton, chain: Any) -> list[int]:
+    """The bones that a chain may change: those of its list, and the root where its base is held."""
+    path = find_path(skeleton, read_actuations(chain), chain.base, chain.effector)
+    turning = [bone for bone, axes in zip(path.bones, path.axes, strict=True) if axes]
+    return turning if path.held < 0 else [*turning, skeleton.ancestors(path.held)[-1]]
+
+
+def joints_of(skeleton: Skeleton, chain: Any) -> list[str]:
+    """The bones of a chain from its base to its effector."""
+    against, along = bones_between(skeleton, chain.base, chain.effector)
+    return [skeleton.names[bone] for bone in (*against, *along)]
+
+
+# -- what the last drag made of it ------------------------------------------------------------------------------------
+
+
+def remember(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, pose: Pose, goal: Goal) -> None:
+    """Note what a solve made of these bones, from which pose and for which target."""
+    chain.turns.clear()  # under a library override those of the linked file stay
+    linked = (skeleton.index(turn.name) for turn in chain.turns if turn.name in skeleton.names)
+    bones = list(dict.fromkeys([*bones, *linked]))
+    angles = rotation.angle_between(start.rotations[bones], pose.rotations[bones])
+    total = max(float(angles.sum()), np.finfo(float).tiny)
+    heads, reached = _standing(skeleton, pose, goal)
+    for bone, angle in zip(bones, angles.tolist(), strict=True):
+        turn = chain.turns.get(skeleton.names[bone]) or chain.turns.add()
+        turn.name, turn.turned, turn.share = skeleton.names[bone], angle, angle / total
+        turn.start_rotation, turn.rotation = start.rotations[bone], pose.rotations[bone]
+        turn.start_location, turn.head = start.translations[bone], heads[bone]
+    chain.point, chain.target, chain.reached = goal.point, goal.position, reached
+    chain.problem = ""
+
+
+def start_of(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
+    """The pose before the chain's first solve; raises CoreError if it is not as its last solve for `goal` left it.
+
+    Where its bones stand counts, too: the target stays where it was when what carries the chain goes elsewhere.
+    """
+    if not all(turn.name in skeleton.names for turn in chain.turns):
+        raise CoreError(f'Bones of the chain "{chain.name}" are gone; drag "{chain.effector}" again.')
+    bones = [skeleton.index(turn.name) for turn in chain.turns]
+
+    def values(name: str) -> np.ndarray:
+        return np.array([getattr(turn, name) for turn in chain.turns])
+
+    turned = rotation.angle_between(rotation.normalize(values("rotation")), pose.rotations[bones])
+    heads, reached = _standing(skeleton, pose, goal)
+    moved = np.vstack([values("head") - heads[bones], np.array(chain.reached) - reached]) / skeleton.size
+    if max(turned.max(), np.abs(moved).max()) > _SAME:
+        raise CoreError(f'The pose has changed since "{chain.effector}" was dragged; drag it again to tune the list.')
+    rotations, translations = pose.rotations.copy(), pose.translations.copy()
+    rotations[bones] = rotation.normalize(values("start_rotation"))
+    translations[bones] = values("start_location")
+    return replace(pose, rotations=rotations, translations=translations)
+
+
+def _standing(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
+    """All heads (J, 3) and the goal's point (3,), in armature space."""
+    heads, turns = forward(skeleton, pose)
+    return heads, effector_place(skeleton, goal, heads[None], turns[None])[0]
+
+
+def solved_again(object: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
+    """What a chain's present list makes of the pose before its first solve, and the bones that may differ.
+
+    Raises CoreError where the chain, or the pose, is not as it was.
+    """
+    goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
+    start = start_of(chain, rig.skeleton, pose, goal)
+    skeleton, method = method_of(object, chain, rig.skeleton, start)
+    solution = method.solve(skeleton, start, [goal])
+    before = [rig.skeleton.index(turn.name) for turn in chain.turns]
+    bones = list(dict.fromkeys([*bones_of(skeleton, chain), *before]))
+    remember(chain, skeleton, bones, start, solution.pose, goal)
+    return solution.pose, bones

@@ -1,0 +1,169 @@
+"""A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import bridge
+from ..core import Motion
+from ..core.editing.timed_pins import TimedPin, pin_errors
+from ..core.formats.report import GoalReport, Report
+from ..core.motion import blocks
+from ..core.rotation import Array, lengths
+from .solve import check_scene
+
+POSITION, ROTATION = 0.001, 0.5  # metres and degrees to which a pin holds
+
+Progress = Callable[[float], object]
+Bones = Frames = NDArray[np.int64]
+
+
+def nobody(share: float) -> None:
+    """Progress that nobody looks at."""
+
+
+class Edit:
+    """Made, it has read the motion `before` with its `worlds` (F, 4, 4); `solve` finds `after`; `write` keys that.
+
+    `solve` touches nothing of Blender's: it may run in a thread. Its `progress` is told the share that is done and may
+    raise to cancel. Raises CoreError, with nothing changed, for what cannot be done.
+    """
+
+    method = ""  # as the report calls it
+    original = False  # whether it is a motion of its own, and no change of the one that was there
+    sizes = False  # whether scales are written whole, not the lengths of what stretches alone
+
+    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
+        """`frames`: from the first to the last in steps, or an array of all of them."""
+        bridge.check(object)
+        check_scene(context, object)
+        context.view_layer.update()
+        begin = perf_counter()
+        self.rig = bridge.read_rig(object)
+        numbers = np.arange(frames[0], frames[1] + 1, step) if isinstance(frames, tuple) else frames
+        self.skeleton = self.rig.skeleton
+        self.before, self.worlds = bridge.read_motion(object, self.rig, numbers)
+        self.after = self.before
+        self.pins: Sequence[TimedPin] = ()
+        self.always: NDArray[np.bool_] = np.zeros(len(self.rig.skeleton), bool)  # bones that are keyed in any case
+        self.seconds = {"read": perf_counter() - begin}
+
+    def solve(self, progress: Progress = nobody) -> None:
+        """Find `after`."""
+        begin = perf_counter()
+        self.change(progress)
+        self.seconds["solve"] = perf_counter() - begin
+
+    def change(self, progress: Progress) -> None:
+        """What `solve` does in each kind of edit."""
+        raise NotImplementedError
+
+    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+        """What has to be found out in Blender, frame by frame, before `write`, which does it where it was not done.
+
+        Yields the share that is done, nothing where there is nothing to do. All is as it was when it ends or is closed.
+        """
+        yield from ()
+
+    def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
+        """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
+        begin = perf_counter()
+        turned = moved = grown = np.zeros(0, int)
+        if self.after is not self.before:
+            turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
+        own = np.flatnonzero(self.always)
+        turned = np.union1d(turned, own)
+        moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
+        written = self.key(object, turned, moved, grown, action, new)
+        self.seconds["write"] = perf_counter() - begin
+        return self.report(object, written, turned, moved)
+
+    def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
+        """What was written into an action, and how the pins hold there."""
+        names, goals = self.skeleton.names, self.measure(object)
+        return Report(
+            armature=object.name,
+            frames=self.before.frames,
+            method=self.method,
+            seconds=self.seconds,
+            goals=goals,
+            explanations=self.explain(goals),
+            action=None if written is None else written.name,
+            rotated=tuple(names[bone] for bone in turned),
+            moved=tuple(names[bone] for bone in moved),
+        )
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
+        if self.original and new:
+            return bridge.write_motion(object, self.rig, self.after, np.flatnonzero(self.always), action)
+        return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown, self.sizes)
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        """How the pins hold in the motion that the armature has now."""
+        return self.measure_pins(object, self.pins)
+
+    def measure_pins(self, object: Any, pins: Sequence[TimedPin]) -> tuple[GoalReport, ...]:
+        """The same of some pins. What they hold, and no more, is looked at, block by block: memory."""
+        found: list[list[tuple[Array, Array]]] = [[] for _ in pins]
+        held = np.zeros(len(self.before), bool)
+        for pin in pins:
+            held[slice(*pin.span(self.before))] = True
+        frames = np.flatnonzero(held)
+        for part in blocks(len(frames)) if len(frames) else ():
+            motion, worlds = self.look(object, frames[part])
+            for pin, errors in zip(pins, found, strict=True):
+                on = slice(*pin.span(motion))
+                if on.start < on.stop:
+                    gaps, turns = pin_errors(self.skeleton, motion, pin.within(frames[part]))
+                    errors.append(((worlds[on, :3, :3] @ gaps[..., None])[..., 0], turns))
+        return tuple(self._report(pin, errors) for pin, errors in zip(pins, found, strict=True))
+
+    def look(self, object: Any, part: slice | Frames) -> tuple[Motion, Array]:
+        """Some frames, counted from 0, of the motion that the armature has now, and its world matrices (F, 4, 4)."""
+        return bridge.read_motion(object, self.rig, self.before.frames[part])
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        """Sentences about what was measured."""
+        return tuple(goal.sentence() for goal in goals if not goal.met.all())
+
+    def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
+        """`errors`: ways in the world and rotation vectors, block by block."""
+        gaps, turns = (np.concatenate(some) for some in zip((np.zeros((0, 3)),) * 2, *errors, strict=True))
+        far = None if pin.position is None else lengths(gaps)
+        turned = None if pin.rotation is None else np.degrees(lengths(turns))
+        return self.report_pin(pin, self.before.frames[slice(*pin.span(self.before))], far, turned)
+
+    def report_pin(self, pin: TimedPin, frames: Array, far: Array | None, turned: Array | None) -> GoalReport:
+        """How far off a pin is in some frames (F,), metres and degrees."""
+        name = self.skeleton.names[self.skeleton.index(pin.bone)]
+        return GoalReport(name, "hold", frames, far, turned, POSITION, ROTATION)
+
+
+def no_action(object: Any) -> str:
+    """What to do about an armature without an action of its own."""
+    data = object.animation_data
+    if data is not None and any(len(track.strips) for track in data.nla_tracks):
+        return f'"{object.name}" has no action, but strips in the NLA editor; bake its motion first.'
+    return f'"{object.name}" has no action; its motion has to be keyed.'
+
+
+def free_name(name: str) -> str | None:
+    """The name of a new action; None, for Blender's own numbering, where it is taken."""
+    return None if name in bpy.data.actions else name
+
+
+@contextmanager
+def setting(object: Any, name: str, value: Any) -> Iterator[None]:
+    """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
+    before = getattr(object, name)
+    setattr(object, name, value)
+    try:
+        yield
+    finally:
+        setattr(object, name, before)

@@ -1,0 +1,20 @@
+"""The humanoid method as the panel of an armature has it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.formats.humanoid import Body
+from ..properties.humanoid import ENDS, LIMBS, TRUNK
+
+
+def settings_of(object: Any) -> Body:
+    """The method as the panel of an armature has it."""
+
+    def those(names: Mapping[str, tuple[str, str]], but: float) -> dict[str, float]:
+        values = {known: float(getattr(object, f"poise_{name}")) for name, (known, _) in names.items()}
+        return {known: value for known, value in values.items() if value != but}
+
+    swivels = {name: known for name, known in LIMBS.items() if getattr(object, f"poise_use_{name}")}
+    return Body(those(ENDS, 1.0), those(TRUNK, 0.0), object.poise_reach, those(swivels, np.inf))

@@ -1,0 +1,148 @@
+"""The pins that are saved with an armature: what they hold, for a drag and for a job."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Goal
+from ..core.formats.fields import LARGEST
+from ..core.formats.goals import Fixed, Followed, JobBalance, JobGoal, Target
+from ..core.formats.job import Job, Limits, Write
+from ..core.rotation import Array
+from .humanoid import settings_of
+
+WORLD: Final = "WORLD"
+ARMATURE: Final = "ARMATURE"
+OBJECT: Final = "OBJECT"  # spaces of a pin
+LIMITS: Final[dict[str, Limits]] = {"HARD": True, "SOFT": "soft", "OFF": False}
+
+
+@dataclass(frozen=True)
+class Hold:
+    """What a pin holds: a position, a unit quaternion, or both, in the world, the armature or an object's frame."""
+
+    bone: str
+    position: tuple[float, ...] | None
+    rotation: tuple[float, ...] | None
+    space: str
+    target: str | None
+    weight: float
+    priority: int
+    library: str | None = None  # the file that the target is linked from: one here may have the same name
+
+    def place(self, world: Array) -> tuple[Array | None, Array | None]:
+        """Position (3,) and rotation (4,) in the armature space that `world` (4, 4) leads from, as things are now."""
+        position = None if self.position is None else np.array(self.position)
+        turn = None if self.rotation is None else np.array(self.rotation)
+        if self.space == ARMATURE:
+            return position, turn
+        if self.target is not None:
+            objects: Any = bpy.data.objects
+            matrix = bridge.world_matrix(objects[self.target, self.library])
+            position, turn = bridge.armature_to_world(matrix, position, turn)
+        return bridge.world_to_armature(world, position, turn)
+
+    def goal(self, world: Array, first: int) -> Goal:
+        """For core, in armature space, with the priority of the pins from `first` on."""
+        position, turn = self.place(world)
+        return Goal(
+            self.bone, position, turn, position_weight=self.weight, rotation_weight=self.weight,
+            priority=first + self.priority,
+        )  # fmt: skip
+
+    def wish(self) -> JobGoal:
+        """For a job."""
+        return JobGoal(
+            bone=self.bone,
+            position=None if self.position is None else self._target(self.position),
+            rotation=None if self.rotation is None else self._target(self.rotation),
+            space="armature" if self.space == ARMATURE else "world",
+            weight=self.weight,
+            priority=self.priority,
+        )
+
+    def _target(self, numbers: tuple[float, ...]) -> Target:
+        return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
+
+
+def holding_pins(object: Any) -> list[Any]:
+    """The pins that are to hold: not muted, of some weight."""
+    return [
+        pin for pin in object.poise_pins
+        if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
+    ]  # fmt: skip
+
+
+def read_hold(object: Any, pin: Any) -> Hold:
+    """What a pin of the armature holds; raises CoreError where it cannot."""
+    if pin.name not in object.pose.bones:
+        raise CoreError(f'"{object.name}" has no bone "{pin.name}" any more; remove its pin.')
+    return read_pin(pin)
+
+
+def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
+    """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
+    holding = [read_hold(object, pin) for pin in holding_pins(object)]
+    goals = tuple(hold.wish() for hold in holding)
+    if not goals:
+        raise CoreError(
+            f'Every pin of "{object.name}" is muted or off; let one of them hold.'
+            if len(object.poise_pins)
+            else f'"{object.name}" has no pins; pin a bone first.'
+        )
+    if object.poise_method == "HUMANOID":
+        write = write or Write(key=frames is not None)
+        return Job(
+            goals, frames=frames, write=write, limits=bool(LIMITS[object.poise_limits]), humanoid=settings_of(object)
+        )
+    return Job(
+        goals,
+        frames=frames,
+        wins=object.poise_wins.lower(),
+        write=write or Write(key=frames is not None),
+        limits=LIMITS[object.poise_limits],
+        anatomical_limits=object.poise_use_anatomy_limits,
+        root=object.poise_root.lower(),
+        balance=JobBalance(supports(holding), priority=balance_priority(holding)) if object.poise_use_balance else None,
+        stretch=object.poise_use_stretch,
+    )
+
+
+def supports(holding: Sequence[Hold]) -> tuple[str, ...]:
+    """Bones that bear the body: those whose position is pinned. Raises CoreError if there is none."""
+    found = tuple(hold.bone for hold in holding if hold.position is not None)
+    if not found:
+        raise CoreError("Balance needs a bone to stand on; pin the position of a foot.")
+    return found
+
+
+def balance_priority(holding: Sequence[Hold]) -> int:
+    """Behind all pins."""
+    return 1 + max((hold.priority for hold in holding), default=0)
+
+
+def read_pin(pin: Any) -> Hold:
+    """What a pin holds; raises CoreError where its numbers or its object are no good."""
+    position, rotation = tuple(pin.position), tuple(pin.rotation)
+    if not all(abs(number) <= LARGEST for number in (*position, *rotation)):  # false for NaN, too
+        raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
+    length = math.hypot(*rotation)
+    if pin.use_rotation and length == 0.0:
+        raise CoreError(f'The pin of "{pin.name}" has no rotation; pin the bone again.')
+    if pin.space == OBJECT and pin.target is None:
+        raise CoreError(f'The pin of "{pin.name}" has no object any more; choose one, or pin the bone again.')
+    return Hold(
+        pin.name,
+        position if pin.use_position else None,
+        tuple(number / length for number in rotation) if pin.use_rotation else None,
+        pin.space,
+        pin.target.name if pin.space == OBJECT else None,
+        pin.weight,
+        pin.priority,
+        pin.target.library.filepath if pin.space == OBJECT and pin.target.library is not None else None,
+    )

@@ -1,0 +1,405 @@
+"""From a job's goals to core's: what is wanted at each frame, and how far from it a result is."""
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import bpy
+import numpy as np
+
+from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
+from ..core.body import Roles
+from ..core.body.masses import masses_of
+from ..core.formats.goals import (
+    DistanceGoal,
+    Fixed,
+    Followed,
+    Held,
+    JobBalance,
+    JobGoal,
+    Kind,
+    LookAtGoal,
+    Path,
+    Point,
+    Target,
+    Wish,
+)
+from ..core.goals import SUPPORT_RADIUS, AnyGoal
+from ..core.rotation import Array
+from .takes import Frame, Take
+
+_UP: Final = np.array([0.0, 0.0, 1.0])  # in the world
+_NOTHING: Final = 1e-9  # of lengths: shorter ones have no direction
+_TILT: Final = 1e-6  # of a unit vector: an object whose up direction changes by less stands still
+
+
+class Wanted(Protocol):
+    """One goal over the frames of the motion as it was, made ready.
+
+    bone: its index; share (F,): 0 where the goal is off, 1 where it is fully on.
+    """
+
+    bone: int
+    kind: Kind
+    share: Array
+
+    def core_goals(self, pins_first: bool) -> Sequence[AnyGoal]:
+        """Goals in armature space."""
+        ...
+
+    def errors(self, after: Take) -> tuple[Array | None, Array | None]:
+        """Distances (F,) and angles (F,) in radians between the goal fully on and a result, in the goal's space."""
+        ...
+
+
+class _Wanted:
+    """What goals for one bone have in common. `at`: the takes of the frames that pins are held at."""
+
+    def __init__(self, goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        self.skeleton, self.before, self.at = skeleton, before, at
+        self.bone = skeleton.index(goal.bone)
+        self.kind: Kind = goal.kind
+        self.point = self._point(goal.point, self.bone)
+        self.share = _share(goal, before.frames)
+        off = np.any(self.share == 0.0)
+        self.weight = np.where(self.share > 0.0, goal.weight, 0.0) if off else goal.weight
+        carrier = getattr(goal, "relative_to", None)
+        self.carrier = None if carrier is None else skeleton.index(carrier)
+        self.frame: Frame = goal.space if self.carrier is None else self.carrier
+
+    def _point(self, point: Point, bone: int) -> Array:
+        if point == "head":
+            return np.zeros(3)
+        return np.array([0.0, self.skeleton.lengths[bone], 0.0]) if point == "tail" else np.array(point, float)
+
+    def _places(self, target: Target, take: Take) -> Array:
+        """Where the point is wanted, (F, 3) in the goal's frame; followed objects are where `take` has them."""
+        match target:
+            case Held(None):
+                return self.before.places_in(self.frame, self.before.point(self.bone, self.point))
+            case Held(int(at)):
+                places = self.at[at].places_in(self.frame, self.at[at].point(self.bone, self.point))
+            case Fixed(value):
+                places = np.array(value)
+            case Followed(_, offset):
+                matrices = take.objects[target.who]
+                places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
+                return places if self.frame == "world" else take.places_from("world", places)
+            case Path(times, points):
+                frames = self.before.frames
+                return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
+        return np.broadcast_to(places, (len(self.before.frames), 3))
+
+
+class _Placed(_Wanted):
+    """A place, a stand, or both."""
+
+    def __init__(self, goal: JobGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        super().__init__(goal, skeleton, before, at)
+        self.goal = goal
+
+    def core_goals(self, pins_first: bool) -> list[Goal]:
+        """One, or two where position and rotation have different priorities."""
+        goal, before, frame = self.goal, self.before, self.frame
+        by_level: dict[int, dict[str, Array]] = {}
+        if goal.position is not None:
+            places = self._places(goal.position, before)
+            if np.any(self.share < 1.0):  # a goal that blends in leads away from where the motion is
+                own = before.places_in(frame, before.point(self.bone, self.point))
+                places = own + self.share[:, None] * (places - own)
+            places = places if self.carrier is not None else before.places_from(frame, places)
+            by_level.setdefault(goal.level(pins_first, isinstance(goal.position, Held)), {})["position"] = places
+        if goal.rotation is not None:
+            turns = self._stands(goal.rotation, before)
+            if np.any(self.share < 1.0):
+                turns = rotation.slerp(before.stands_in(frame, before.stand(self.bone)), turns, self.share)
+            turns = turns if self.carrier is not None else before.stands_from(frame, turns)
+            by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, Held)), {})["rotation"] = turns
+        return [
+            Goal(
+                goal.bone,
+                **targets,
+                point=self.point,
+                position_weight=self.weight,
+                rotation_weight=self.weight,
+                priority=level,
+                position_axes=_array(goal.axes if "position" in targets else None),
+                rotation_axes=_array(goal.rotation_axes if "rotation" in targets else None),
+                axes=before.axes_of("world") if frame == "world" and (goal.axes or goal.rotation_axes) else None,
+                relative_to=goal.relative_to,
+            )
+            for level, targets in by_level.items()
+        ]
+
+    def errors(self, after: Take) -> tuple[Array | None, Array | None]:
+        goal, frame = self.goal, self.frame
+        far = turned = None
+        if goal.position is not None:
+            gap = after.places_from(frame, self._places(goal.position, after)) - after.point(self.bone, self.point)
+            far = np.linalg.norm(after.ways_in(goal.space, self._counted(gap, goal.axes, after)), axis=-1)
+        if goal.rotation is not None:
+            target, stand = after.stands_from(frame, self._stands(goal.rotation, after)), after.stand(self.bone)
+            turn = rotation.log(rotation.mul(target, rotation.inv(stand)))
+            turned = np.linalg.norm(self._counted(turn, goal.rotation_axes, after), axis=-1)
+        return far, turned
+
+    def _counted(self, vectors: Array, axes: tuple[float, ...] | None, take: Take) -> Array:
+        """Vectors (F, 3) in armature space without what lies along free axes."""
+        if axes is None:
+            return vectors
+        frames = take.axes_of(self.frame)
+        return rotation.rotate(frames, rotation.rotate(rotation.inv(frames), vectors) * (np.array(axes) > 0.0))
+
+    def _stands(self, target: Target, take: Take) -> Array:
+        """How the bone is wanted to stand, (F, 4) in the goal's frame."""
+        match target:
+            case Held(None):
+                return self.before.stands_in(self.frame, self.before.stand(self.bone))
+            case Held(int(at)):
+                turns = self.at[at].stands_in(self.frame, self.at[at].stand(self.bone))
+            case Fixed(value):
+                turns = np.array(value)
+            case Followed(_, offset):
+                turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[target.who][:, :3, :3]))
+                turns = rotation.mul(turns, np.array(offset)) if offset else turns
+                return turns if self.frame == "world" else take.stands_from("world", turns)
+            case Path():
+                raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
+        return np.broadcast_to(turns, (len(self.before.frames), 4))
+
+
+class _Looking(_Wanted):
+    """An axis that aims at a target."""
+
+    def __init__(self, goal: LookAtGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        super().__init__(goal, skeleton, before, at)
+        self.goal = goal
+        self.axis = np.array(goal.axis)
+
+    def core_goals(self, pins_first: bool) -> list[LookAt]:
+        before = self.before
+        places = before.places_from(self.frame, self._places(self.goal.target, before))
+        if np.any(self.share < 1.0):  # from where it looks now the shorter way round
+            eye = before.point(self.bone, self.point)
+            far = np.linalg.norm(places - eye, axis=-1, keepdims=True)
+            own = _unit(rotation.rotate(before.stand(self.bone), self.axis))
+            places = eye + far * _between(own, _unit(places - eye), self.share)
+        if self.carrier is not None:
+            places = before.places_in(self.frame, places)
+        goal = self.goal
+        return [
+            LookAt(
+                goal.bone,
+                places,
+                axis=self.axis,
+                point=self.point,
+                weight=self.weight,
+                priority=goal.level(pins_first),
+                relative_to=goal.relative_to,
+            )
+        ]
+
+    def errors(self, after: Take) -> tuple[None, Array]:
+        """Angles as they are seen, in the goal's space."""
+        space = self.goal.space
+        way = after.places_from(self.frame, self._places(self.goal.target, after)) - after.point(self.bone, self.point)
+        there = after.ways_in(space, way)
+        here = after.ways_in(space, rotation.rotate(after.stand(self.bone), self.axis))
+        sine, cosine = np.linalg.norm(np.cross(here, there), axis=-1), np.sum(here * there, axis=-1)
+        return None, np.arctan2(sine, cosine)
+
+
+class _Apart(_Wanted):
+    """A distance to a point of another bone, or to a place."""
+
+    def __init__(self, goal: DistanceGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+        super().__init__(goal, skeleton, before, at)
+        self.goal = goal
+        self.other = skeleton.index(goal.to) if isinstance(goal.to, str) else None
+        self.other_point = np.zeros(3) if self.other is None else self._point(goal.to_point, self.other)
+
+    def core_goals(self, pins_first: bool) -> list[Distance]:
+        goal, before = self.goal, self.before
+        length = np.full(len(before.frames), goal.length) / before.scale_of(goal.space)
+        if np.any(self.share < 1.0):  # from as far as it is now; a bound that holds is no way to go
+            own = np.linalg.norm(self._way(before), axis=-1)
+            own = np.maximum(own, length) if goal.bound == "at most" else own
+            own = np.minimum(own, length) if goal.bound == "at least" else own
+            length = own + self.share * (length - own)
+        return [
+            Distance(
+                goal.bone,
+                self.other,
+                length,
+                point=self.point,
+                other_point=self._there(before) if self.other is None else self.other_point,
+                bound=goal.bound,
+                weight=self.weight,
+                priority=goal.level(pins_first),
+            )
+        ]
+
+    def errors(self, after: Take) -> tuple[Array, None]:
+        far = np.linalg.norm(after.ways_in(self.goal.space, self._way(after)), axis=-1) - self.goal.length
+        bound = self.goal.bound
+        return np.abs(far) if bound == "exactly" else np.maximum(far if bound == "at most" else -far, 0.0), None
+
+    def _way(self, take: Take) -> Array:
+        """(F, 3) in armature space."""
+        return take.point(self.bone, self.point) - self._there(take)
+
+    def _there(self, take: Take) -> Array:
+        if self.other is not None:
+            return take.point(self.other, self.other_point)
+        assert not isinstance(self.goal.to, str)
+        return take.places_from(self.frame, self._places(self.goal.to, take))
+
+
+class _Balanced:
+    """The centre of mass over what the body stands on; gravity is the world's -Z."""
+
+    kind: Kind = "balance"
+
+    def __init__(
+        self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Take
+    ) -> None:
+        nowhere = np.zeros((len(before.frames), 3))
+        ups = _unit(before.places_from("world", nowhere + _UP) - before.places_from("world", nowhere))
+        scales = before.scale_of(balance.space)
+        if np.abs(ups - ups[0]).max() > _TILT or np.ptp(scales) > _TILT * scales[0]:
+            raise CoreError("balance: the armature object tilts or changes its size over the frames.")
+        self.balance, self.skeleton = balance, skeleton
+        self.supports = [skeleton.index(bone) for bone in supports]
+        self.bone = skeleton.ancestors(self.supports[0])[-1]
+        self.share = np.ones(len(before.frames))
+        self.up = ups[0]
+        radius = balance.radius
+        self.radius = SUPPORT_RADIUS * skeleton.size if radius is None else radius / float(scales[0])
+        self.masses = masses_of(skeleton, roles)
+        if balance.masses is not None:
+            self.masses = np.zeros(len(skeleton))
+            for bone, mass in balance.masses.items():
+                self.masses[skeleton.index(bone)] = mass
+
+    def core_goals(self, pins_first: bool) -> list[Balance]:
+        masses, radius = self.masses, self.radius
+        supports, priority = tuple(self.supports), self.balance.priority
+        return [Balance(self.bone, supports, masses=masses, up=self.up, radius=radius, priority=priority)]
+
+    def errors(self, after: Take) -> tuple[Array, None]:
+        heads = after.matrices[..., 3]
+        tails = heads + after.matrices[..., 1] * self.skeleton.lengths[:, None]
+        centre = np.einsum("j,fji->fi", self.masses / self.masses.sum(), 0.5 * (heads + tails))
+        below = [b for b in range(len(self.skeleton)) if set(self.supports).intersection(self.skeleton.ancestors(b))]
+        side = _unit(np.cross(self.up, np.eye(3)[np.argmin(np.abs(self.up))]))
+        plane = np.stack([side, np.cross(self.up, side)], axis=-1)
+        soles = np.concatenate([tails[:, below], heads[:, self.supports]], axis=1) @ plane
+        out = np.array([_outside(*frame) for frame in zip(centre @ plane, soles, strict=True)])
+        return np.maximum(out - self.radius, 0.0) * after.scale_of(self.balance.space), None
+
+
+def want(goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> Wanted:
+    """A goal made ready; raises CoreError if the skeleton has no such bone."""
+    match goal:
+        case JobGoal():
+            return _Placed(goal, skeleton, before, at)
+        case LookAtGoal():
+            return _Looking(goal, skeleton, before, at)
+        case DistanceGoal():
+            return _Apart(goal, skeleton, before, at)
+
+
+def want_balance(balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, roles: Roles, before: Take) -> Wanted:
+    """A balance made ready; raises CoreError if there is nothing to stand on."""
+    supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _bears(goal, before.frames)))
+    if not supports:
+        raise CoreError(
+            'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'
+        )
+    return _Balanced(balance, supports, skeleton, roles, before)
+
+
+def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Take) -> None:
+    """Raises CoreError for what has no meaning in a world that is stretched against the armature."""
+    named = {
+        f"goals[{number}].{field}": goal.space
+        for number, goal in enumerate(goals)
+        for field, used in (
+            ("distance", isinstance(goal, DistanceGoal)),
+            ("axes", isinstance(goal, JobGoal) and goal.axes is not None and goal.relative_to is None),
+            (
+                "rotation_axes",
+                isinstance(goal, JobGoal) and goal.rotation_axes is not None and goal.relative_to is None,
+            ),
+        )
+        if used
+    }
+    if balance is not None:
+        named["balance"] = balance.space
+    wrong = next((field for field, space in named.items() if space == "world"), None)
+    if wrong is not None and not before.scaled_evenly():
+        raise CoreError(
+            f"{wrong}: the armature object is scaled differently along its axes; apply its scale, or ask in "
+            '"space": "armature".'
+        )
+
+
+def followed_objects(goals: Sequence[Wish]) -> dict[tuple[str, str | None], Any]:
+    """The objects that goals follow, by name and library; None where there is none of these names.
+
+    Without a library that is the object of this file before a linked one of its name.
+    """
+    objects: Any = bpy.data.objects
+    names = {target.who for goal in goals for target in goal.targets if isinstance(target, Followed)}
+    return {who: objects.get(who) or (objects.get(who[0]) if who[1] is None else None) for who in names}
+
+
+def held_frames(goals: Sequence[Wish]) -> list[int]:
+    """The frames that pins are held at."""
+    held = [target.at for goal in goals for target in goal.targets if isinstance(target, Held)]
+    return sorted({at for at in held if at is not None})
+
+
+def _bears(goal: Wish, frames: Array) -> bool:
+    """Whether a goal pins its bone's place in all frames, so that the body can stand on it."""
+    held = isinstance(goal, JobGoal) and isinstance(goal.position, Held) and goal.relative_to is None
+    return held and bool(np.all(_share(goal, frames) > 0.0))
+
+
+def _share(goal: Wish, frames: Array) -> Array:
+    """(F,) smoothly from 0 to 1 and back over `ease` frames at both ends of the goal's frames."""
+    first, last = goal.frames or (frames[0], frames[-1])
+    inside = (frames >= first) & (frames <= last)
+    if not goal.ease:
+        return inside.astype(float)
+    t = np.clip(np.minimum(frames - first, last - frames) / goal.ease, 0.0, 1.0)
+    return inside * t * t * (3.0 - 2.0 * t)
+
+
+def _outside(point: Array, corners: Array) -> float:
+    """How far a point (2,) is outside of the convex hull of corners (S, 2), exactly; 0 inside.
+
+    The furthest out of all half-planes that can touch the hull between the two: along a side, or through a corner.
+    """
+    sides = (corners[:, None] - corners).reshape(-1, 2)
+    normals = np.concatenate([sides @ np.array([[0.0, 1.0], [-1.0, 0.0]]), point - corners])
+    normals = _unit(normals[np.linalg.norm(normals, axis=-1) > _NOTHING])
+    return float(np.max(normals @ point - np.max(normals @ corners.T, axis=-1), initial=0.0))
+
+
+def _between(start: Array, end: Array, share: Array) -> Array:
+    """From one unit vector (F, 3) to another along the great circle; opposite ones any way round."""
+    cross = np.cross(start, end)
+    aside = np.cross(start, np.eye(3)[np.argmin(np.abs(start), axis=-1)])
+    sine = np.linalg.norm(cross, axis=-1, keepdims=True)
+    axis = _unit(np.where(sine > _NOTHING, cross, aside))
+    angle = np.arctan2(sine, np.sum(start * end, axis=-1, keepdims=True))
+    return rotation.rotate(rotation.exp(share[:, None] * angle * axis), start)
+
+
+def _unit(vectors: Array) -> Array:
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return vectors / np.maximum(length, _NOTHING)
+
+
+def _array(values: tuple[float, ...] | None) -> Array | None:
+    return None if values is None else np.array(values)
