@@ -111,8 +111,8 @@ def walker(count: int) -> Any:
     import bpy
 
     import bridge
-    from commands.retarget import Retargeted, imported
     from core import Motion
+    from edits.retarget import Retargeted, imported
 
     context: Any = bpy.context
     bpy.ops.wm.open_mainfile(filepath=str(RIG))
@@ -134,7 +134,7 @@ def bake(rig: Any) -> None:
     import bpy
 
     import bridge
-    from commands.reduce import Baked
+    from edits.reduce import Baked
 
     edit = Baked(bpy.context, rig, bridge.keyed_range(rig))
     edit.solve()

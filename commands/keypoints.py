@@ -1,94 +1,22 @@
 """`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
 
 import argparse
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Final
+from typing import Any
 
 import bpy
 import numpy as np
 
-from .. import bridge
-from ..core import CoreError, Goal, Motion, rotation
-from ..core.body.stance import axis_vector
-from ..core.editing.foot_lock import lock_feet
-from ..core.formats.mapping import RoleMapping, read_mapping
-from ..core.formats.report import GoalReport, Report
+from ..core import CoreError
 from ..core.keypoints import (
     AXES,
     LAYOUTS,
     METHODS,
-    SUFFIXES,
     UNITS,
-    Layout,
-    Method,
-    Reading,
-    Recording,
-    bones_of,
-    find_taking,
-    layout_from,
-    layout_named,
-    marks_of,
-    read_clip,
-    read_recording,
-    timed,
 )
-from ..core.keypoints.body import MARK
-from ..core.rotation import lengths
-from ..edits.files import MOTIONS
-from ..edits.taker import Taker, key_motion, taker_of
-from ..edits.takes import record
-from .retarget import imported
+from ..edits.keypoints import READ, KeypointsJob, load, perform_keypoints
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
-
-MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second
-END: Final = 0.005  # metres to which a wrist or an ankle holds its place
-_SAME_FRAME: Final = 1e-6  # frames
-READ: Final = (*SUFFIXES, *MOTIONS)
-LARGEST_FILE: Final = 500_000_000  # bytes
-
-
-@dataclass(frozen=True)
-class KeypointsJob:
-    """What to do with a recording. unit, up "auto": as the file or its layout has them, or told from the points.
-
-    fps      of the recording, in place of the times or the rate that its file says
-    start    the frame of the first key
-    noise    millimetres that a point is off by, None: measured
-    exchange left and right: None refuses what looks exchanged
-    travel   whether the hips' places count, or come from the feet; None: as they look
-    """
-
-    layout: str | None = None
-    unit: str = "auto"
-    up: str = "auto"
-    fps: float | None = None
-    start: int = 1
-    method: Method = "corrected"
-    noise: float | None = None
-    smooth: bool = True
-    exchange: bool | None = None
-    travel: bool | None = None
-    lock_feet: bool = True
-    limits: bool = True
-    exact: bool = False
-    action: str | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a recording was taken as; `noise` in millimetres."""
-
-    layout: str
-    metres: float
-    up: str
-    fps: float
-    noise: float | None
-    bones: int
-    notes: tuple[str, ...]
 
 
 def add_keypoints(verbs: Any) -> None:
@@ -148,168 +76,3 @@ def keypoints(arguments: argparse.Namespace) -> int:
     for note in found.notes:
         tell(note)
     return tell_report(arguments, report, texts, **asdict(found))
-
-
-def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
-    """The recording in a file; `mapping`: of markers to marks, or of a figure's parts to bones. Raises CoreError."""
-    if path.suffix.lower() in MOTIONS:
-        return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
-    said: str | Layout | None = layout
-    data = _read(path)
-    if mapping is not None:
-        text = _read(mapping)
-        try:
-            marks = json.loads(text)
-        except (ValueError, RecursionError):
-            raise CoreError(f'The file "{mapping}" is not JSON.') from None
-        said = layout_from(mapping.name, marks)
-    try:
-        return read_recording(path.suffix, data, said)
-    except CoreError as error:
-        raise CoreError(f'"{path.name}": {error}') from error
-
-
-def _of_figure(context: Any, path: Path, parts: RoleMapping) -> Recording:
-    """The joints of the armature with a motion in a file that Blender imports; `parts` that are not found right."""
-    with imported(context, path) as (source, _):
-        rig = bridge.read_rig(source)
-        first, last = bridge.keyed_range(source)
-        motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
-        roles = bridge.read_roles(source, rig.skeleton, bridge.mapping_to_corrections(source, parts))
-        points = marks_of(rig.skeleton, roles, motion.pose)
-    points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
-    return Recording(layout_named("marks"), points, None, motion.fps)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise CoreError(f'The file "{path}" is larger than {LARGEST_FILE // 1_000_000} MB.')
-        return path.read_bytes()
-    except OSError as error:
-        raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
-
-
-def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> tuple[Report, Found]:
-    """Key a recording on an armature object. Raises CoreError with nothing changed."""
-    clock = [perf_counter()]
-    bridge.check(object)
-    context.view_layer.update()
-    taker = taker_of(object, job.limits)
-    unit, up = (
-        said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
-    )
-    taking, notes = find_taking(recording.layout, recording.points, recording.confidence, unit, up, job.exchange)
-    recording, times, fps, said = timed(recording, job.fps)
-    marks = taking(recording.points, recording.confidence)
-    noise = None if job.noise is None else 0.001 * job.noise
-    reading = read_clip(marks, times, job.method, job.smooth, noise)
-    notes = (*notes, *said, *seen_notes(reading))
-    render = context.scene.render
-    scene_fps = render.fps / render.fps_base
-    reading, frames = at_frames(reading, times, scene_fps, job.start)
-    clock.append(perf_counter())
-
-    motion, ends = taken(taker, reading, frames, scene_fps, job)
-    clock.append(perf_counter())
-    try:
-        action = key_motion(context, object, taker, motion, job.action)
-    except CoreError as why:
-        if taker.controlled is None:
-            raise
-        try:
-            taker = taker_of(object, job.limits, controls=False)  # what is driven is left out
-        except CoreError:
-            raise why from None
-        motion, ends = taken(taker, reading, frames, scene_fps, job)
-        action = key_motion(context, object, taker, motion, job.action)
-    clock.append(perf_counter())
-    if job.exact and job.lock_feet:
-        notes += ("Feet are not locked: with exact ends they are where their points are.",)
-    goals, names = measured(context, object, taker, ends, frames), taker.actor.skeleton.names
-    turned, moved = bones_of(taker.actor)
-    report = Report(
-        armature=object.name,
-        frames=frames,
-        method=job.method,
-        seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
-        goals=goals,
-        explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
-        action=action.name,
-        rotated=tuple(names[bone] for bone in turned),
-        moved=tuple(names[bone] for bone in moved),
-    )
-    figure = reading.figure
-    return report, Found(
-        recording.layout.name, taking.unit, taking.up, round(fps, 1),
-        None if figure is None else round(1000.0 * figure.noise, 2), len(turned), (*taker.notes, *notes),
-    )  # fmt: skip
-
-
-def taken(taker: Taker, reading: Reading, frames: Any, fps: float, job: KeypointsJob) -> tuple[Motion, list[Goal]]:
-    """The motion of the body as a job wants it, and the goals of its exact ends, if so."""
-    actor = taker.actor
-    motion = Motion(actor.motion(reading, taker.present, job.travel), frames, fps)
-    if job.exact:
-        ends = actor.ends(reading, motion.pose)
-        return replace(motion, pose=actor.exact(ends, motion.pose)), ends
-    if job.lock_feet and actor.points and len(frames) > 1:
-        motion = lock_feet(actor.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
-    return motion, []
-
-
-def measured(context: Any, object: Any, taker: Taker, ends: Sequence[Goal], frames: Any) -> tuple[GoalReport, ...]:
-    """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
-    if not ends:
-        return ()
-    take, skeleton, found = record(context, object, frames), taker.actor.skeleton, list[GoalReport]()
-    own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
-    for goal in ends:
-        bone = skeleton.index(goal.bone)
-        assert goal.position is not None
-        seen = np.broadcast_to(goal.position_weight, frames.shape) > 0.0
-        if seen.any():
-            gaps = (take.matrices[:, own[bone], :, 3] - goal.position)[..., None]
-            off = lengths((take.worlds[:, :3, :3] @ gaps)[..., 0])[seen]
-            found.append(GoalReport(skeleton.names[bone], "end", frames[seen], off, None, END, 0.0))
-    return tuple(found)
-
-
-def seen_notes(reading: Reading) -> tuple[str, ...]:
-    """Sentences about what the points did not show."""
-    unseen = {
-        "the turn of the hands": ("index", "pinky"),
-        "the feet": ("ball",),
-        "the head": ("nose", "crown"),
-    }
-    notes: list[str] = []
-    if reading.left_out:
-        notes.append(f"Left out as too far off for a body: {reading.left_out} points.")
-    for what, names in unseen.items():
-        rows = [row for mark, row in MARK.items() if mark.partition(".")[0] in names]
-        if not (reading.weights[:, rows] > 0.0).any():
-            notes.append(f"The points do not show {what}; it goes with the rest of the limb.")
-    return tuple(notes)
-
-
-def at_frames(reading: Reading, times: Any, fps: float, start: int) -> tuple[Reading, Any]:
-    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
-
-    Raises CoreError where those are too many to be meant.
-    """
-    at = np.asarray(times, float) - times[0]
-    if at[-1] * fps > MOST_FRAMES:
-        raise CoreError(f"By its times the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames.")
-    frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
-    wanted = np.minimum(frames / fps, at[-1])
-    after = np.clip(np.searchsorted(at, wanted), 1, max(len(at) - 1, 1))
-    before, after = after - 1, np.minimum(after, len(at) - 1)
-    share = (wanted - at[before]) / np.where(after > before, at[after] - at[before], 1.0)
-
-    def mixed(values: Any) -> Any:
-        weight = share.reshape(-1, *[1] * (values.ndim - 1))
-        return (1.0 - weight) * values[before] + weight * values[after]
-
-    turns = rotation.slerp(reading.rotations[before], reading.rotations[after], share[:, None])
-    between = Reading(turns, mixed(reading.hips), mixed(reading.marks), mixed(reading.weights), reading.figure)
-    return between, (start + frames).astype(float)

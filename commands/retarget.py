@@ -1,118 +1,15 @@
 """`retarget`: the motion of one body, also of a BVH, FBX or glTF file, on another."""
 
 import argparse
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
-from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
-from .. import bridge
-from ..bridge.driven import split_path
-from ..core import CoreError, Motion, Skeleton, rotation
-from ..core.editing.path import carry_roots
-from ..core.editing.retarget import planted, retarget
-from ..core.rotation import Array
-from ..edits.files import MOTIONS, import_motion
-from ..edits.hold import HeldMotion
+from ..edits.files import MOTIONS
+from ..edits.retarget import Retargeted, imported
 from .feet import add_motion
 from .verbs import armature_of, outputs, tell, tell_report
-
-
-class Retargeted(HeldMotion):
-    """The motion of the armature `source` on `object`; `plant`: feet stand where those of the source bear.
-
-    What the source's object does over time is part of the motion, from where it stands in the first frame.
-    """
-
-    method = "retarget"
-    original = True
-
-    def __init__(
-        self, context: Any, object: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
-    ) -> None:
-        if source is object:
-            raise CoreError("A motion is brought from one armature to another; these are the same.")
-        whole = frames or bridge.keyed_range(source)
-        super().__init__(context, object, whole)
-        own = bridge.read_rig(source)
-        motion, worlds = bridge.read_motion(source, own, self.before.frames)
-        motion = _with_object(own.skeleton, motion, worlds)
-        roles = bridge.read_roles(source, own.skeleton)
-        skeleton = self.skeleton
-        if self.controlled is None:
-            body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
-            driven = next((skeleton.names[bone] for bone in body if skeleton.driven[bone]), None)
-            if driven is not None:
-                raise CoreError(
-                    f'"{driven}" is decided by {self.rig.driven[driven]}, and no controls are known that lead it; '
-                    "no motion can be put on it."
-                )
-        self.after = retarget(own.skeleton, motion, roles, skeleton, self.roles)
-        self.always[:] = True
-        if plant:
-            up = bridge.world_up(worlds[0])
-            self.after, self.pins = planted(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)
-
-
-def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
-    """The motion with what its object does, in the object's space at the first frame."""
-    carried = np.linalg.solve(worlds[0], worlds)
-    turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
-    return replace(motion, pose=carry_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
-
-
-def find_takes(object: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
-    """Actions, with the slots, that move bones of the armature; by name, without what FBX puts before a "|"."""
-    found: dict[str, tuple[Any, Any]] = {}
-    for action in actions:
-        for slot in action.slots:
-            curves: Any = action_get_channelbag_for_slot(action, slot)
-            paths = (split_path(curve.data_path) for curve in (curves.fcurves if curves is not None else ()))
-            if any(path is not None and path[0] in object.pose.bones for path in paths):
-                found[action.name.rpartition("|")[2]] = action, slot
-                break
-    return found
-
-
-@contextmanager
-def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, list[str]]]:
-    """The armature with a motion in a file, and the names of all its takes; inside it is in the scene with one of them.
-
-    `take`: by name, by default the one that the file has it in. Afterwards nothing of the file is left.
-    """
-    before, active = set(bpy.data.user_map()), context.view_layer.objects.active
-    selected = [object for object in context.view_layer.objects if object.select_get()]
-    mode = active.mode if active is not None else "OBJECT"
-    try:
-        if mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
-        import_motion(path)
-        new = [block for block in bpy.data.user_map() if block not in before]
-        found = [block for block in new if isinstance(block, bpy.types.Object) and block.type == "ARMATURE"]
-        actions = [block for block in new if isinstance(block, bpy.types.Action)]
-        moving = next(((one, takes) for one in found if (takes := find_takes(one, actions))), None)
-        if moving is None:
-            raise CoreError(f'There is no armature with a motion in "{path.name}".')
-        source, takes = moving
-        if take and take not in takes:
-            raise CoreError(f'There is no take "{take}" in "{path.name}"; there are {", ".join(takes)}.')
-        data = source.animation_data or source.animation_data_create()
-        if take or data.action is None:
-            data.action, data.action_slot = takes[take or next(iter(takes))]
-        yield source, sorted(takes, key=lambda name: takes[name][0] != data.action)
-    finally:
-        bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
-        context.view_layer.update()  # else its objects are still those that are gone
-        for object in context.view_layer.objects:
-            object.select_set(object in selected)
-        context.view_layer.objects.active = active
-        if mode != "OBJECT":
-            bpy.ops.object.mode_set(mode=mode)
 
 
 def add_retarget(verbs: Any) -> None:

@@ -16,7 +16,6 @@ import numpy as np
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .. import bridge
-from ..commands.generate import Generated
 from ..core import CoreError, Motion, Pose
 from ..core.formats.recipe import Moment, RecipeFile, Samples, Support, parse_recipe, track_of
 from ..core.formats.report import Report
@@ -26,6 +25,7 @@ from ..core.rotation import Array
 from ..properties.generate import label_of
 from ..properties.overrides import linked_count, new_key
 from .edit import free_name, setting
+from .generate import Generated
 from .renamed import follow_renames, note_bones
 from .takes import unkeyed_kept
 

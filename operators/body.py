@@ -7,11 +7,11 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
 from ..bridge import autokey
-from ..commands.body import explain_goals, lead_body, pose_of, report_goals
 from ..core import CoreError, Goal, Pose, Solution
 from ..core.body import SIDES
 from ..core.body.ground import Plane
 from ..core.rotation import Array
+from ..edits.body import explain_goals, lead_body, pose_of, report_goals
 from ..edits.takes import record
 from .tool import Tool, counted
 

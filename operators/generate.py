@@ -8,12 +8,11 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from .. import bridge
-from ..commands.generate import Generated, pose_at
-from ..commands.reduce import ALL, TOLERANCE, Reduced
 from ..core import CoreError
 from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.recipe import PRESETS, Moment, parse_recipe
 from ..edits.edit import Edit, setting
+from ..edits.generate import Generated, pose_at
 from ..edits.generated import (
     MAX,
     MIN,
@@ -31,6 +30,7 @@ from ..edits.generated import (
     store_pose,
     weigh_samples,
 )
+from ..edits.reduce import ALL, TOLERANCE, Reduced
 from ..properties.overrides import linked_count
 from .background import Background
 from .tool import Shown, Tool, counted, selected_bones

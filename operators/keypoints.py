@@ -7,8 +7,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..commands.keypoints import READ, KeypointsJob, load, perform_keypoints
 from ..core.keypoints.formats import RATES
+from ..edits.keypoints import READ, KeypointsJob, load, perform_keypoints
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
 from .tool import Tool, counted
 

@@ -6,11 +6,11 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
-from ..commands.reduce import ALL, TOLERANCE, Baked, Reduced
 from ..core import CoreError
 from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.report import Report
 from ..edits.edit import Edit, no_action
+from ..edits.reduce import ALL, TOLERANCE, Baked, Reduced
 from .background import Background
 from .tool import counted, selected_bones
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.armature import PoseWriter
-from ..commands.keypoints import at_frames
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
     BonePackets,
@@ -29,6 +28,7 @@ from ..core.keypoints import (
     bones_of,
     layout_named,
 )
+from ..edits.keypoints import at_frames
 from ..edits.receiver import EVERYWHERE, LOCAL, Receiver
 from ..edits.taker import Leading, Taker, taker_of
 from ..properties.keypoints import VMC

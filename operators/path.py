@@ -7,8 +7,8 @@ import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from .. import bridge
-from ..commands.path import EASE, LedPath
 from ..edits.edit import Edit
+from ..edits.path import EASE, LedPath
 from .keys import RangeTool
 from .tool import counted
 

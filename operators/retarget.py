@@ -6,10 +6,10 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..commands.retarget import Retargeted, imported
 from ..core import CoreError
 from ..edits.edit import Edit, free_name
 from ..edits.files import MOTIONS
+from ..edits.retarget import Retargeted, imported
 from .background import Background
 from .tool import counted
 

@@ -28,8 +28,8 @@ def main() -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
 
-    from commands.generate import Generated
     from core.formats.recipe import read_recipe
+    from edits.generate import Generated
 
     figure, axes = pyplot.subplots(len(ACROSS), COLUMNS, figsize=(COLUMNS * 1.1, 5.2), squeeze=False)
     for row, (name, across) in zip(axes, ACROSS.items(), strict=True):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bridge.driven import split_path
-from commands.keypoints import KeypointsJob, load, perform_keypoints
 from core.keypoints import find_taking, read_clip
 from core.keypoints.body import MARK
+from edits.keypoints import KeypointsJob, load, perform_keypoints
 from tests.blender.builders import make_ik_body, select, world
 from tests.blender.rigs import SHARED, SHIPPED
 from tests.blender.rigs import load as load_rigs

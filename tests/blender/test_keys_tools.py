@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bridge
-from commands.reduce import Baked, Reduced
 from core import forward
+from edits.reduce import Baked, Reduced
 from tests.blender.builders import contents, make_ik_body, select
 from tests.blender.rigs import SHIPPED, context, load
 from tests.blender.test_keys import keys_of

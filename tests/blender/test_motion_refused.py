@@ -7,9 +7,9 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from commands.reduce import Reduced
 from core import CoreError
 from edits.edit import Edit
+from edits.reduce import Reduced
 from tests.blender.builders import contents, make_armature, make_ik_body, select, turn
 from tests.blender.rigs import context
 

@@ -8,10 +8,10 @@ import pytest
 
 import bridge
 import commands
-from commands.path import LedPath
 from core import forward, rotation
 from core.editing.path import lead_path
 from edits.hold import LockedFeet
+from edits.path import LedPath
 from tests.blender.builders import contents
 from tests.blender.rigs import SHIPPED, context, load
 

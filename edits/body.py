@@ -1,0 +1,192 @@
+"""`body`: the tools of the panel Body, on one pose or on every frame of a motion."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..commands.body import TOOLS
+from ..core import Goal, Humanoid, LookAt, Pose, Skeleton, Solution, rotation, solve
+from ..core.body.gaze import MISSED
+from ..core.formats.report import GoalReport
+from ..core.pose import stack
+from ..core.rotation import Array, lengths
+from ..core.steps import finish
+from .edit import POSITION, ROTATION, Bones, Edit, Progress
+from .led import leading, seen_by, set_switches
+from .takes import Take, record, step, unkeyed_kept
+
+
+class BodyEdit(Edit):
+    """The pose at each frame, or without `frames` the present one, as a tool makes it of what is there."""
+
+    method, sizes = "body", True
+
+    def __init__(
+        self,
+        context: Any,
+        object: Any,
+        frames: tuple[int, int] | None,
+        tool: str,
+        settings: SimpleNamespace,
+        keyed: bool = True,
+    ) -> None:
+        here = context.scene.frame_current
+        super().__init__(context, object, frames or (here, here))
+        self.keyed, self.led, self.at = keyed, None, None if frames is None else self.before.frames
+        kind: Any = getattr(bpy.types, f"POISE_OT_{TOOLS[tool][0]}")
+        bodies: list[bridge.Body] = []
+        found: list[Pose | Solution] = []
+        wishes: list[tuple[Pose, list[Goal]]] = []
+
+        def note() -> None:
+            context.view_layer.update()
+            bodies.append(bridge.read_again(object, bodies[0]) if bodies else bridge.read_body(object))
+            if hasattr(kind, "wish"):
+                wishes.append(kind.wish(settings, context, object, bodies[-1]))
+            else:
+                found.append(kind.pose(settings, context, object, bodies[-1]))
+
+        if frames is None:
+            note()
+        else:
+            with unkeyed_kept(context, object):
+                step(context, self.before.frames, note)
+        self.body = bodies[0]
+        if wishes:
+            together = lead_body(
+                self.body, stack([pose for pose, _ in wishes]), _stacked([asked for _, asked in wishes])
+            )
+            self.wanted = together.pose
+            self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(wishes))]
+        else:
+            self.wanted = stack([pose_of(one) for one in found])
+            self.solutions = [one for one in found if isinstance(one, Solution)]
+        controlled, wanted = self.body.controlled, self.wanted
+        if controlled is not None:
+            self.rig = self.body.rig
+            steps = leading(context, object, self.rig, controlled, self.before, wanted, frames is not None)
+            self.led, _ = finish(steps)
+            self.found = self.led.motion
+            return
+        stood = replace(self.body, pose=stack([one.pose for one in bodies]))
+        poses = (stood.pose, bridge.allow(stood, wanted))
+        self.before, self.found = (replace(self.before, pose=pose) for pose in poses)
+
+    def change(self, progress: Progress) -> None:
+        self.after = self.found
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        written = None
+        if self.keyed:
+            written = super().key(object, turned, moved, grown, action, new)
+        else:
+            bridge.write_pose(object, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown, True)
+        if self.led is not None:
+            set_switches(object, self.led, self.keyed)
+        return written
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        self.take = record(bpy.context, object, self.at)
+        return report_goals(self.body, self.solutions, self.take)
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        held = (
+            bridge.held_back(self.body, self.wanted, self.after.pose)
+            if self.led is None
+            else bridge.at_limit(self.led.held)
+        )
+        return (*explain_goals(goals, self.solutions), *held)
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """One frame of what was solved for many."""
+
+    solution: Solution
+    place: int
+
+    @property
+    def goals(self) -> tuple[Any, ...]:
+        return tuple(goal.at((self.place,), self.solution.pose.batch_shape) for goal in self.solution.goals)
+
+    def reasons(self, index: int) -> list[str]:
+        return self.solution.reasons(index, self.place)
+
+
+def _stacked(goals: Sequence[Sequence[Goal]]) -> list[Goal]:
+    """The same goals in each of F frames as goals of all frames."""
+    return [
+        replace(
+            column[0],
+            **{name: np.stack([getattr(goal, name) for goal in column])
+               for name in ("position", "rotation") if getattr(column[0], name) is not None},
+        )
+        for column in zip(*goals, strict=True)
+    ]  # fmt: skip
+
+
+def lead_body(body: bridge.Body, pose: Pose, goals: Sequence[Goal]) -> Solution:
+    """The pose, or poses, that a body takes for goals."""
+    return solve(body.skeleton, pose, goals, Humanoid(body.roles))
+
+
+def pose_of(found: Pose | Solution) -> Pose:
+    """What a tool found: the pose, or that of what was solved."""
+    return found.pose if isinstance(found, Solution) else found
+
+
+def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Take) -> tuple[GoalReport, ...]:
+    """How the goals of what a tool solved in each frame are met, as Blender shows the body; none if it solved none."""
+    seen = seen_by(body.controlled, take)
+    return tuple(
+        _report(body.skeleton, [goals[number] for goals in asked], seen)
+        for asked in [[solution.goals for solution in solutions]]
+        for number in range(len(asked[0]) if asked else 0)
+    )
+
+
+def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:
+    """A sentence for each goal that is missed: where by most, and what was in the way there."""
+    sentences: list[str] = []
+    for number, report in enumerate(reports):
+        if not report.met.all():
+            reasons = solutions[report.worst].reasons(number)
+            sentences.append(report.sentence() + (f": {', '.join(reasons)}" if reasons else ""))
+    return sentences
+
+
+def _report(skeleton: Skeleton, goals: Sequence[Any], take: Take) -> GoalReport:
+    bone = skeleton.index(goals[0].bone)
+    if isinstance(goals[0], LookAt):
+        way = np.stack([goal.target for goal in goals]) - take.point(bone, np.asarray(goals[0].point))
+        here = take.ways_in("world", rotation.rotate(take.stand(bone), goals[0].axis))
+        there = take.ways_in("world", way)
+        past = np.arctan2(lengths(np.cross(here, there)), np.sum(here * there, axis=-1))
+        return GoalReport(
+            bone=skeleton.names[bone],
+            kind="look_at",
+            frames=take.frames,
+            position_error=None,
+            rotation_error=np.degrees(past),
+            position_tolerance=POSITION,
+            rotation_tolerance=float(np.degrees(MISSED)),
+        )
+
+    def wanted(name: str) -> Array:
+        return np.stack([getattr(goal, name) for goal in goals])
+
+    here, there = take.point(bone, goals[0].point), wanted("position")
+    return GoalReport(
+        bone=skeleton.names[bone],
+        kind="body",
+        frames=take.frames,
+        position_error=lengths(take.places_in("world", here) - take.places_in("world", there)),
+        rotation_error=np.degrees(rotation.angle_between(take.stand(bone), wanted("rotation"))),
+        position_tolerance=POSITION,
+        rotation_tolerance=ROTATION,
+    )

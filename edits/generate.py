@@ -1,0 +1,131 @@
+"""`generate`: a motion from two key poses, by a recipe."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
+from ..core.body.anatomy import carrier_of
+from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
+from ..core.formats.recipe import (
+    Angles,
+    Moment,
+    RecipeFile,
+    Support,
+    bones_of,
+    path_of,
+    track_of,
+)
+from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
+from ..core.generate.recipe import ALL
+from ..core.skeleton import Flags
+from .edit import Progress
+from .hold import BodyMotion
+from .takes import record, unkeyed_kept
+
+TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still
+EASE: Final = 0.1  # seconds over which a foot comes to bear and stops
+
+
+class Generated(BodyMotion):
+    """The motion of a recipe from the frame `start` on, between the key poses `low` and `high`."""
+
+    method = "recipe"
+    original = True
+
+    def __init__(self, context: Any, object: Any, recipe: RecipeFile, start: int) -> None:
+        render = context.scene.render
+        last = start + round(recipe.seconds * render.fps / render.fps_base)
+        super().__init__(context, object, (start, last))
+        self.low, self.high = (self._pose(context, object, given) for given in (recipe.low, recipe.high))
+        made, self.always = self._made(recipe)
+        self._check_driven()
+        self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
+        self.pins = [self._pin(support) for support in recipe.supports]
+
+    def change(self, progress: Progress) -> None:
+        if self.pins:
+            self.after = pin_motion(self.skeleton, self.after, self.pins, self._method(), progress).motion
+
+    def _method(self) -> PinAndDrag:
+        return replace(WHOLE_BODY, root_bone=carrier_of(self.skeleton, self.roles))
+
+    def posed(self, frame: int) -> Pose:
+        """The pose of one frame, or the nearest one, without the others being solved."""
+        place = int(np.abs(self.after.frames - frame).argmin())
+        alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
+        return pin_motion(self.skeleton, alone, self.pins, self._method()).motion.pose[0]
+
+    def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
+        """The recipe for this skeleton, and the bones (J,) that it decides."""
+        skeleton = self.skeleton
+        tracks: list[Track] = []
+        decided = np.zeros(len(skeleton), bool)
+        for parts, samples in recipe.tracks:
+            if isinstance(parts, str):
+                tracks.append(track_of(samples, ALL))
+                decided[:] = True
+                continue
+            bones = [bone for part in parts for bone in self._bones(part)]
+            tracks.append(track_of(samples, tuple(bones)))
+            decided[bones] = True
+        path = None
+        if recipe.path is not None:
+            path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles))
+            decided[skeleton.parents < 0] = True
+        x, y, z = bridge.world_up(self.worlds[0]).tolist()
+        return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
+
+    def _bones(self, part: str) -> list[int]:
+        """Of a part of the body, or the bone of that name."""
+        names = self.skeleton.names
+        return [names.index(part)] if part in names else bones_of(self.roles, part)
+
+    def _check_driven(self) -> None:
+        """Raises CoreError for a driven bone that should move; one that should only stand still is left alone."""
+        if self.controlled is not None:
+            return
+        moves = rotation.angle_between(self.low.rotations, self.high.rotations) > TURNED
+        for name, reason in self.rig.driven.items():
+            bone = self.skeleton.index(name)
+            if self.always[bone] and moves[bone]:
+                raise CoreError(f'"{name}" is decided by {reason}; no motion can be made for it.')
+
+    def _pose(self, context: Any, object: Any, given: Angles | Moment) -> Pose:
+        if isinstance(given, Angles):
+            return key_pose(self.skeleton, self.roles, given.degrees)
+        return pose_at(context, object, self.rig, given, self.controlled)
+
+    def _pin(self, support: Support) -> TimedPin:
+        (bone, *_) = self._bones(support.role)
+        start, fps = self.before.frames[0], self.before.fps
+        first, last, at = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
+        return hold(self.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
+
+
+def pose_at(
+    context: Any, object: Any, rig: bridge.Rig, moment: Moment, controlled: bridge.ControlledBody | None = None
+) -> Pose:
+    """The pose at a moment, of the body that is `controlled` if it is; actions are looked at without being assigned."""
+
+    def at(frame: float) -> Pose:
+        if controlled is None:
+            return bridge.read_motion(object, rig, [frame])[0].pose[0]
+        with unkeyed_kept(context, object):
+            return bridge.read_controlled(controlled, record(context, object, np.array([frame])).matrices[0])
+
+    if moment.action is None:
+        if moment.frame is not None:
+            return at(moment.frame)
+        if controlled is not None:
+            return bridge.read_controlled(controlled, bridge.read_matrices(object))
+        return bridge.read_pose(object, rig)
+    action = bpy.data.actions.get(moment.action)
+    if action is None:
+        raise CoreError(f'There is no action "{moment.action}" to take a pose from.')
+    with bridge.acting(object, action):
+        frame = action.frame_range[0] if moment.frame is None else moment.frame
+        return at(frame)

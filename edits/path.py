@@ -1,0 +1,55 @@
+"""`edit-path`: the way of a motion over the ground, moved, scaled or bent, with the feet planted anew."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError
+from ..core.editing.contacts import find_contacts, foot_points
+from ..core.editing.foot_lock import contact_pins
+from ..core.editing.path import lead_path
+from .hold import HeldMotion
+
+EASE: Final = 0.5  # seconds
+
+
+class LedPath(HeldMotion):
+    """A motion on another way: `offset` in metres of the world, `bend` in degrees.
+
+    `frames`: between which that is done, see `lead_path`; `ease`: seconds beside them for an offset to come and go.
+    `plant`: feet stand as before, where the body does not go with them as a whole.
+    """
+
+    method = "edit-path"
+
+    def __init__(
+        self, context: Any, object: Any, frames: tuple[int, int], offset: Sequence[float] = (0.0, 0.0, 0.0),
+        scale: float = 1.0, bend: float = 0.0, plant: bool = True, ease: float = EASE,
+    ) -> None:  # fmt: skip
+        check_path(offset, scale, bend, ease)
+        whole = bridge.keyed_range(object)
+        super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        skeleton, linear = self.skeleton, self.worlds[0, :3, :3]
+        roots = np.flatnonzero(skeleton.parents < 0)
+        fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
+        if fixed is not None:
+            raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
+        hips = self.roles.bones.get("hips", int(roots[0]))
+        assert isinstance(hips, int)  # a role of one bone
+        up = bridge.world_up(self.worlds[0])
+        own = np.linalg.solve(linear, np.asarray(offset, float))
+        self.after = lead_path(
+            skeleton, self.before, hips, own, scale, float(np.radians(bend)), up, frames, ease * self.before.fps
+        )
+        as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]
+        points = foot_points(skeleton, self.roles) if plant and not as_one else ()
+        if points:
+            contacts = find_contacts(skeleton, self.before, points, up=up)
+            self.pins = contact_pins(skeleton, self.after, contacts)
+
+
+def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:
+    if not np.isfinite([*offset, scale, bend, ease]).all() or ease < 0.0:
+        raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")

@@ -1,0 +1,188 @@
+"""`reduce-keys` and `bake`: a motion with as few keys as a tolerance lets, or with a key at every frame."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Pose, forward
+from ..core.body import SIDES
+from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys
+from ..core.formats.recipe import bones_of
+from ..core.formats.report import GoalReport
+from ..core.motion import blocks
+from ..core.rotation import Array, lengths
+from .edit import Bones, Edit, Progress, no_action
+
+TOLERANCE: Final = 0.005  # metres
+ALL: Final = "all"
+_TOLD: Final = 3  # bones in one report
+WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
+
+
+class Reduced(Edit):
+    """Fewer keys on the chosen bones and all that they hang on; `bones`: names or roles, by default those of WATCHED.
+
+    `tolerance` in metres, at every frame and its quarters. Bones whose keys hold their values up to the next one keep
+    their keys, and so do bones that would get no fewer. `kept` of `keyed` is the number of keys on the bones that were
+    looked at, a key being one frame of a bone; `all_kept` of `all_keyed` that on all bones.
+    """
+
+    method = "reduce-keys"
+
+    def __init__(
+        self,
+        context: Any,
+        object: Any,
+        frames: tuple[int, int],
+        bones: Sequence[str] = (),
+        tolerance: float = TOLERANCE,
+    ) -> None:
+        check_tolerance(tolerance)
+        if object.animation_data is None or object.animation_data.action is None:
+            raise CoreError(no_action(object))
+        super().__init__(context, object, frames)
+        skeleton = self.rig.skeleton
+        self.chosen = self._chosen(object, bones)
+        self.tolerance = tolerance
+        scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
+        self._own = tolerance / float(scale)
+        carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
+        self._carriers = [skeleton.names[bone] for bone in carriers]
+        self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
+        self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
+        frames_of = bridge.key_frames(object, first, last)
+        self._keys = {bone: len(at) for bone, at in frames_of.items()}
+        if not any(self._keys.get(bone) for bone in self._carriers):
+            raise CoreError("These bones, and those that they hang on, have no keys; bake the motion first.")
+        self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
+        self.stepped = sorted(bridge.stepped_bones(object, first, last).intersection(self._carriers))
+        smooth = [bone for bone in carriers if skeleton.names[bone] not in self.stepped]
+        if not smooth:
+            raise CoreError("All keys of these bones hold their values up to the next one; none can be left out.")
+        turns = bridge.rotation_curves(object, self.rig, self._truth, smooth)
+        self._channels = [
+            BoneChannels(
+                bone, skeleton.rotation_modes[bone], values, self._location(bone), frames_of.get(skeleton.names[bone])
+            )
+            for bone, values in turns.items()
+        ]
+        self.reduced: ReducedKeys | None = None
+        self._left: list[int] = []  # bones that keep their keys, since no fewer do
+        self.kept = self.keyed = self.all_kept = self.all_keyed = 0
+
+    def _chosen(self, object: Any, bones: Sequence[str]) -> list[int]:
+        skeleton, roles = self.rig.skeleton, bridge.read_roles(object, self.rig.skeleton)
+        if list(bones) == [ALL]:
+            return list(range(len(skeleton)))
+        if not bones and not roles.humanoid:
+            return [bone for bone in range(len(skeleton)) if bone not in set(skeleton.parents.tolist())]
+        named = bones or [role for role in WATCHED if role in roles.bones]
+        return [
+            bone
+            for name in named
+            for bone in ([skeleton.index(name)] if name in skeleton.names else bones_of(roles, name))
+        ]
+
+    def _location(self, bone: int) -> Any:
+        places = self._truth.pose.translations[:, bone]
+        moves = np.ptp(places, axis=0).max() > CONSTANT * self.rig.skeleton.size
+        return places if moves and self.rig.skeleton.translatable[bone].any() else None
+
+    def change(self, progress: Progress) -> None:
+        names = [self.rig.skeleton.names[bone] for bone in self.chosen]
+        channels = self._channels
+        while True:
+            self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, channels, progress)
+            if not self.reduced.missed:
+                return
+            self._left += self.reduced.missed
+            channels = [one for one in channels if one.bone not in self._left]
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        assert self.reduced is not None  # `solve` comes first
+        names = self.rig.skeleton.names
+        fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
+        written = bridge.write_reduced(object, self.rig, fewer, action, new)
+        now = {bone: len(at) for bone, at in bridge.key_frames(object, *self._span).items()}
+        self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
+        self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
+        return written
+
+    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+        """How far the heads of the chosen bones are from where they were, at the frames' quarters, in the world."""
+        parts: list[Array] = []
+        for part in blocks(len(self._quarters)):
+            after, worlds = bridge.read_motion(object, self.rig, self._quarters[part])
+            was, now = (forward(self.rig.skeleton, p)[0][:, self.chosen] for p in (self._truth.pose[part], after.pose))
+            parts.append(lengths((worlds[:, None, :3, :3] @ (now - was)[..., None])[..., 0]))
+        gaps = np.concatenate(parts)
+        return tuple(
+            GoalReport(self.rig.skeleton.names[bone], "keep", self._quarters, gaps[:, k], None, self.tolerance, 1.0)
+            for k, bone in enumerate(self.chosen)
+        )
+
+    def told(self) -> str:
+        """'120 of 800 keys kept on 14 bones, 900 of 1580 in all': what became of the keys."""
+        sentence = f"{self.kept} of {self.keyed} keys kept on {len(self._carriers)} bones"
+        if self.all_keyed > self.keyed:
+            sentence += f", {self.all_kept} of {self.all_keyed} in all"
+        if self.stepped:
+            sentence += f"; stepped keys stay: {', '.join(self.stepped[:_TOLD])}"
+        if self._left:
+            left = [self.rig.skeleton.names[bone] for bone in self._left]
+            sentence += f"; no fewer keys do for {', '.join(left[:_TOLD])}" + (" ..." if left[_TOLD:] else "")
+        return sentence
+
+
+class Baked(Edit):
+    """A key at every `step`th frame and at the last one on some bones, all if none are named, whatever made the motion.
+
+    `visual`: bones that something else decides get keys of what is seen, too, and curves with modifiers what these
+    make; `mute`: constraints that decide such bones alone are muted then.
+    """
+
+    method = "bake"
+
+    def __init__(
+        self, context: Any, object: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1,
+        visual: bool = False, mute: bool = False,
+    ) -> None:  # fmt: skip
+        if mute and not visual:
+            raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
+        numbers = np.arange(frames[0], frames[1] + 1, step)  # and the last one: the motion goes on from there
+        super().__init__(context, object, np.union1d(numbers, [frames[1]]))
+        skeleton = self.rig.skeleton
+        self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
+        self.visual, self.mute = visual, mute
+        self._seen: dict[int, Pose] = {}
+        if visual:
+            driven = [bone for bone in self._bones.tolist() if skeleton.names[bone] in self.rig.driven]
+            seen = bridge.read_visual(object, self.rig, self.before.frames, driven) if driven else None
+            self._seen = {bone: seen[:, [k]] for k, bone in enumerate(driven)} if seen is not None else {}
+
+    def change(self, progress: Progress) -> None:
+        progress(1.0)
+
+    def unkeyed(self) -> str:
+        """'2 of the bones get no keys; "head" is decided by ...': those that something else decides; empty for none."""
+        names = self.rig.skeleton.names
+        driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
+        if not driven or self.visual:
+            return ""
+        return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
+
+    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+        if self.visual:
+            written = bridge.write_visual(object, self.rig, self.after, self._bones.tolist(), self._seen, action, new)
+            if self.mute:
+                bridge.mute_constraints(object, [self.rig.skeleton.names[bone] for bone in self._seen])
+            return written
+        placed = self._bones[np.any(self.before.pose.translations, axis=(0, 2))[self._bones]]
+        return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
+
+
+def check_tolerance(tolerance: float) -> None:
+    if not 0.0 < tolerance < np.inf:
+        raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")
