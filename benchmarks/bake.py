@@ -89,7 +89,7 @@ def _edited(folder: Path, edit: Callable[[Any], None]) -> float:
     import bpy
 
     bpy.ops.wm.open_mainfile(filepath=str(folder / "one.blend"))
-    edit(next(object for object in bpy.data.objects if object.type == "ARMATURE"))
+    edit(next(armature for armature in bpy.data.objects if armature.type == "ARMATURE"))
     peak = status("VmHWM")
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "both.blend"))
     return peak
@@ -117,7 +117,7 @@ def walker(count: int) -> Any:
     context: Any = bpy.context
     bpy.ops.wm.open_mainfile(filepath=str(RIG))
     context.scene.render.fps = 30
-    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    rig = next(armature for armature in bpy.data.objects if armature.type == "ARMATURE")
     with imported(context, CLIP) as (source, _):
         edit = Retargeted(context, rig, source, (2, 60), plant=False)
     numbers = np.arange(count)

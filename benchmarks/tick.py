@@ -183,9 +183,9 @@ def build(work: Work) -> Any:
     rig = work.rig
     context: Any = bpy.context
     armature = bpy.data.armatures.new("rig")
-    object: Any = bpy.data.objects.new("rig", armature)
-    context.scene.collection.objects.link(object)
-    context.view_layer.objects.active = object
+    armature_object: Any = bpy.data.objects.new("rig", armature)
+    context.scene.collection.objects.link(armature_object)
+    context.view_layer.objects.active = armature_object
     bpy.ops.object.mode_set(mode="EDIT")
     for bone, name in enumerate(rig.names):
         new: Any = armature.edit_bones.new(name)
@@ -196,7 +196,7 @@ def build(work: Work) -> Any:
             new.use_connect = (new.parent.tail - new.head).length < POSITION_TOLERANCE
     bpy.ops.object.mode_set(mode="POSE")
     context.view_layer.update()
-    return object
+    return armature_object
 
 
 def limit(armature: Any, work: Work) -> None:

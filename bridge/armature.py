@@ -117,18 +117,20 @@ class Rig:
         return ("location", "scale", *dict.fromkeys(rotation_channel(mode) for mode in self.modes))
 
 
-def check(object: ArmatureObject) -> None:
+def check(armature: ArmatureObject) -> None:
     """Raises BridgeError if the pose of this object cannot be read or must not be changed."""
-    _check_readable(object)
-    override = object.override_library
-    if object.library is not None:
+    _check_readable(armature)
+    override = armature.override_library
+    if armature.library is not None:
         raise BridgeError(
-            f'The armature "{object.name}" is linked from another file; make a library override of it first.'
+            f'The armature "{armature.name}" is linked from another file; make a library override of it first.'
         )
     if override is not None and override.is_system_override:
-        raise BridgeError(f'The library override "{object.name}" is not editable; make it editable first.')
-    if object.data.pose_position == "REST":
-        raise BridgeError(f'The armature "{object.name}" is shown in rest position; switch it to pose position first.')
+        raise BridgeError(f'The library override "{armature.name}" is not editable; make it editable first.')
+    if armature.data.pose_position == "REST":
+        raise BridgeError(
+            f'The armature "{armature.name}" is shown in rest position; switch it to pose position first.'
+        )
 
 
 def find_again(name: str, uid: int, bones: tuple[str, ...]) -> ArmatureObject:
@@ -146,34 +148,38 @@ def find_again(name: str, uid: int, bones: tuple[str, ...]) -> ArmatureObject:
     return found
 
 
-def _check_readable(object: ArmatureObject) -> None:
-    if object is None:
+def _check_readable(armature: ArmatureObject) -> None:
+    if armature is None:
         raise BridgeError("There is no active object; select an armature.")
-    if object.type != "ARMATURE":
-        raise BridgeError(f'"{object.name}" is no armature, but of the type {object.type.lower().replace("_", " ")}.')
-    if object.mode == "EDIT" or object.data.is_editmode:
-        raise BridgeError(f'The armature "{object.name}" is in edit mode; leave it first.')
-    if not len(object.data.bones):
-        raise BridgeError(f'The armature "{object.name}" has no bones.')
+    if armature.type != "ARMATURE":
+        raise BridgeError(
+            f'"{armature.name}" is no armature, but of the type {armature.type.lower().replace("_", " ")}.'
+        )
+    if armature.mode == "EDIT" or armature.data.is_editmode:
+        raise BridgeError(f'The armature "{armature.name}" is in edit mode; leave it first.')
+    if not len(armature.data.bones):
+        raise BridgeError(f'The armature "{armature.name}" has no bones.')
 
 
-def read_rig(object: ArmatureObject) -> Rig:
+def read_rig(armature: ArmatureObject) -> Rig:
     """The skeleton of an armature object, what limits it and what drives it.
 
     Armatures that `check` refuses because they must not be changed are read, too; what has no pose is refused.
     """
-    _check_readable(object)
+    _check_readable(armature)
     # Blender evaluates only what the view layer shows; matrices of anything else are old
     context: Any = bpy.context
-    if not object.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
+    if not armature.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
         raise BridgeError(
-            f'The armature "{object.name}" is disabled in the viewport or not in the view layer; show it first.'
+            f'The armature "{armature.name}" is disabled in the viewport or not in the view layer; show it first.'
         )
-    bones = object.data.bones
-    channels = object.pose.bones
+    bones = armature.data.bones
+    channels = armature.pose.bones
     names = tuple(bones.keys())
     if names != tuple(channels.keys()):
-        raise BridgeError(f'Bones and pose of the armature "{object.name}" differ; open and leave its edit mode once.')
+        raise BridgeError(
+            f'Bones and pose of the armature "{armature.name}" differ; open and leave its edit mode once.'
+        )
     index = {name: i for i, name in enumerate(names)}
     parents = np.array([-1 if bone.parent is None else index[bone.parent.name] for bone in bones])
 
@@ -184,11 +190,11 @@ def read_rig(object: ArmatureObject) -> Rig:
     rest = gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
 
     modes = tuple(channel.rotation_mode for channel in channels)
-    reasons, limiting, rescaled = find_driven(object)
+    reasons, limiting, rescaled = find_driven(armature)
     driven, scaled = (np.array([name in some for name in names]) for some in (reasons, rescaled))
     connected = _flags(bones, "use_connect", 1)[:, 0]
-    locks, frozen = _rotation_locks(object, modes)
-    clamps, boxes = _rotation_limits(object, index, limiting)
+    locks, frozen = _rotation_locks(armature, modes)
+    clamps, boxes = _rotation_limits(armature, index, limiting)
     own_limits = (*_ik_limits(channels), *boxes)
     learned = learned_limits(channels, {bone for group in own_limits for bone in group.bones.tolist()})
     skeleton = Skeleton(
@@ -212,24 +218,24 @@ def read_rig(object: ArmatureObject) -> Rig:
         rest_bases=rest,
     )
     scalable = ~(driven | scaled)[:, None] & ~_flags(channels, "lock_scale", 3)
-    return Rig(object.name, skeleton, reasons, scalable, clamps, tuple(np.flatnonzero(scaled).tolist()))
+    return Rig(armature.name, skeleton, reasons, scalable, clamps, tuple(np.flatnonzero(scaled).tolist()))
 
 
-def read_pose(object: ArmatureObject, rig: Rig) -> Pose:
+def read_pose(armature: ArmatureObject, rig: Rig) -> Pose:
     """The pose at the present frame as Blender evaluates it: Limit Rotation applied, driven bones by their matrices."""
-    if object.data.pose_position == "REST":
+    if armature.data.pose_position == "REST":
         return Pose.rest(rig.skeleton)
-    return channels_to_pose(rig, read_channels(object, rig.channels), read_evaluated(object, rig))
+    return channels_to_pose(rig, read_channels(armature, rig.channels), read_evaluated(armature, rig))
 
 
-def read_evaluated(object: ArmatureObject, rig: Rig) -> Array | None:
+def read_evaluated(armature: ArmatureObject, rig: Rig) -> Array | None:
     """Matrices (J, 3, 4) in armature space where the rig has driven or scaled bones."""
-    return read_matrices(object) if rig.evaluated else None
+    return read_matrices(armature) if rig.evaluated else None
 
 
-def read_matrices(object: ArmatureObject) -> Array:
+def read_matrices(armature: ArmatureObject) -> Array:
     """Blender's own evaluated `PoseBone.matrix`, (J, 3, 4) float64, as of the last update of the view layer."""
-    bones = object.pose.bones
+    bones = armature.pose.bones
     return gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
 
 
@@ -290,9 +296,9 @@ class PoseWriter:
         self._channels = {name for _, name, _, _ in self._turned}
         self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
-    def write(self, object: ArmatureObject, pose: Pose) -> None:
+    def write(self, armature: ArmatureObject, pose: Pose) -> None:
         """Bring the bones to one pose."""
-        channels = read_channels(object, self._channels, np.float32)
+        channels = read_channels(armature, self._channels, np.float32)
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
         if len(self._scaled) and pose.scales is not None:
@@ -304,14 +310,19 @@ class PoseWriter:
                 values[group] = rotations_to_channel(rotations, mode, present)
             else:
                 values[group] = _unlocked(present, rotations, mode, locks)
-        write_channels(object, channels)
+        write_channels(armature, channels)
 
 
 def write_pose(
-    object: ArmatureObject, rig: Rig, pose: Pose, bones: Iterable[int], scaled: Iterable[int] = (), sizes: bool = False
+    armature: ArmatureObject,
+    rig: Rig,
+    pose: Pose,
+    bones: Iterable[int],
+    scaled: Iterable[int] = (),
+    sizes: bool = False,
 ) -> None:
     """A `PoseWriter` for once."""
-    PoseWriter(rig, bones, scaled, sizes).write(object, pose)
+    PoseWriter(rig, bones, scaled, sizes).write(armature, pose)
 
 
 def scale_channels(rig: Rig, bones: Iterable[int], sizes: bool = False) -> NDArray[np.int64]:
@@ -333,9 +344,9 @@ def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.boo
     return rotations_to_channel(rotations, mode, present)
 
 
-def world_matrix(object: ArmatureObject) -> Array:
+def world_matrix(armature: ArmatureObject) -> Array:
     """The object's matrix (4, 4) from armature space to world space, as of the last update of the view layer."""
-    return np.array(object.matrix_world, float)
+    return np.array(armature.matrix_world, float)
 
 
 def length_scale(world: Array) -> Array:
@@ -415,14 +426,14 @@ def _stretch(channels: Any, driven: NDArray[np.bool_]) -> Array:
     return np.where(driven | locked, 0.0, gather(channels, "ik_stretch", 1)[:, 0])
 
 
-def _rotation_locks(object: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _rotation_locks(armature: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Locked Euler angles (J, 3), IK locks among them, and bones (J,) whose locks leave nothing to solve for.
 
     Blender makes every bone with `lock_rotations_4d`: quaternions and axis-angles are locked by their components. A
     bone with Y and Z locked at zero is a hinge about X, which is how riggers use it; components locked in any other way
     freeze the bone.
     """
-    channels = object.pose.bones
+    channels = armature.pose.bones
     locks = _flags(channels, "lock_rotation", 3)
     by_component = _flags(channels, "lock_rotations_4d", 1)[:, 0] & np.isin(modes, ("QUATERNION", "AXIS_ANGLE"))
     values = np.where(
@@ -448,12 +459,12 @@ def _ik_limits(channels: Any) -> list[EllipticSwing]:
 
 
 def _rotation_limits(
-    object: ArmatureObject, index: dict[str, int], limiting: dict[str, Any]
+    armature: ArmatureObject, index: dict[str, int], limiting: dict[str, Any]
 ) -> tuple[tuple[RotationClamp, ...], list[EulerBox]]:
     """The Limit Rotation constraints as Blender evaluates them and as limits for solvers."""
     by_order: dict[str, list[str]] = {}
     for name, constraint in limiting.items():
-        mode = object.pose.bones[name].rotation_mode
+        mode = armature.pose.bones[name].rotation_mode
         automatic = mode if mode in rotation.EULER_ORDERS else "XYZ"
         order = automatic if constraint.euler_order == "AUTO" else constraint.euler_order
         if any(getattr(constraint, f"use_limit_{axis}") for axis in _AXES):

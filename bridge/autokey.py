@@ -13,16 +13,16 @@ _ONE: Final = -1  # in place of an index: the property is no array
 Channel = tuple[Any, str, int, str]  # the data block, its property's path, the index in it, the group for the curve
 
 
-def check(context: Any, object: Any) -> str | None:
+def check(context: Any, armature: Any) -> str | None:
     """Why the armature cannot be keyed although auto-keying is on, or None."""
-    data = object.animation_data
+    data = armature.animation_data
     if context.scene.tool_settings.use_keyframe_insert_auto and data and data.action and not data.action.is_editable:
         return f'Auto-keying is on, but the action "{data.action.name}" is linked from another file.'
     return None
 
 
 def key(
-    context: Any, object: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...] = ()
+    context: Any, armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...] = ()
 ) -> set[str] | None:
     """Key these bones at the present frame; returns the names of those that got keys, or None with auto-keying off.
 
@@ -34,38 +34,38 @@ def key(
     if not settings.use_keyframe_insert_auto:
         return None
     names = tuple(dict.fromkeys((*rotated, *moved, *grown)))
-    bones = [object.pose.bones[name] for name in names]
+    bones = [armature.pose.bones[name] for name in names]
     context.view_layer.update()  # visual keying reads the evaluated bones
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
     if keying_set is not None:
-        channels = _channels_of_set(context, keying_set, object, bones)
+        channels = _channels_of_set(context, keying_set, armature, bones)
     else:
         needed = context.preferences.edit.use_auto_keyframe_insert_needed
         rotated, moved, grown = (rotated, moved, grown) if needed else (names, names, names)
-        channels = _transforms(object, rotated, moved, grown)
+        channels = _transforms(armature, rotated, moved, grown)
     options = _options(context, keying_set)
     keyed: set[str] = set()
     for owner, path, index, group in channels:
         if "INSERTKEY_AVAILABLE" in options and not _has_curve(owner, path, index):
             continue  # Blender would leave it out, too, but with a warning for each
         if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
-            bone = split_path(path) if owner == object else None
+            bone = split_path(path) if owner == armature else None
             keyed |= {bone[0]} if bone is not None else set()
     return keyed
 
 
-def key_switches(object: Any, switched: Iterable[tuple[str, str]], keyed: set[str] | None) -> None:
+def key_switches(armature: Any, switched: Iterable[tuple[str, str]], keyed: set[str] | None) -> None:
     """With the keys of bones, those of the properties (bone, name) that hand a limb over to them."""
     for bone, name in switched if keyed is not None else ():
-        object.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
+        armature.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
 
 
 def _transforms(
-    object: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...]
+    armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...]
 ) -> Iterator[Channel]:
     """The channels of bones that were rotated, moved and made longer."""
     for name in dict.fromkeys((*rotated, *moved, *grown)):
-        bone = object.pose.bones[name]
+        bone = armature.pose.bones[name]
         for channel, changed in (
             ("location", moved),
             (rotation_channel(bone.rotation_mode), rotated),
@@ -73,10 +73,10 @@ def _transforms(
         ):
             if name in changed:
                 for index in range(CHANNELS[channel]):
-                    yield object, bone.path_from_id(channel), index, name
+                    yield armature, bone.path_from_id(channel), index, name
 
 
-def _channels_of_set(context: Any, keying_set: Any, object: Any, bones: list[Any]) -> Iterator[Channel]:
+def _channels_of_set(context: Any, keying_set: Any, armature: Any, bones: list[Any]) -> Iterator[Channel]:
     """The channels that a keying set has of these bones."""
     try:
         with context.temp_override(selected_pose_bones=bones):
@@ -86,7 +86,7 @@ def _channels_of_set(context: Any, keying_set: Any, object: Any, bones: list[Any
     names = {bone.name for bone in bones}
     for path in keying_set.paths:
         bone = split_path(path.data_path)
-        if not keying_set.is_path_absolute and (path.id != object or bone is None or bone[0] not in names):
+        if not keying_set.is_path_absolute and (path.id != armature or bone is None or bone[0] not in names):
             continue
         group = {"NAMED": path.group, "KEYINGSET": keying_set.bl_label}.get(path.group_method, "")
         try:

@@ -49,34 +49,34 @@ class Changes:
     held: tuple[str, ...] = ()
 
 
-def read_body(object: ArmatureObject) -> Body:
+def read_body(armature: ArmatureObject) -> Body:
     """The body of an armature as it stands; raises CoreError if it must not be changed."""
-    check(object)
-    rig = read_rig(object)
-    roles = read_roles(object, rig.skeleton)
-    controlled = find_controlled(object, rig, roles)
-    pose = _pose_now(object, rig, controlled)
+    check(armature)
+    rig = read_rig(armature)
+    roles = read_roles(armature, rig.skeleton)
+    controlled = find_controlled(armature, rig, roles)
+    pose = _pose_now(armature, rig, controlled)
     if controlled is None:
         return Body(rig, rig.skeleton, roles, pose)
     return Body(with_beginnings(rig, controlled), controlled.skeleton, controlled.roles, pose, controlled)
 
 
-def read_again(object: ArmatureObject, body: Body) -> Body:
+def read_again(armature: ArmatureObject, body: Body) -> Body:
     """The same body as it stands now."""
-    return replace(body, pose=_pose_now(object, body.rig, body.controlled))
+    return replace(body, pose=_pose_now(armature, body.rig, body.controlled))
 
 
-def _pose_now(object: ArmatureObject, rig: Rig, controlled: ControlledBody | None) -> Pose:
+def _pose_now(armature: ArmatureObject, rig: Rig, controlled: ControlledBody | None) -> Pose:
     if controlled is None:
-        return _as_seen(rig.skeleton, read_pose(object, rig))
-    return read_controlled(controlled, read_matrices(object))
+        return _as_seen(rig.skeleton, read_pose(armature, rig))
+    return read_controlled(controlled, read_matrices(armature))
 
 
-def loosened(object: ArmatureObject, body: Body) -> Body:
+def loosened(armature: ArmatureObject, body: Body) -> Body:
     """The body with hands and feet that hang on nothing where they are, wherever their limbs end."""
     if body.controlled is None:
         return body
-    return replace(body, pose=read_controlled(body.controlled, read_matrices(object), loose=True))
+    return replace(body, pose=read_controlled(body.controlled, read_matrices(armature), loose=True))
 
 
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
@@ -91,19 +91,19 @@ def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
     return replace(pose, rotations=rotations)
 
 
-def write_body(object: ArmatureObject, body: Body, pose: Pose) -> Changes:
+def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
     """Bring the armature to a pose of its body, by its controls where it has some, else as far as `allow` lets it.
 
     Raises CoreError, with nothing written, where no bone is free to change.
     """
     if body.controlled is not None:
-        led = lead_controls(object, body.rig, body.controlled, pose)
+        led = lead_controls(armature, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
         return Changes(turned, moved, (), [*led.switched], held)
     pose, names = allow(body, pose), body.skeleton.names
     changes = changed_bones(body.pose, pose)
-    write_pose(object, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)
+    write_pose(armature, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)
     rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
     return Changes(rotated, moved, grown)
 

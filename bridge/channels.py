@@ -38,10 +38,10 @@ def channel_path(bone: str, name: str) -> str:
 
 
 def read_channels(
-    object: ArmatureObject, names: Iterable[str] = CHANNELS, dtype: type[np.floating[Any]] = np.float64
+    armature: ArmatureObject, names: Iterable[str] = CHANNELS, dtype: type[np.floating[Any]] = np.float64
 ) -> dict[str, Array]:
     """Channels (J, n) as Blender has them now; in float32 they are its own numbers."""
-    bones = object.pose.bones
+    bones = armature.pose.bones
     result = {}
     for name in names:
         values = np.empty(len(bones) * CHANNELS[name], np.float32)
@@ -50,12 +50,12 @@ def read_channels(
     return result
 
 
-def write_channels(object: ArmatureObject, channels: Mapping[str, Array]) -> None:
+def write_channels(armature: ArmatureObject, channels: Mapping[str, Array]) -> None:
     """Set channels (J, n) of all bones and have the pose evaluated again at the next update."""
-    bones = object.pose.bones
+    bones = armature.pose.bones
     for name, values in channels.items():
         bones.foreach_set(name, values.astype(np.float32, copy=False).ravel())
-    object.update_tag(refresh={"DATA"})
+    armature.update_tag(refresh={"DATA"})
 
 
 def channels_to_rotations(channels: Mapping[str, Array], modes: ModeGroups) -> Array:

@@ -101,7 +101,7 @@ class ControlledBody:
 
 
 def find_controlled(
-    object: ArmatureObject,
+    armature: ArmatureObject,
     rig: Rig,
     roles: Roles,
     besides: Sequence[int] = (),
@@ -123,7 +123,7 @@ def find_controlled(
     apart = {bone for bone, parent in order.items() if parent >= 0 and parent not in skeleton.ancestors(bone)}
     if not apart and all(skeleton.movable[bone] for bone in order):
         return None
-    graph = _Graph(object, rig)
+    graph = _Graph(armature, rig)
     first = next(iter(order))
     order = _with_twists(order, roles, graph)
     eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
@@ -233,8 +233,8 @@ def _with_twists(order: Mapping[int, int], roles: Roles, graph: "_Graph") -> dic
 class _Graph:
     """What decides what, by bones' numbers."""
 
-    def __init__(self, object: ArmatureObject, rig: Rig) -> None:
-        self.rig, self.object = rig, object
+    def __init__(self, armature: ArmatureObject, rig: Rig) -> None:
+        self.rig, self.object = rig, armature
         skeleton = rig.skeleton
         self.rest = skeleton.rest_matrices
         self.above: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
@@ -244,11 +244,11 @@ class _Graph:
         self.goals: dict[int, int] = {}
         self.poles: dict[int, set[int]] = {}  # free bones that say where an IK chain bends to -> the chain
         self.gazes: dict[int, int] = {}  # eyeballs, and the free bones that they aim at
-        for bone in object.pose.bones:
+        for bone in armature.pose.bones:
             for constraint in bone.constraints:
                 targets = [getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", "")]
                 targets += [target.subtarget for target in getattr(constraint, "targets", ())]
-                named = {skeleton.index(name) for name in targets if name in object.pose.bones}
+                named = {skeleton.index(name) for name in targets if name in armature.pose.bones}
                 for decided in decided_by(constraint, bone):
                     bone_decided = skeleton.index(decided)
                     self.above[bone_decided] |= named - {bone_decided}
@@ -261,7 +261,7 @@ class _Graph:
                 if constraint.type in _GAZES and is_eye(bone.name) and skeleton.translatable[list(named)].all():
                     self.gazes[skeleton.index(bone.name)] = min(named)
         self._upstream: dict[int, dict[int, int]] = {}
-        locks = np.array([list(bone.lock_rotation) for bone in object.pose.bones])
+        locks = np.array([list(bone.lock_rotation) for bone in armature.pose.bones])
         self.turning = skeleton.movable & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
         self.moving = self.turning & skeleton.translatable.all(axis=1)
 
@@ -493,7 +493,12 @@ class Led:
 
 
 def lead_controls(
-    object: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False, looks: bool = True
+    armature: ArmatureObject,
+    rig: Rig,
+    controlled: ControlledBody,
+    pose: Pose,
+    passing: bool = False,
+    looks: bool = True,
 ) -> Led:
     """Bring the controls to where the body stands as in `pose`; `passing`: near enough for the eye, others follow.
 
@@ -503,11 +508,11 @@ def lead_controls(
     """
     context: Any = bpy.context
     context.view_layer.update()
-    start = now = read_pose(object, rig)
-    channels = read_channels(object, rig.channels)
+    start = now = read_pose(armature, rig)
+    channels = read_channels(armature, rig.channels)
     turned = np.array([control.turns for control in controlled.controls])
     moved = np.array([control.moves for control in controlled.controls])
-    present = read_controlled(controlled, read_matrices(object))
+    present = read_controlled(controlled, read_matrices(armature))
     pose, stopped = _within(controlled.skeleton.limits, present, pose)
     wanted_heads, wanted = forward(controlled.skeleton, pose)
     limits = _limits_of(rig.skeleton, set(turned.tolist()))
@@ -516,7 +521,7 @@ def lead_controls(
     same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
     aims[same | (not looks)] = -1
     follows = (turned >= 0) | (aims >= 0)
-    before = _set_switches(object, controlled, pose, present)
+    before = _set_switches(armature, controlled, pose, present)
     begins = np.array([control.begins for control in controlled.controls])
     begins[~rig.skeleton.movable[begins]] = -1
     led = np.flatnonzero(follows | (begins >= 0))
@@ -530,7 +535,7 @@ def lead_controls(
     try:
         for _ in range(_ROUNDS):
             context.view_layer.update()
-            matrices = read_matrices(object)
+            matrices = read_matrices(armature)
             heads, turns = matrices[:, :, 3], frame_rotations(matrices[:, :, :3])
             own = turns[controlled.bones]
             change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) what each part is off
@@ -550,35 +555,35 @@ def lead_controls(
             last, now = now, _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
             now, at_limit = _within(limits, start, now)
             held = _with_below(np.isin(turned, at_limit), parents)
-            write_pose(object, rig, now, bones)
+            write_pose(armature, rig, now, bones)
             if not _differ(last, now, rig.skeleton.size):
                 break  # what is left is not for the controls to mend, as where a limit of IK is in the way
         errors[held | ~follows] = 0.0
         if errors.max() > _ASTRAY:
             first = int(np.flatnonzero(errors > _ASTRAY)[0])  # what hangs on it is off with it
-            raise CoreError(_astray(object, controlled.skeleton.names[first], controlled.controls[first], rig))
+            raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
     except CoreError:
-        write_channels(object, channels)
-        _give_back(object, before)
+        write_channels(armature, channels)
+        _give_back(armature, before)
         raise
     new_turned = [bone for bone in sorted({*turned.tolist(), *begins.tolist()} - {-1})
                   if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
     step = _NOISE * rig.skeleton.size
     new_moved = [bone for bone in sorted({*moved.tolist(), *aims.tolist()} - {-1})
                  if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
-    write_channels(object, channels)  # what did not change stays exactly as it was
-    write_pose(object, rig, now, {*new_turned, *new_moved})
+    write_channels(armature, channels)  # what did not change stays exactly as it was
+    write_pose(armature, rig, now, {*new_turned, *new_moved})
     at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
     return Led(now, new_turned, new_moved, before, at_limits)
 
 
-def _astray(object: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
+def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
     """What to say of a part that does not go along."""
     leader = max(control.turns, control.aims)
     if leader < 0:
         return f'"{part}" does not follow its control; something else decides it.'
     name = rig.skeleton.names[leader]
-    constraint = next((one for one in object.pose.bones[name].constraints if not one.mute and one.influence), None)
+    constraint = next((one for one in armature.pose.bones[name].constraints if not one.mute and one.influence), None)
     why = "something else decides it" if constraint is None else f'its constraint "{constraint.name}" is in the way'
     return f'"{part}" does not follow its control "{name}"; {why}.'
 
@@ -652,7 +657,7 @@ def _turned(
 
 
 def _set_switches(
-    object: ArmatureObject, controlled: ControlledBody, pose: Pose, now: Pose
+    armature: ArmatureObject, controlled: ControlledBody, pose: Pose, now: Pose
 ) -> dict[tuple[str, str], float]:
     """Let the controls lead what will change; returns what the properties were."""
     changed = rotation.angle_between(pose.rotations, now.rotations) > _THERE
@@ -661,18 +666,18 @@ def _set_switches(
         changed[part] |= parent >= 0 and changed[parent]
     before: dict[tuple[str, str], float] = {}
     for part, (bone, name, value) in controlled.switches.items():
-        owner = object.pose.bones[bone]
+        owner = armature.pose.bones[bone]
         if changed[part] and owner.get(name) != value and (bone, name) not in before:
             before[bone, name] = owner[name]
             owner[name] = type(owner[name])(value)
     if before:
-        object.update_tag(refresh={"DATA"})
+        armature.update_tag(refresh={"DATA"})
     return before
 
 
-def _give_back(object: ArmatureObject, before: Mapping[tuple[str, str], float]) -> None:
+def _give_back(armature: ArmatureObject, before: Mapping[tuple[str, str], float]) -> None:
     for (bone, name), value in before.items():
-        object.pose.bones[bone][name] = value
+        armature.pose.bones[bone][name] = value
 
 
 def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:

@@ -31,17 +31,17 @@ def split_path(data_path: str) -> tuple[str, str] | None:
     return None if match is None else (bpy.utils.unescape_identifier(match[1]), match[2])
 
 
-def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str]]:
+def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str]]:
     """Driven bones with the reason; bones that nothing but one plain local Limit Rotation limits, with it; scaled ones.
 
     Those are turned and moved by their own channels, and something else decides their scale.
     """
-    drivers = _driven_paths(object)
-    animated = _animated_paths(object)
+    drivers = _driven_paths(armature)
+    animated = _animated_paths(armature)
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
-    for bone in object.pose.bones:
+    for bone in armature.pose.bones:
         active = [c for c in bone.constraints if _may_act(c, drivers[bone.name] | animated[bone.name])]
         if any(c.type in _SCALING for c in active):
             scaled.add(bone.name)
@@ -60,15 +60,15 @@ def find_driven(object: ArmatureObject) -> tuple[dict[str, str], dict[str, Any],
     for name, paths in animated.items():
         if "rotation_mode" in paths:
             reasons.setdefault(name, f'animated rotation mode of "{name}"')
-    names = set(object.pose.bones.keys())
+    names = set(armature.pose.bones.keys())
     driven = {name: reason for name, reason in reasons.items() if name in names}
     limits = {name: constraint for name, constraint in limits.items() if name not in driven}
     return driven, limits, (scaled & names) - driven.keys()
 
 
-def _driven_paths(object: ArmatureObject) -> AnimatedPaths:
+def _driven_paths(armature: ArmatureObject) -> AnimatedPaths:
     result: AnimatedPaths = defaultdict(set)
-    for owner in (object, object.data):
+    for owner in (armature, armature.data):
         for curve in owner.animation_data.drivers if owner.animation_data else ():
             parts = split_path(curve.data_path)
             if parts and curve.driver and curve.driver.is_valid and not curve.mute:
@@ -76,10 +76,10 @@ def _driven_paths(object: ArmatureObject) -> AnimatedPaths:
     return result
 
 
-def _animated_paths(object: ArmatureObject) -> AnimatedPaths:
+def _animated_paths(armature: ArmatureObject) -> AnimatedPaths:
     """What F-curves of the action or of NLA strips change about bones."""
     result: AnimatedPaths = defaultdict(set)
-    data = object.animation_data
+    data = armature.animation_data
     if data is None:
         return result
     pairs = [(data.action, data.action_slot)]
@@ -135,10 +135,10 @@ def decided_by(constraint: Any, bone: Any) -> Iterator[str]:
         tip, count = tip.parent, count - 1
 
 
-def mute_constraints(object: ArmatureObject, bones: Iterable[str]) -> list[str]:
+def mute_constraints(armature: ArmatureObject, bones: Iterable[str]) -> list[str]:
     """Mute the constraints that decide these bones and no others; their names."""
     wanted, muted = set(bones), list[str]()
-    for bone in object.pose.bones:
+    for bone in armature.pose.bones:
         for constraint in bone.constraints:
             decided = set(decided_by(constraint, bone))
             if not constraint.mute and decided & wanted and decided <= wanted:

@@ -39,21 +39,21 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
     A bone with a custom shape is grabbed by that, and by its joint where nothing that is drawn is near.
     """
     best: tuple[float, Grab] | None = None
-    for object, names in shown_bones(context).items():
-        bones = object.data.bones
+    for armature, names in shown_bones(context).items():
+        bones = armature.data.bones
         place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` goes through all of them
         numbers = [place_of[name] for name in names]
         lengths = gather(bones, "length", 1)[:, 0]
-        matrices = world_matrix(object) @ _square(read_matrices(object)[numbers])
+        matrices = world_matrix(armature) @ _square(read_matrices(armature)[numbers])
         free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
-        shapes = outlines_near(context, object, names, view, np.array(mouse, float), _LENGTH * scale)
+        shapes = outlines_near(context, armature, names, view, np.array(mouse, float), _LENGTH * scale)
         found = nearest(view, mouse, matrices, lengths[numbers], free, scale, shapes)
         if found is None:
             continue
         far, place, share = found
         if best is None or far < best[0]:
             point = (0.0, share * float(lengths[numbers[place]]), 0.0)
-            best = far, Grab(object.name, names[place], point)
+            best = far, Grab(armature.name, names[place], point)
     return None if best is None else best[1]
 
 

@@ -66,7 +66,7 @@ def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray
 
 
 def write_keys(
-    object: ArmatureObject,
+    armature: ArmatureObject,
     rig: Rig,
     motion: Motion,
     bones: Iterable[int],
@@ -87,37 +87,37 @@ def write_keys(
     edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
     exists and for curves whose keys would not be what is seen.
     """
-    check_target(object, action, new)
-    channels = _channels(object, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
-    return _write_all(object, channels, action, new)
+    check_target(armature, action, new)
+    channels = _channels(armature, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
+    return _write_all(armature, channels, action, new)
 
 
 def write_motion(
-    object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int], action: str | None = None
+    armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int], action: str | None = None
 ) -> bpy.types.Action:
     """Key a motion of its own: a new action that holds nothing of the present one, which is kept.
 
     Keyed at every frame are the rotations of `bones` (indices), and what the motion has otherwise than the armature
     stands now. All else stays as it stands now. Raises BridgeError, with nothing changed, as `write_keys`.
     """
-    check_target(object, action, new=True)
-    here, count = read_pose(object, rig), len(motion)
+    check_target(armature, action, new=True)
+    here, count = read_pose(armature, rig), len(motion)
     rotations, translations = (np.broadcast_to(p, (count, *p.shape)) for p in (here.rotations, here.translations))
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
     now = Pose.trusted(rotations, translations, scales, None)
     turned, moved, grown = changed_bones(now, motion.pose)
-    channels = _channels(object, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
+    channels = _channels(armature, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
     names = rig.skeleton.names
     channels += [
         _Channel(names[bone], channel_path(names[bone], "scale"), axis, motion.frames, scales[:, bone, axis])
         for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
     ]  # fmt: skip
-    return _write_into(object, _target(object, action, new=True, empty=True), channels)
+    return _write_into(armature, _target(armature, action, new=True, empty=True), channels)
 
 
 def write_visual(
-    object: ArmatureObject,
+    armature: ArmatureObject,
     rig: Rig,
     motion: Motion,
     bones: Iterable[int],
@@ -131,9 +131,9 @@ def write_visual(
     new action that all of the motion goes into curves come without modifiers, which the keys have in them. The rest as
     in `write_keys`.
     """
-    check_target(object, action, new)
+    check_target(armature, action, new)
     skeleton, chosen = rig.skeleton, list(bones)
-    freed, locks = np.isin(np.arange(len(skeleton)), [*seen]), _location_locks(object)
+    freed, locks = np.isin(np.arange(len(skeleton)), [*seen]), _location_locks(armature)
     turning = ~skeleton.rotation_locks.all(axis=1)
     open_rig = replace(
         rig,
@@ -156,46 +156,46 @@ def write_visual(
             ]
     whole = replace(motion, pose=Pose.trusted(rotations, translations, motion.pose.scales, None))
     placed = [bone for bone in chosen if np.any(translations[:, bone])]
-    channels = _channels(object, open_rig, whole, chosen, placed, scale_channels(rig, chosen)) + channels
-    curves = _curves(object)
-    first, last = keyed_range(object)
+    channels = _channels(armature, open_rig, whole, chosen, placed, scale_channels(rig, chosen)) + channels
+    curves = _curves(armature)
+    first, last = keyed_range(armature)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)), flat)
-    return _write_into(object, _target(object, action, new), channels, flat)
+    return _write_into(armature, _target(armature, action, new), channels, flat)
 
 
-def _location_locks(object: ArmatureObject) -> NDArray[np.bool_]:
-    return np.array([list(bone.lock_location) for bone in object.pose.bones])
+def _location_locks(armature: ArmatureObject) -> NDArray[np.bool_]:
+    return np.array([list(bone.lock_location) for bone in armature.pose.bones])
 
 
-def prepare_keys(object: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
+def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
     """What keys in the present action each bone as its own motion has it: what is keyed of it, and nothing else.
 
     All that `write_keys` refuses is refused now, and nothing later.
     """
-    check_target(object, None, new=False)
-    curves = _curves(object)
+    check_target(armature, None, new=False)
+    curves = _curves(armature)
     keyed = {path for path, _ in curves}
     channels = [
         channel
         for bone, motion in motions.items()
-        for channel in _channels(object, rig, motion, [bone], [bone])
+        for channel in _channels(armature, rig, motion, [bone], [bone])
         if channel.data_path in keyed
     ]
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)))
-    return partial(_write_all, object, channels, None, new=False)
+    return partial(_write_all, armature, channels, None, new=False)
 
 
 def write_reduced(
-    object: ArmatureObject, rig: Rig, bones: Sequence[BoneKeys], action: str | None = None, new: bool = True
+    armature: ArmatureObject, rig: Rig, bones: Sequence[BoneKeys], action: str | None = None, new: bool = True
 ) -> bpy.types.Action:
     """Key bones with the keys and handles that were found for them, in place of all between the first and the last.
 
     The rest as in `write_keys`.
     """
-    check_target(object, action, new)
+    check_target(armature, action, new)
     channels: list[_Channel] = []
     for one in bones:
         bone, name = rig.skeleton.names[one.bone], rotation_channel(one.mode)
@@ -209,19 +209,19 @@ def write_reduced(
             handles = np.stack([keys.left[:, column], keys.right[:, column]])
             path = channel_path(bone, channel)
             channels.append(_Channel(bone, path, index, keys.frames, keys.values[:, column], handles))
-    return _write_all(object, channels, action, new)
+    return _write_all(armature, channels, action, new)
 
 
-def check_target(object: ArmatureObject, action: str | None = None, new: bool = True) -> None:
+def check_target(armature: ArmatureObject, action: str | None = None, new: bool = True) -> None:
     """Raises BridgeError if no keys can be written there."""
-    check(object)
+    check(armature)
     if new and action is not None and action in bpy.data.actions:
         raise BridgeError(f'There is an action "{action}" already; choose another name.')
-    check_not_tweaked(object)
-    data = object.animation_data
+    check_not_tweaked(armature)
+    data = armature.animation_data
     if data is not None and not _is_on_top(data):
         raise BridgeError(
-            f'The NLA editor mixes the action of "{object.name}" with other strips; '
+            f'The NLA editor mixes the action of "{armature.name}" with other strips; '
             "set it to Replace with influence 1 and leave solo first."
         )
     old = data.action if data is not None else None
@@ -229,20 +229,20 @@ def check_target(object: ArmatureObject, action: str | None = None, new: bool = 
         raise BridgeError(f'The action "{old.name}" is linked from another file; write to a new one.')
 
 
-def _write_all(object: ArmatureObject, channels: Sequence[_Channel], name: str | None, new: bool) -> bpy.types.Action:
-    curves = _curves(object)
+def _write_all(armature: ArmatureObject, channels: Sequence[_Channel], name: str | None, new: bool) -> bpy.types.Action:
+    curves = _curves(armature)
     for channel in channels:
         _check_curve(channel, curves.get((channel.data_path, channel.index)))
 
-    return _write_into(object, _target(object, name, new), channels)
+    return _write_into(armature, _target(armature, name, new), channels)
 
 
 def _write_into(
-    object: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel], flat: bool = False
+    armature: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel], flat: bool = False
 ) -> bpy.types.Action:
     """`flat`: what modifiers do is in the keys, and they go."""
     for channel in channels:
-        curve = _ensure(object, target, channel)
+        curve = _ensure(armature, target, channel)
         for modifier in _changing(curve) if flat else ():
             curve.modifiers.remove(modifier)
         _write(curve, channel)
@@ -250,13 +250,13 @@ def _write_into(
     return target
 
 
-def goes_on(object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> bool:
+def goes_on(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> bool:
     """Whether keys of a motion, in whose last frame the bones are as they were, end where their curves are there.
 
     Else rotations are the same but for whole turns, or written otherwise, and would jump to the next key.
     """
-    curves, names = _curves(object), rig.skeleton.names
-    for bone, values in rotation_curves(object, rig, motion, bones).items():
+    curves, names = _curves(armature), rig.skeleton.names
+    for bone, values in rotation_curves(armature, rig, motion, bones).items():
         path = channel_path(names[bone], rotation_channel(rig.skeleton.rotation_modes[bone]))
         for index, value in enumerate(values[-1].tolist()):
             curve = curves.get((path, index))
@@ -265,10 +265,10 @@ def goes_on(object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[in
     return True
 
 
-def repeating_bones(object: ArmatureObject, names: Iterable[str]) -> list[str]:
+def repeating_bones(armature: ArmatureObject, names: Iterable[str]) -> list[str]:
     """Those of the bones whose curves carry what their keys do beyond them: Cycles modifiers, linear extrapolation."""
     wanted, found = set(names), set[str]()
-    for (data_path, _), curve in _curves(object).items():
+    for (data_path, _), curve in _curves(armature).items():
         cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
         place = split_path(data_path)
         if place is not None and place[0] in wanted and (cyclic or curve.extrapolation == "LINEAR"):
@@ -276,11 +276,11 @@ def repeating_bones(object: ArmatureObject, names: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def stepped_bones(object: ArmatureObject, first: float, last: float) -> set[str]:
+def stepped_bones(armature: ArmatureObject, first: float, last: float) -> set[str]:
     """The bones whose curves have keys between two frames that hold their values up to the next ones."""
     constant = item("interpolation", "CONSTANT")
     found = set[str]()
-    for (data_path, _), curve in _curves(object).items():
+    for (data_path, _), curve in _curves(armature).items():
         place = split_path(data_path)
         if place is not None and len(curve.keyframe_points) > 1:
             keys = read_keys(curve.keyframe_points, ("co", "interpolation"))
@@ -291,10 +291,10 @@ def stepped_bones(object: ArmatureObject, first: float, last: float) -> set[str]
     return found
 
 
-def key_frames(object: ArmatureObject, first: float, last: float) -> dict[str, Array]:
+def key_frames(armature: ArmatureObject, first: float, last: float) -> dict[str, Array]:
     """The frames from `first` to `last` at which each bone has a key."""
     frames: dict[str, list[Array]] = {}
-    for (data_path, _), curve in _curves(object).items():
+    for (data_path, _), curve in _curves(armature).items():
         place = split_path(data_path)
         if place is not None:
             at = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
@@ -311,16 +311,16 @@ def _is_on_top(data: bpy.types.AnimData) -> bool:
     return data.action_influence == 1.0 and data.action_blend_type == "REPLACE"
 
 
-def _curves(object: ArmatureObject) -> dict[tuple[str, int], Any]:
+def _curves(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
     """The F-curves of the object's slot by data path and index."""
-    data = object.animation_data
+    data = armature.animation_data
     bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data is not None else None
     fcurves: Any = bag.fcurves if bag is not None else ()
     return {(curve.data_path, curve.array_index): curve for curve in fcurves}
 
 
 def _channels(
-    object: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int],
+    armature: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int],
     scaled: NDArray[np.int64] | None = None,
 ) -> list[_Channel]:  # fmt: skip
     """What is to be keyed, by bone."""
@@ -330,7 +330,7 @@ def _channels(
         return channel_path(skeleton.names[bone], name)
 
     result: list[_Channel] = []
-    for bone, values in rotation_curves(object, rig, motion, bones).items():
+    for bone, values in rotation_curves(armature, rig, motion, bones).items():
         mode = skeleton.rotation_modes[bone]
         locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
         result += [
@@ -352,9 +352,9 @@ def _channels(
     return sorted(result, key=lambda c: (order[c.bone], list(CHANNELS).index(c.data_path.rpartition(".")[2]), c.index))
 
 
-def rotation_curves(object: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:
+def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:
     """Rotations (F, n) of movable bones in their own modes, without jumps, from the key before the motion on."""
-    curves, present, wanted = _curves(object), read_channels(object, rig.channels), set(bones)
+    curves, present, wanted = _curves(armature), read_channels(armature, rig.channels), set(bones)
     found: dict[int, Array] = {}
     for mode, group in rig.modes.items():
         chosen = [bone for bone in group[rig.skeleton.movable[group]].tolist() if bone in wanted]
@@ -406,14 +406,14 @@ def _check_curve(channel: _Channel, curve: Any, flat: bool = False) -> None:
         )
 
 
-def _target(object: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
+def _target(armature: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
     """The action to write into, assigned to the object with a slot: the present one, a copy of it or an empty one."""
-    data = object.animation_data or object.animation_data_create()
+    data = armature.animation_data or armature.animation_data_create()
     old, slot = data.action, data.action_slot
     if old is not None and not new:
         return old
     if old is None or empty:
-        data.action = target = bpy.data.actions.new(name or f"{object.name} poise")
+        data.action = target = bpy.data.actions.new(name or f"{armature.name} poise")
         if old is None and len(data.nla_tracks):
             data.action_extrapolation = "NOTHING"  # outside its keys the strips below go on as they are
     else:
@@ -427,10 +427,10 @@ def _target(object: ArmatureObject, name: str | None, new: bool, empty: bool = F
     return target
 
 
-def remove_keys(object: ArmatureObject, rig: Rig, bones: Iterable[int], first: float, last: float) -> None:
+def remove_keys(armature: ArmatureObject, rig: Rig, bones: Iterable[int], first: float, last: float) -> None:
     """Remove the keys of some bones' (indices) channels from frame `first` to `last`, both included."""
     paths = {channel_path(rig.skeleton.names[bone], name) for bone in bones for name in CHANNELS}
-    for curve in (curve for (path, _), curve in _curves(object).items() if path in paths):
+    for curve in (curve for (path, _), curve in _curves(armature).items() if path in paths):
         keys = read_keys(curve.keyframe_points, KEY)
         at = keys["co"][:, 0]
         stays = (at < first - SAME_FRAME) | (at > last + SAME_FRAME)
@@ -439,11 +439,11 @@ def remove_keys(object: ArmatureObject, rig: Rig, bones: Iterable[int], first: f
             write_keys_of(curve, kept, dict.fromkeys(HANDLES, np.ones(stays.sum(), bool)))
 
 
-def _ensure(object: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
+def _ensure(armature: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
     """The F-curve of a channel; a new one goes into the group of its bone."""
-    curve = action.fcurve_ensure_for_datablock(object, channel.data_path, index=channel.index)
+    curve = action.fcurve_ensure_for_datablock(armature, channel.data_path, index=channel.index)
     if curve.is_empty and curve.group is None:
-        bag = action_get_channelbag_for_slot(action, object.animation_data.action_slot)
+        bag = action_get_channelbag_for_slot(action, armature.animation_data.action_slot)
         assert bag is not None
         curve.group = bag.groups.get(channel.bone) or bag.groups.new(channel.bone)
     return curve

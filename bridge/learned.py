@@ -57,25 +57,25 @@ def learned_cone(bone: Any, world: Array) -> list[Array]:
     return [line @ world[:3, :3].T + world[:3, 3] for line in lines]
 
 
-def write_tuning(object: Any, skeleton: Skeleton, tuning: Tuning) -> None:
+def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:
     """Keep with the pose bones what joints of an armature, or of its body's own skeleton, do, in place of what was."""
-    forget_tuning(object)
+    forget_tuning(armature)
     rows = np.round(np.concatenate([tuning.turns, tuning.deviations], axis=1), _DIGITS).tolist()
     for bone in np.flatnonzero(tuning.told).tolist():
-        object.pose.bones[skeleton.names[bone]].poise_tuning = json.dumps(rows[bone])
+        armature.pose.bones[skeleton.names[bone]].poise_tuning = json.dumps(rows[bone])
 
 
-def forget_tuning(object: Any) -> int:
+def forget_tuning(armature: Any) -> int:
     """Forget what the joints do; returns of how many."""
-    learnt = [bone for bone in object.pose.bones if bone.poise_tuning]
+    learnt = [bone for bone in armature.pose.bones if bone.poise_tuning]
     for bone in learnt:
         bone.poise_tuning = ""
     return len(learnt)
 
 
-def read_tuning(object: Any, skeleton: Skeleton) -> Tuning | None:
+def read_tuning(armature: Any, skeleton: Skeleton) -> Tuning | None:
     """What is kept with the bones of a skeleton; None where that is nothing. Raises BridgeError if it is damaged."""
-    bones = object.pose.bones
+    bones = armature.pose.bones
     kept = {place: text for place, name in enumerate(skeleton.names) if (text := bones[name].poise_tuning)}
     if not kept:
         return None

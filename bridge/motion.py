@@ -32,67 +32,69 @@ _POISE: Final = "poise_"  # curves of settings, which move nothing
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
 
-def read_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Motion, Array]:
+def read_motion(armature: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Motion, Array]:
     """Poses at the frame numbers `frames` (F,), increasing, and the object's world matrices (F, 4, 4).
 
     The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
     """
-    return finish(reading_motion(object, rig, frames))
+    return finish(reading_motion(armature, rig, frames))
 
 
-def reading_motion(object: ArmatureObject, rig: Rig, frames: ArrayLike) -> Generator[float, None, tuple[Motion, Array]]:
+def reading_motion(
+    armature: ArmatureObject, rig: Rig, frames: ArrayLike
+) -> Generator[float, None, tuple[Motion, Array]]:
     """`read_motion` that yields the share that is done, frame by frame where it has to step through them.
 
     Closed before the end it leaves all as it was.
     """
-    check(object)
+    check(armature)
     context: Any = bpy.context
     render = context.scene.render
     numbers = np.atleast_1d(np.asarray(frames, float))
     if not numbers.size:
         raise BridgeError("The range of frames is empty.")
-    if only_curves_decide(object, rig):
-        pose = channels_to_pose(rig, _sample(object, rig, numbers), None)
-        worlds = np.repeat(world_matrix(object)[None], len(numbers), axis=0)
+    if only_curves_decide(armature, rig):
+        pose = channels_to_pose(rig, _sample(armature, rig, numbers), None)
+        worlds = np.repeat(world_matrix(armature)[None], len(numbers), axis=0)
     else:
-        pose, worlds = yield from _step(object, rig, numbers)
+        pose, worlds = yield from _step(armature, rig, numbers)
     return Motion(pose, numbers, render.fps / render.fps_base), worlds
 
 
 def reading_turns(
-    object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]
+    armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]
 ) -> Generator[float, None, Array]:
     """Own rotations (F, k, 4) at the frame numbers `frames` (F,), increasing, of `bones` that nothing else decides.
 
     By the curves of the action, where these alone turn the bones, whatever decides others: to step through frames takes
     a rig that is driven up to 20 ms each. Else as `reading_motion`, which yields what this does.
     """
-    check(object)
+    check(armature)
     numbers = np.atleast_1d(np.asarray(frames, float))
     clamped = {bone for clamp in rig.clamps for bone in clamp.bones.tolist()}
-    if clamped.intersection(bones) or not _one_action(object):
-        motion, _ = yield from reading_motion(object, rig, numbers)
+    if clamped.intersection(bones) or not _one_action(armature):
+        motion, _ = yield from reading_motion(armature, rig, numbers)
         return motion.pose.rotations[:, bones]
     modes = np.array([rig.skeleton.rotation_modes[bone] for bone in bones])
     places = {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
-    return channels_to_rotations(_sample(object, rig, numbers, bones), places)
+    return channels_to_rotations(_sample(armature, rig, numbers, bones), places)
 
 
-def read_visual(object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]) -> Pose:
+def read_visual(armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]) -> Pose:
     """Rotations, locations and scales (F, B) with which bones would stand as they are seen, were they left to these.
 
     As Blender's visual keying has them: shear is lost. The scene's frame and the channels are afterwards as before.
     """
-    check(object)
-    chosen = [object.pose.bones[rig.skeleton.names[bone]] for bone in bones]
+    check(armature)
+    chosen = [armature.pose.bones[rig.skeleton.names[bone]] for bone in bones]
     found: list[list[tuple[Any, Any, Any]]] = []
 
     def note() -> None:
-        own = (object.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL")
+        own = (armature.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL")
                for bone in chosen)  # fmt: skip
         found.append([matrix.decompose() for matrix in own])
 
-    _go_through(object, np.atleast_1d(np.asarray(frames, float)), note)
+    _go_through(armature, np.atleast_1d(np.asarray(frames, float)), note)
     places, turns, scales = (
         np.array([[parts[k] for parts in row] for row in found], float).reshape(len(found), len(chosen), width)
         for k, width in enumerate((3, 4, 3))
@@ -100,70 +102,70 @@ def read_visual(object: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequ
     return Pose(turns, places, scales)
 
 
-def check_not_tweaked(object: ArmatureObject) -> None:
+def check_not_tweaked(armature: ArmatureObject) -> None:
     """Raises BridgeError in the NLA editor's tweak mode, where another action stands in for the object's own."""
-    if object.animation_data is not None and object.animation_data.use_tweak_mode:
-        raise BridgeError(f'"{object.name}" is in the tweak mode of the NLA editor; leave it first.')
+    if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
+        raise BridgeError(f'"{armature.name}" is in the tweak mode of the NLA editor; leave it first.')
 
 
 @contextmanager
-def acting(object: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
+def acting(armature: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
     """The object is animated by another action inside; what it had, unkeyed channels included, comes back."""
-    data = object.animation_data or object.animation_data_create()
-    check_not_tweaked(object)
-    before, old, slot = read_channels(object), data.action, data.action_slot
+    data = armature.animation_data or armature.animation_data_create()
+    check_not_tweaked(armature)
+    before, old, slot = read_channels(armature), data.action, data.action_slot
     try:
-        assign(object, action)
+        assign(armature, action)
         yield
     finally:
         data.action = old
         if slot is not None:
             data.action_slot = slot
-        write_channels(object, before)
+        write_channels(armature, before)
 
 
-def assign(object: ArmatureObject, action: bpy.types.Action | None) -> None:
+def assign(armature: ArmatureObject, action: bpy.types.Action | None) -> None:
     """Animate the object by an action, in a slot that suits it."""
-    data = object.animation_data or object.animation_data_create()
+    data = armature.animation_data or armature.animation_data_create()
     data.action = action
     if action is not None and data.action_slot is None and len(data.action_suitable_slots):
         data.action_slot = data.action_suitable_slots[0]
 
 
-def keyed_range(object: ArmatureObject) -> tuple[int, int]:
+def keyed_range(armature: ArmatureObject) -> tuple[int, int]:
     """The frames of the object's motion: its own curves in its action, not those of others in that action, or strips.
 
     An action's manual range counts. Raises BridgeError where there is neither an action nor a strip with keys.
     """
-    data = object.animation_data
+    data = armature.animation_data
     action = data.action if data is not None else None
-    spans = [curve.range() for curve in active_curves(object) if not curve.data_path.startswith(_POISE)]
+    spans = [curve.range() for curve in active_curves(armature) if not curve.data_path.startswith(_POISE)]
     if action is not None and action.use_frame_range:
         spans = [action.frame_range]
     elif action is None and data is not None:
         strips = (strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute)
         spans = [(strip.frame_start, strip.frame_end) for strip in strips]
     if not spans:
-        check(object)  # nothing at all that could be keyed is said first
-        raise BridgeError(f'"{object.name}" has no action with keys of its own; its motion has to be keyed.')
+        check(armature)  # nothing at all that could be keyed is said first
+        raise BridgeError(f'"{armature.name}" has no action with keys of its own; its motion has to be keyed.')
     return round(min(first for first, _ in spans)), round(max(last for _, last in spans))
 
 
-def only_curves_decide(object: ArmatureObject, rig: Rig) -> bool:
+def only_curves_decide(armature: ArmatureObject, rig: Rig) -> bool:
     """Whether the F-curves of the object's action are all that changes its bones over time; the object stands still."""
-    data = object.animation_data
-    if rig.evaluated or object.parent is not None:
+    data = armature.animation_data
+    if rig.evaluated or armature.parent is not None:
         return False
-    if any(not c.mute for c in object.constraints) or object.data.animation_data is not None:
+    if any(not c.mute for c in armature.constraints) or armature.data.animation_data is not None:
         return False
     if data is not None and len(data.drivers):
         return False
-    return _one_action(object) and all(_stands_still(object, curve) for curve in active_curves(object))
+    return _one_action(armature) and all(_stands_still(armature, curve) for curve in active_curves(armature))
 
 
-def _one_action(object: ArmatureObject) -> bool:
+def _one_action(armature: ArmatureObject) -> bool:
     """Whether channels that nothing drives are as the curves of the object's action have them at the scene's frame."""
-    data = object.animation_data
+    data = armature.animation_data
     context: Any = bpy.context
     render = context.scene.render
     if render.frame_map_old != render.frame_map_new:
@@ -180,9 +182,9 @@ def _one_action(object: ArmatureObject) -> bool:
     return len(action.layers) <= 1 and all(len(layer.strips) <= 1 for layer in action.layers)
 
 
-def active_curves(object: ArmatureObject) -> Iterator[Any]:
+def active_curves(armature: ArmatureObject) -> Iterator[Any]:
     """The F-curves of the object's action that Blender evaluates: a group's mute means nothing to 4.5 and 5.2."""
-    data = object.animation_data
+    data = armature.animation_data
     bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data else None
     for curve in bag.fcurves if bag else ():
         if curve.is_valid and not curve.mute and not curve.is_empty:
@@ -198,7 +200,7 @@ def all_curves(action: bpy.types.Action) -> Iterator[Any]:
                 yield from bag.fcurves
 
 
-def _stands_still(object: ArmatureObject, curve: Any) -> bool:
+def _stands_still(armature: ArmatureObject, curve: Any) -> bool:
     """False for a curve that moves the object itself: any but a flat one without modifiers at the present value."""
     if curve.data_path not in _OBJECT_TRANSFORM:
         return True
@@ -208,21 +210,21 @@ def _stands_still(object: ArmatureObject, curve: Any) -> bool:
     values = np.empty((3, 2 * len(points)), np.float32)
     for row, name in zip(values, ("co", "handle_left", "handle_right"), strict=True):
         points.foreach_get(name, row)
-    present = np.float32(getattr(object, curve.data_path)[curve.array_index])
+    present = np.float32(getattr(armature, curve.data_path)[curve.array_index])
     return bool(np.all(values[:, 1::2] == present))
 
 
-def _sample(object: ArmatureObject, rig: Rig, frames: Array, bones: Sequence[int] | None = None) -> dict[str, Array]:
+def _sample(armature: ArmatureObject, rig: Rig, frames: Array, bones: Sequence[int] | None = None) -> dict[str, Array]:
     """Channels (F, J, n) from the F-curves, of these bones alone if given; channels without one as they are now."""
     bones = range(len(rig.skeleton)) if bones is None else bones
-    present = read_channels(object, rig.channels)
+    present = read_channels(armature, rig.channels)
     result = {name: np.repeat(values[None, list(bones)], len(frames), axis=0) for name, values in present.items()}
     targets = {
         channel_path(rig.skeleton.names[bone], name): (values, i)
         for i, bone in enumerate(bones)
         for name, values in result.items()
     }
-    for curve in active_curves(object):
+    for curve in active_curves(armature):
         target = targets.get(curve.data_path)
         if target is not None and curve.array_index < target[0].shape[-1]:
             target[0][:, target[1], curve.array_index] = _evaluate(curve, frames)
@@ -247,33 +249,33 @@ def _evaluate(curve: Any, frames: Array) -> Array:
     return values
 
 
-def _step(object: ArmatureObject, rig: Rig, frames: Array) -> Generator[float, None, tuple[Pose, Array]]:
+def _step(armature: ArmatureObject, rig: Rig, frames: Array) -> Generator[float, None, tuple[Pose, Array]]:
     channels: list[dict[str, Array]] = []
     matrices: list[Array] = []
     worlds: list[Array] = []
 
     def note() -> None:
-        channels.append(read_channels(object, rig.channels))
-        matrices.append(read_matrices(object))
-        worlds.append(world_matrix(object))
+        channels.append(read_channels(armature, rig.channels))
+        matrices.append(read_matrices(armature))
+        worlds.append(world_matrix(armature))
 
-    yield from _going_through(object, frames, note)
+    yield from _going_through(armature, frames, note)
     stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
     return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)
 
 
-def _go_through(object: ArmatureObject, frames: Array, note: Callable[[], None]) -> None:
+def _go_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> None:
     """Call `note` at each frame; the scene's frame and the object's channels come back."""
-    for _ in _going_through(object, frames, note):
+    for _ in _going_through(armature, frames, note):
         pass
 
 
-def _going_through(object: ArmatureObject, frames: Array, note: Callable[[], None]) -> Generator[float, None, None]:
+def _going_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> Generator[float, None, None]:
     """`_go_through` that yields the share that is done after each frame; all comes back when it is closed, too."""
     context: Any = bpy.context
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
-    before = read_channels(object)
+    before = read_channels(armature)
     try:
         for done, number in enumerate(frames.tolist(), 1):
             whole = int(np.floor(number))
@@ -282,5 +284,5 @@ def _going_through(object: ArmatureObject, frames: Array, note: Callable[[], Non
             yield done / len(frames)
     finally:
         scene.frame_set(frame, subframe=subframe)
-        write_channels(object, before)
+        write_channels(armature, before)
         context.view_layer.update()

@@ -29,52 +29,52 @@ class NewRest:
     limited: list[str] = field(default_factory=list[str])  # bones whose own limits are about the new rest pose now
 
 
-def make_rest(context: Any, object: ArmatureObject) -> NewRest:
+def make_rest(context: Any, armature: ArmatureObject) -> NewRest:
     """Make the present pose of the active armature, in Pose Mode, its rest pose.
 
     Vertices, with all shape keys, go to where the armature has brought them. Keys of the action are made anew at their
     frames, so that bones are there where they were; what is between is Blender's. Raises BridgeError, with nothing
     changed, for what cannot be brought along.
     """
-    check(object)
+    check(armature)
     context.view_layer.update()
-    rig = read_rig(object)
-    pose = read_pose(object, rig)
-    _check_armature(context, object, rig)
+    rig = read_rig(armature)
+    pose = read_pose(armature, rig)
+    _check_armature(context, armature, rig)
     if pose.scales is not None:
         raise BridgeError("Bones are scaled, and a rest pose has no scale; clear that first.")
-    shapes = [(mesh, _shapes_of(context, mesh, object)) for mesh in _deformed(object)]
+    shapes = [(mesh, _shapes_of(context, mesh, armature)) for mesh in _deformed(armature)]
     done = NewRest([mesh.name for mesh, _ in shapes])
-    times, write = _key_times(object), None
+    times, write = _key_times(armature), None
     if times:
         frames = np.unique(np.concatenate([*times.values()]))
-        motion, _ = read_motion(object, rig, frames)
+        motion, _ = read_motion(armature, rig, frames)
         moved = with_new_rest(rig.skeleton, pose, motion.pose)
         motions = {bone: Motion(moved[np.searchsorted(frames, own)], own, motion.fps) for bone, own in times.items()}
-        write = prepare_keys(object, rig, motions)
+        write = prepare_keys(armature, rig, motions)
     bpy.ops.pose.armature_apply(selected=False)
     done.action = write().name if write is not None else None
     for mesh, shape in shapes:
         _reshape(mesh, shape)
-    for bone in object.pose.bones:
+    for bone in armature.pose.bones:
         if bone.poise_learned or bone.poise_tuning:
             write_learned(bone, None)
             done.forgotten.append(bone.name)
         if bone.use_ik_limit_x or bone.use_ik_limit_y or bone.use_ik_limit_z:
             done.limited.append(bone.name)
-    forget_tuning(object)
+    forget_tuning(armature)
     context.view_layer.update()
     return done
 
 
-def _check_armature(context: Any, object: ArmatureObject, rig: Rig) -> None:
+def _check_armature(context: Any, armature: ArmatureObject, rig: Rig) -> None:
     """Raises BridgeError for an armature whose rest pose is not to be changed like that."""
-    data, animation = object.data, object.animation_data
-    if context.mode != "POSE" or context.active_object != object:
+    data, animation = armature.data, armature.animation_data
+    if context.mode != "POSE" or context.active_object != armature:
         raise BridgeError("A rest pose is made in Pose Mode; go there first.")
     if data.library is not None or data.override_library is not None:
         raise BridgeError(f'The armature "{data.name}" is linked from another file; its rest pose is made there.')
-    others = [f'"{other.name}"' for other in bpy.data.objects if other.data == data and other != object]
+    others = [f'"{other.name}"' for other in bpy.data.objects if other.data == data and other != armature]
     if others:
         raise BridgeError(f"{', '.join(others)} would get another rest pose, too; make the armature single-user first.")
     if rig.driven:
@@ -89,12 +89,12 @@ def _check_armature(context: Any, object: ArmatureObject, rig: Rig) -> None:
         raise BridgeError(f'The action "{action.name}" is used by others, too; make it single-user first.')
 
 
-def _deformed(object: ArmatureObject) -> list[Any]:
+def _deformed(armature: ArmatureObject) -> list[Any]:
     """The meshes that the armature deforms; raises BridgeError for what cannot be reshaped."""
     found: list[Any] = []
     for other in bpy.data.objects:
-        by_parent = other.parent == object and other.parent_type == "ARMATURE"
-        if not by_parent and not any(_is_of(modifier, object) for modifier in other.modifiers):
+        by_parent = other.parent == armature and other.parent_type == "ARMATURE"
+        if not by_parent and not any(_is_of(modifier, armature) for modifier in other.modifiers):
             continue
         if other.type != "MESH":
             raise BridgeError(f'"{other.name}" is deformed by the armature and is no mesh; it would change its shape.')
@@ -107,18 +107,18 @@ def _deformed(object: ArmatureObject) -> list[Any]:
     return found
 
 
-def _is_of(modifier: Any, object: ArmatureObject) -> bool:
-    return modifier.type == "ARMATURE" and modifier.object == object
+def _is_of(modifier: Any, armature: ArmatureObject) -> bool:
+    return modifier.type == "ARMATURE" and modifier.object == armature
 
 
-def _shapes_of(context: Any, mesh: Any, object: ArmatureObject) -> list[NDArray[np.float32]]:
+def _shapes_of(context: Any, mesh: Any, armature: ArmatureObject) -> list[NDArray[np.float32]]:
     """Vertices (V, 3) as the armature alone brings them: of the mesh, or of each of its shape keys."""
     keys = mesh.data.shape_keys
     shown = {modifier: modifier.show_viewport for modifier in mesh.modifiers}
     only, active = mesh.show_only_shape_key, mesh.active_shape_key_index
     try:
         for modifier in mesh.modifiers:
-            modifier.show_viewport = shown[modifier] and _is_of(modifier, object)
+            modifier.show_viewport = shown[modifier] and _is_of(modifier, armature)
         mesh.show_only_shape_key = True
         found: list[NDArray[np.float32]] = []
         for number in range(len(keys.key_blocks) if keys is not None else 1):
@@ -145,11 +145,11 @@ def _reshape(mesh: Any, shapes: list[NDArray[np.float32]]) -> None:
     mesh.data.update()
 
 
-def _key_times(object: ArmatureObject) -> dict[int, Array]:
+def _key_times(armature: ArmatureObject) -> dict[int, Array]:
     """Bone -> the frames of its keys."""
-    places = {bone.name: number for number, bone in enumerate(object.pose.bones)}
+    places = {bone.name: number for number, bone in enumerate(armature.pose.bones)}
     found: dict[int, Array] = {}
-    for curve in active_curves(object):
+    for curve in active_curves(armature):
         place = split_path(curve.data_path)
         if place is None or place[0] not in places:
             continue

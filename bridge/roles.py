@@ -11,47 +11,47 @@ from .channels import ArmatureObject
 
 
 def read_roles(
-    object: ArmatureObject, skeleton: Skeleton | None = None, further: Mapping[str, str] | None = None
+    armature: ArmatureObject, skeleton: Skeleton | None = None, further: Mapping[str, str] | None = None
 ) -> Roles:
     """The parts of an armature, with the user's corrections; `skeleton` if its bones have been read already.
 
     Corrections are `PoseBone.poise_role`; `further` ones, bone's name -> part, go before them. One that cannot be (two
     bones for one part) is a CoreError.
     """
-    skeleton = read_rest(object) if skeleton is None else skeleton
+    skeleton = read_rest(armature) if skeleton is None else skeleton
     more = {skeleton.index(name): role for name, role in (further or {}).items()}
     said = {
-        bone: role for bone, role in read_corrections(object).items() if role == NO_PART or role not in more.values()
+        bone: role for bone, role in read_corrections(armature).items() if role == NO_PART or role not in more.values()
     }
-    return correct_roles(skeleton, guess_roles(object, skeleton), said | more)
+    return correct_roles(skeleton, guess_roles(armature, skeleton), said | more)
 
 
-def guess_roles(object: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:
+def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:
     """The parts as they are found, whatever the user said."""
-    skeleton = read_rest(object) if skeleton is None else skeleton
-    return find_roles(skeleton, np.array([bone.use_deform for bone in object.data.bones]))
+    skeleton = read_rest(armature) if skeleton is None else skeleton
+    return find_roles(skeleton, np.array([bone.use_deform for bone in armature.data.bones]))
 
 
-def read_corrections(object: ArmatureObject) -> dict[int, str]:
+def read_corrections(armature: ArmatureObject) -> dict[int, str]:
     """Bone -> the part that the user gave it, or NO_PART."""
-    bones = object.pose.bones if object.pose is not None else ()
+    bones = armature.pose.bones if armature.pose is not None else ()
     return {number: bone.poise_role for number, bone in enumerate(bones) if bone.poise_role}
 
 
-def write_corrections(object: ArmatureObject, corrections: Mapping[str, str]) -> None:
+def write_corrections(armature: ArmatureObject, corrections: Mapping[str, str]) -> None:
     """Note what the user says: bone's name -> part, NO_PART, or "" to take it back.
 
     Raises CoreError, with nothing changed, for bones that are not there.
     """
-    bones = object.pose.bones
+    bones = armature.pose.bones
     for name in corrections:
         if name not in bones:
-            raise CoreError(f'"{object.name}" has no bone "{name}".')
+            raise CoreError(f'"{armature.name}" has no bone "{name}".')
     before = {name: bones[name].poise_role for name in corrections}
     for name, role in corrections.items():
         bones[name].poise_role = role
     try:
-        read_roles(object)
+        read_roles(armature)
     except CoreError:
         for name, role in before.items():
             bones[name].poise_role = role
@@ -59,7 +59,7 @@ def write_corrections(object: ArmatureObject, corrections: Mapping[str, str]) ->
 
 
 def mapping_to_corrections(
-    object: ArmatureObject, mapping: Mapping[str, str | tuple[str, ...] | None]
+    armature: ArmatureObject, mapping: Mapping[str, str | tuple[str, ...] | None]
 ) -> dict[str, str]:
     """A shared mapping (role -> bone, bones, or None where there is none) as corrections by bone.
 
@@ -68,7 +68,7 @@ def mapping_to_corrections(
     """
     if not mapping:
         return {}
-    bones = object.pose.bones
+    bones = armature.pose.bones
     alike: dict[str, list[str]] = {}
     for bone in bones:
         alike.setdefault(_without_space(bone.name), []).append(bone.name)
@@ -78,11 +78,11 @@ def mapping_to_corrections(
             others = alike.get(_without_space(named), ())
             name = others[0] if named not in bones and len(others) == 1 else named
             if name not in bones:
-                raise CoreError(f'{role}: "{object.name}" has no bone "{name}".')
+                raise CoreError(f'{role}: "{armature.name}" has no bone "{name}".')
             if name in found:
                 raise CoreError(f'{role}: "{name}" is {found[name]} already.')
             found[name] = role
-    guessed = guess_roles(object)
+    guessed = guess_roles(armature)
     for role in mapping:
         for bone in guessed.chain(role):
             found.setdefault(bones[bone].name, NO_PART)
@@ -94,9 +94,9 @@ def _without_space(name: str) -> str:
     return name.rpartition(":")[2]
 
 
-def read_rest(object: ArmatureObject) -> Skeleton:
+def read_rest(armature: ArmatureObject) -> Skeleton:
     """Names, tree and rest pose, which hidden armatures have too; `read_rig` reads poses and needs them evaluated."""
-    bones = object.data.bones
+    bones = armature.data.bones
     indices = {bone.name: index for index, bone in enumerate(bones)}
     parents = np.array([indices[bone.parent.name] if bone.parent else -1 for bone in bones])
     matrices = np.array([bone.matrix_local for bone in bones])

@@ -24,19 +24,19 @@ def read_outline(context: Any, bone: Any) -> Array | None:
 
 
 def outlines_near(
-    context: Any, object: ArmatureObject, names: Sequence[str], view: View, mouse: Array, reach: float
+    context: Any, armature: ArmatureObject, names: Sequence[str], view: View, mouse: Array, reach: float
 ) -> dict[int, Array]:
     """Lines (m, 2, 3), in the world, of the bones with a custom shape, by their place among `names`.
 
     Shapes that are further than `reach` pixels from the mouse are there without lines. Of a face under the mouse comes
     a line of no length, where it is seen.
     """
-    found = {place: object.pose.bones[name] for place, name in enumerate(names)}
+    found = {place: armature.pose.bones[name] for place, name in enumerate(names)}
     shapes = {place: shape for place, bone in found.items() if (shape := _shape_of(bone)) is not None}
     if not shapes:
         return {}
     boxes = np.array([[corner[:] for corner in shape.bound_box] for shape in shapes.values()])
-    matrices = world_matrix(object) @ np.stack([_matrix_of(found[place]) for place in shapes])
+    matrices = world_matrix(armature) @ np.stack([_matrix_of(found[place]) for place in shapes])
     seen = view.pixels(_placed(matrices, boxes))
     beside = (mouse < seen.min(axis=1) - reach) | (mouse > seen.max(axis=1) + reach)  # false of what is behind, too
     lines: dict[int, Array] = {}

@@ -48,16 +48,16 @@ def add_body(verbs: Any) -> None:
 def body(arguments: argparse.Namespace) -> int:
     """Use a tool."""
     texts = outputs(arguments)
-    object = armature_of(arguments.armature)
+    armature = armature_of(arguments.armature)
     settings = read_settings(arguments.tool, arguments.settings)
     frames = None if arguments.frames is None else check_range(tuple(arguments.frames), "--frames")
     keyed = arguments.key or frames is not None
-    check_lasting(object, keyed, "Ask for --frames, or for a key with --key.")
+    check_lasting(armature, keyed, "Ask for --frames, or for a key with --key.")
     if arguments.action is not None and not keyed:
         raise CoreError("--action: nothing is keyed; ask for --frames, or for a key with --key.")
-    edit = BodyEdit(bpy.context, object, frames, arguments.tool, settings, keyed)
+    edit = BodyEdit(bpy.context, armature, frames, arguments.tool, settings, keyed)
     edit.solve()
-    return tell_report(arguments, edit.write(object, arguments.action), texts)
+    return tell_report(arguments, edit.write(armature, arguments.action), texts)
 
 
 def read_settings(tool: str, texts: Sequence[str]) -> SimpleNamespace:

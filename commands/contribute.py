@@ -55,9 +55,9 @@ def contribute(arguments: argparse.Namespace) -> int:
     own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
     if own:
         raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
-    object = armature_of(job.armature)
-    skeleton = bridge.read_rig(object).skeleton
-    roles = bridge.read_roles(object, skeleton, bridge.mapping_to_corrections(object, job.roles))
+    armature = armature_of(job.armature)
+    skeleton = bridge.read_rig(armature).skeleton
+    roles = bridge.read_roles(armature, skeleton, bridge.mapping_to_corrections(armature, job.roles))
     job = on_bones(job, roles, skeleton.names)
     base, effector = _ends(arguments.chain, skeleton)
     wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
@@ -74,17 +74,17 @@ def contribute(arguments: argparse.Namespace) -> int:
 
 def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     _refuse(arguments, ("job", "output", "report"), "not with --learn; it changes nothing")
-    object = armature_of(arguments.armature)
-    bridge.check(object)
-    rig = bridge.read_rig(object)
+    armature = armature_of(arguments.armature)
+    bridge.check(armature)
+    rig = bridge.read_rig(armature)
     base, effector = _ends(arguments.chain, rig.skeleton)
-    first, last = bridge.keyed_range(object) if arguments.frames is None else _keyed_part(object, arguments.frames)
-    motion, _ = bridge.read_motion(object, rig, np.arange(first, last + 1))
-    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(object, rig.skeleton), motion.pose)
+    first, last = bridge.keyed_range(armature) if arguments.frames is None else _keyed_part(armature, arguments.frames)
+    motion, _ = bridge.read_motion(armature, rig, np.arange(first, last + 1))
+    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(armature, rig.skeleton), motion.pose)
     method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
     found = learn(skeleton, motion.pose, effector, base, method=method)
     data = {
-        "armature": object.name,
+        "armature": armature.name,
         "frames": [first, last],
         "list": actuations_data(found.actuations),
         "error": float(np.degrees(found.error)),
@@ -94,24 +94,24 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
     lists = {arguments.learn: list_text(Ccd(actuations=found.actuations, successive=True))}
     write_whole(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
     tell(
-        f"{object.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees a "
-        f"joint; one that all joints share alike to {data['uniform_error']:.2f}."
+        f"{armature.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees "
+        f"a joint; one that all joints share alike to {data['uniform_error']:.2f}."
     )
     show(arguments, data)
     return DONE
 
 
-def _keyed_part(object: Any, frames: list[int]) -> tuple[int, int]:
+def _keyed_part(armature: Any, frames: list[int]) -> tuple[int, int]:
     """The frames without those before and after the action, if that is all that moves the armature."""
     first, last = read_range(frames, "--frames")
-    data = object.animation_data
+    data = armature.animation_data
     if data is None or data.action is None or len(data.nla_tracks):
         return first, last
-    begin, end = bridge.keyed_range(object)
+    begin, end = bridge.keyed_range(armature)
     if first > end or last < begin:
-        raise CoreError(f'--frames: the action of "{object.name}" goes from {begin} to {end}.')
+        raise CoreError(f'--frames: the action of "{armature.name}" goes from {begin} to {end}.')
     if first < begin or last > end:
-        tell(f"{object.name}: the action goes from {begin} to {end}; other frames are left out.")
+        tell(f"{armature.name}: the action goes from {begin} to {end}; other frames are left out.")
     return max(first, begin), min(last, end)
 
 

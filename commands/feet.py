@@ -42,8 +42,8 @@ def check_motion(arguments: argparse.Namespace) -> None:
 
 def motion_of(arguments: argparse.Namespace) -> tuple[bpy.types.Object, tuple[int, int]]:
     """The armature and the frames that were asked for."""
-    object = armature_of(arguments.armature)
-    return object, tuple(arguments.frames) if arguments.frames else bridge.keyed_range(object)
+    armature = armature_of(arguments.armature)
+    return armature, tuple(arguments.frames) if arguments.frames else bridge.keyed_range(armature)
 
 
 def check_feet(arguments: argparse.Namespace) -> None:
@@ -55,10 +55,10 @@ def check_feet(arguments: argparse.Namespace) -> None:
 def lock_feet(arguments: argparse.Namespace) -> int:
     """Lock feet; returns 1 if a pin is off its place."""
     texts = outputs(arguments)
-    object, frames = motion_of(arguments)
-    edit = LockedFeet(bpy.context, object, frames, arguments.points, arguments.ease)
+    armature, frames = motion_of(arguments)
+    edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
     edit.solve()
-    report = edit.write(object, arguments.action)
+    report = edit.write(armature, arguments.action)
     skating = edit.skating()
     before, after = skating.values()
     tell(f"{len(edit.pins)} touches; {before:.1%} of the bearing steps skated before, {after:.1%} do now.")

@@ -47,16 +47,16 @@ def generate(arguments: argparse.Namespace) -> int:
     """Make a motion; returns 1 if what bears the body is off its place."""
     texts = outputs(arguments)
     recipe = read_recipe(arguments.recipe)
-    object = armature_of(arguments.armature)
+    armature = armature_of(arguments.armature)
     context: Any = bpy.context
     start = context.scene.frame_start if arguments.start is None else arguments.start
-    edit = Generated(context, object, recipe, start)
+    edit = Generated(context, armature, recipe, start)
     edit.solve()
-    report = edit.write(object, arguments.action or f"{object.name} {recipe.name}")
+    report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
     tell(f'A motion of {recipe.seconds:g} seconds by the recipe "{recipe.name}".')
     if arguments.tolerance is not None:
-        fewer = Reduced(context, object, bridge.keyed_range(object), [REDUCE_ALL], arguments.tolerance)
+        fewer = Reduced(context, armature, bridge.keyed_range(armature), [REDUCE_ALL], arguments.tolerance)
         fewer.solve()
-        fewer.write(object, new=False)
+        fewer.write(armature, new=False)
         tell(f"{fewer.told()}.")
     return tell_report(arguments, report, texts, recipe=recipe.name)

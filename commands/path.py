@@ -31,10 +31,10 @@ def check_edit_path(arguments: argparse.Namespace) -> None:
 def edit_path(arguments: argparse.Namespace) -> int:
     """Edit the path; returns 1 if a foot is off its place."""
     texts = outputs(arguments)
-    object, frames = motion_of(arguments)
+    armature, frames = motion_of(arguments)
     edit = LedPath(
-        bpy.context, object, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
+        bpy.context, armature, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
         arguments.ease,
     )  # fmt: skip
     edit.solve()
-    return tell_report(arguments, edit.write(object, arguments.action), texts)
+    return tell_report(arguments, edit.write(armature, arguments.action), texts)

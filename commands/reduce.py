@@ -30,10 +30,10 @@ def check_reduce(arguments: argparse.Namespace) -> None:
 def reduce(arguments: argparse.Namespace) -> int:
     """Reduce keys; returns 1 if Blender's evaluation is beyond the tolerance."""
     texts = outputs(arguments)
-    object, frames = motion_of(arguments)
-    edit = Reduced(bpy.context, object, frames, arguments.bones, arguments.tolerance)
+    armature, frames = motion_of(arguments)
+    edit = Reduced(bpy.context, armature, frames, arguments.bones, arguments.tolerance)
     edit.solve()
-    report = edit.write(object, arguments.action)
+    report = edit.write(armature, arguments.action)
     tell(f"{edit.told()}.")
     keys = {"kept": edit.kept, "before": edit.keyed, "all_kept": edit.all_kept, "all_before": edit.all_keyed}
     return tell_report(arguments, report, texts, keys=keys)
@@ -63,10 +63,10 @@ def check_bake(arguments: argparse.Namespace) -> None:
 def bake(arguments: argparse.Namespace) -> int:
     """Bake."""
     texts = outputs(arguments)
-    object, frames = motion_of(arguments)
-    edit = Baked(bpy.context, object, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
+    armature, frames = motion_of(arguments)
+    edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.solve()
-    report = edit.write(object, arguments.action, not arguments.present)
+    report = edit.write(armature, arguments.action, not arguments.present)
     if edit.unkeyed():
         tell(f"{edit.unkeyed()}.")
     return tell_report(arguments, report, texts)

@@ -26,19 +26,19 @@ def add_retarget(verbs: Any) -> None:
 def bring(arguments: argparse.Namespace) -> int:
     """Bring a motion; returns 1 if a foot is off its place."""
     texts = outputs(arguments)
-    object, context = armature_of(arguments.armature), bpy.context
+    armature, context = armature_of(arguments.armature), bpy.context
     frames = tuple(arguments.frames) if arguments.frames else None
     takes: list[str] = []
     if arguments.source is not None:
-        edit = Retargeted(context, object, armature_of(arguments.source), frames, not arguments.no_feet)
+        edit = Retargeted(context, armature, armature_of(arguments.source), frames, not arguments.no_feet)
         name = arguments.source
     else:
         name = arguments.motion.stem
         with imported(context, arguments.motion, arguments.take) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
-            edit = Retargeted(context, object, source, frames, not arguments.no_feet)
+            edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
     edit.solve()
-    report = edit.write(object, arguments.action or f"{object.name} {name}")
+    report = edit.write(armature, arguments.action or f"{armature.name} {name}")
     tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
     if len(takes) > 1:
         tell(f"The takes of the file: {', '.join(takes)}.")

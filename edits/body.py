@@ -29,14 +29,14 @@ class BodyEdit(Edit):
     def __init__(
         self,
         context: Any,
-        object: Any,
+        armature: Any,
         frames: tuple[int, int] | None,
         tool: str,
         settings: SimpleNamespace,
         keyed: bool = True,
     ) -> None:
         here = context.scene.frame_current
-        super().__init__(context, object, frames or (here, here))
+        super().__init__(context, armature, frames or (here, here))
         self.keyed, self.led, self.at = keyed, None, None if frames is None else self.before.frames
         kind: Any = getattr(bpy.types, f"POISE_OT_{TOOLS[tool][0]}")
         bodies: list[bridge.Body] = []
@@ -45,16 +45,16 @@ class BodyEdit(Edit):
 
         def note() -> None:
             context.view_layer.update()
-            bodies.append(bridge.read_again(object, bodies[0]) if bodies else bridge.read_body(object))
+            bodies.append(bridge.read_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
             if hasattr(kind, "wish"):
-                wishes.append(kind.wish(settings, context, object, bodies[-1]))
+                wishes.append(kind.wish(settings, context, armature, bodies[-1]))
             else:
-                found.append(kind.pose(settings, context, object, bodies[-1]))
+                found.append(kind.pose(settings, context, armature, bodies[-1]))
 
         if frames is None:
             note()
         else:
-            with unkeyed_kept(context, object):
+            with unkeyed_kept(context, armature):
                 step(context, self.before.frames, note)
         self.body = bodies[0]
         if wishes:
@@ -69,7 +69,7 @@ class BodyEdit(Edit):
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.rig = self.body.rig
-            steps = leading(context, object, self.rig, controlled, self.before, wanted, frames is not None)
+            steps = leading(context, armature, self.rig, controlled, self.before, wanted, frames is not None)
             self.led, _ = finish(steps)
             self.found = self.led.motion
             return
@@ -80,18 +80,18 @@ class BodyEdit(Edit):
     def change(self, progress: Progress) -> None:
         self.after = self.found
 
-    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         written = None
         if self.keyed:
-            written = super().key(object, turned, moved, grown, action, new)
+            written = super().key(armature, turned, moved, grown, action, new)
         else:
-            bridge.write_pose(object, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown, True)
+            bridge.write_pose(armature, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown, True)
         if self.led is not None:
-            set_switches(object, self.led, self.keyed)
+            set_switches(armature, self.led, self.keyed)
         return written
 
-    def measure(self, object: Any) -> tuple[GoalReport, ...]:
-        self.take = record(bpy.context, object, self.at)
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
+        self.take = record(bpy.context, armature, self.at)
         return report_goals(self.body, self.solutions, self.take)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:

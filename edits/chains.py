@@ -67,27 +67,29 @@ def add_actuation(chain: Any, actuation: Actuation) -> None:
 
 
 def suited(
-    object: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
+    armature: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
 ) -> tuple[str, tuple[Actuation, ...]]:
     """A preset for a chain, by default that which suits it: its name and its list."""
-    roles = bridge.read_roles(object, skeleton)
+    roles = bridge.read_roles(armature, skeleton)
     name = preset_for(skeleton, base, effector, roles, with_effector=True) if name is None else name
     return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
 
 
-def find_chain(object: Any, name: str, effector: str) -> Any:
+def find_chain(armature: Any, name: str, effector: str) -> Any:
     """The chain of this name; raises CoreError if there is none, or if it leads another bone."""
-    chain = object.poise_chains.get(name)
+    chain = armature.poise_chains.get(name)
     if chain is None:
-        known = ", ".join(f'"{one.name}"' for one in object.poise_chains)
-        raise CoreError(f'"{object.name}" has no chain "{name}"; ' + (f"it has {known}." if known else "it has none."))
+        known = ", ".join(f'"{one.name}"' for one in armature.poise_chains)
+        raise CoreError(
+            f'"{armature.name}" has no chain "{name}"; ' + (f"it has {known}." if known else "it has none.")
+        )
     if chain.effector != effector:
         raise CoreError(f'The chain "{name}" leads "{chain.effector}", not "{effector}".')
     return chain
 
 
 def method_of(
-    object: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
+    armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
 ) -> tuple[Skeleton, ContributionCCD]:
     """For core: the skeleton with the limits of its anatomy, and the method, to go from a pose (...).
 
@@ -96,11 +98,11 @@ def method_of(
     """
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
         if bone not in skeleton.names:
-            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{object.name}" does not have any more.')
+            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{armature.name}" does not have any more.')
     numbers = read_numbers(chain)
     numbers["successive"] = False
-    skeleton, bends = with_hinges(skeleton, bridge.read_roles(object, skeleton) if roles is None else roles, pose)
-    limits = bool(LIMITS[object.poise_limits])
+    skeleton, bends = with_hinges(skeleton, bridge.read_roles(armature, skeleton) if roles is None else roles, pose)
+    limits = bool(LIMITS[armature.poise_limits])
     return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
 
 
@@ -166,14 +168,14 @@ def _standing(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.ndarray, n
     return heads, effector_place(skeleton, goal, heads[None], turns[None])[0]
 
 
-def solved_again(object: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
+def solved_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
     """What a chain's present list makes of the pose before its first solve, and the bones that may differ.
 
     Raises CoreError where the chain, or the pose, is not as it was.
     """
     goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
     start = start_of(chain, rig.skeleton, pose, goal)
-    skeleton, method = method_of(object, chain, rig.skeleton, start)
+    skeleton, method = method_of(armature, chain, rig.skeleton, start)
     solution = method.solve(skeleton, start, [goal])
     before = [rig.skeleton.index(turn.name) for turn in chain.turns]
     bones = list(dict.fromkeys([*bones_of(skeleton, chain), *before]))

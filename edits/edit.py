@@ -38,16 +38,16 @@ class Edit:
     original = False  # whether it is a motion of its own, and no change of the one that was there
     sizes = False  # whether scales are written whole, not the lengths of what stretches alone
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
+    def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
         """`frames`: from the first to the last in steps, or an array of all of them."""
-        bridge.check(object)
-        check_scene(context, object)
+        bridge.check(armature)
+        check_scene(context, armature)
         context.view_layer.update()
         begin = perf_counter()
-        self.rig = bridge.read_rig(object)
+        self.rig = bridge.read_rig(armature)
         numbers = np.arange(frames[0], frames[1] + 1, step) if isinstance(frames, tuple) else frames
         self.skeleton = self.rig.skeleton
-        self.before, self.worlds = bridge.read_motion(object, self.rig, numbers)
+        self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers)
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
         self.always: NDArray[np.bool_] = np.zeros(len(self.rig.skeleton), bool)  # bones that are keyed in any case
@@ -63,14 +63,14 @@ class Edit:
         """What `solve` does in each kind of edit."""
         raise NotImplementedError
 
-    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+    def leading(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         """What has to be found out in Blender, frame by frame, before `write`, which does it where it was not done.
 
         Yields the share that is done, nothing where there is nothing to do. All is as it was when it ends or is closed.
         """
         yield from ()
 
-    def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
+    def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
         """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
         begin = perf_counter()
         turned = moved = grown = np.zeros(0, int)
@@ -79,15 +79,15 @@ class Edit:
         own = np.flatnonzero(self.always)
         turned = np.union1d(turned, own)
         moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
-        written = self.key(object, turned, moved, grown, action, new)
+        written = self.key(armature, turned, moved, grown, action, new)
         self.seconds["write"] = perf_counter() - begin
-        return self.report(object, written, turned, moved)
+        return self.report(armature, written, turned, moved)
 
-    def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
+    def report(self, armature: Any, written: Any, turned: Bones, moved: Bones) -> Report:
         """What was written into an action, and how the pins hold there."""
-        names, goals = self.skeleton.names, self.measure(object)
+        names, goals = self.skeleton.names, self.measure(armature)
         return Report(
-            armature=object.name,
+            armature=armature.name,
             frames=self.before.frames,
             method=self.method,
             seconds=self.seconds,
@@ -98,17 +98,17 @@ class Edit:
             moved=tuple(names[bone] for bone in moved),
         )
 
-    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
         if self.original and new:
-            return bridge.write_motion(object, self.rig, self.after, np.flatnonzero(self.always), action)
-        return bridge.write_keys(object, self.rig, self.after, turned, moved, action, new, grown, self.sizes)
+            return bridge.write_motion(armature, self.rig, self.after, np.flatnonzero(self.always), action)
+        return bridge.write_keys(armature, self.rig, self.after, turned, moved, action, new, grown, self.sizes)
 
-    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """How the pins hold in the motion that the armature has now."""
-        return self.measure_pins(object, self.pins)
+        return self.measure_pins(armature, self.pins)
 
-    def measure_pins(self, object: Any, pins: Sequence[TimedPin]) -> tuple[GoalReport, ...]:
+    def measure_pins(self, armature: Any, pins: Sequence[TimedPin]) -> tuple[GoalReport, ...]:
         """The same of some pins. What they hold, and no more, is looked at, block by block: memory."""
         found: list[list[tuple[Array, Array]]] = [[] for _ in pins]
         held = np.zeros(len(self.before), bool)
@@ -116,7 +116,7 @@ class Edit:
             held[slice(*pin.span(self.before))] = True
         frames = np.flatnonzero(held)
         for part in blocks(len(frames)) if len(frames) else ():
-            motion, worlds = self.look(object, frames[part])
+            motion, worlds = self.look(armature, frames[part])
             for pin, errors in zip(pins, found, strict=True):
                 on = slice(*pin.span(motion))
                 if on.start < on.stop:
@@ -124,9 +124,9 @@ class Edit:
                     errors.append(((worlds[on, :3, :3] @ gaps[..., None])[..., 0], turns))
         return tuple(self._report(pin, errors) for pin, errors in zip(pins, found, strict=True))
 
-    def look(self, object: Any, part: slice | Frames) -> tuple[Motion, Array]:
+    def look(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         """Some frames, counted from 0, of the motion that the armature has now, and its world matrices (F, 4, 4)."""
-        return bridge.read_motion(object, self.rig, self.before.frames[part])
+        return bridge.read_motion(armature, self.rig, self.before.frames[part])
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         """Sentences about what was measured."""
@@ -145,12 +145,12 @@ class Edit:
         return GoalReport(name, "hold", frames, far, turned, POSITION, ROTATION)
 
 
-def no_action(object: Any) -> str:
+def no_action(armature: Any) -> str:
     """What to do about an armature without an action of its own."""
-    data = object.animation_data
+    data = armature.animation_data
     if data is not None and any(len(track.strips) for track in data.nla_tracks):
-        return f'"{object.name}" has no action, but strips in the NLA editor; bake its motion first.'
-    return f'"{object.name}" has no action; its motion has to be keyed.'
+        return f'"{armature.name}" has no action, but strips in the NLA editor; bake its motion first.'
+    return f'"{armature.name}" has no action; its motion has to be keyed.'
 
 
 def free_name(name: str) -> str | None:
@@ -159,11 +159,11 @@ def free_name(name: str) -> str | None:
 
 
 @contextmanager
-def setting(object: Any, name: str, value: Any) -> Iterator[None]:
+def setting(armature: Any, name: str, value: Any) -> Iterator[None]:
     """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
-    before = getattr(object, name)
-    setattr(object, name, value)
+    before = getattr(armature, name)
+    setattr(armature, name, value)
     try:
         yield
     finally:
-        setattr(object, name, before)
+        setattr(armature, name, before)

@@ -36,11 +36,11 @@ class Generated(BodyMotion):
     method = "recipe"
     original = True
 
-    def __init__(self, context: Any, object: Any, recipe: RecipeFile, start: int) -> None:
+    def __init__(self, context: Any, armature: Any, recipe: RecipeFile, start: int) -> None:
         render = context.scene.render
         last = start + round(recipe.seconds * render.fps / render.fps_base)
-        super().__init__(context, object, (start, last))
-        self.low, self.high = (self._pose(context, object, given) for given in (recipe.low, recipe.high))
+        super().__init__(context, armature, (start, last))
+        self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))
         made, self.always = self._made(recipe)
         self._check_driven()
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
@@ -94,10 +94,10 @@ class Generated(BodyMotion):
             if self.always[bone] and moves[bone]:
                 raise CoreError(f'"{name}" is decided by {reason}; no motion can be made for it.')
 
-    def _pose(self, context: Any, object: Any, given: Angles | Moment) -> Pose:
+    def _pose(self, context: Any, armature: Any, given: Angles | Moment) -> Pose:
         if isinstance(given, Angles):
             return key_pose(self.skeleton, self.roles, given.degrees)
-        return pose_at(context, object, self.rig, given, self.controlled)
+        return pose_at(context, armature, self.rig, given, self.controlled)
 
     def _pin(self, support: Support) -> TimedPin:
         (bone, *_) = self._bones(support.role)
@@ -107,25 +107,25 @@ class Generated(BodyMotion):
 
 
 def pose_at(
-    context: Any, object: Any, rig: bridge.Rig, moment: Moment, controlled: bridge.ControlledBody | None = None
+    context: Any, armature: Any, rig: bridge.Rig, moment: Moment, controlled: bridge.ControlledBody | None = None
 ) -> Pose:
     """The pose at a moment, of the body that is `controlled` if it is; actions are looked at without being assigned."""
 
     def at(frame: float) -> Pose:
         if controlled is None:
-            return bridge.read_motion(object, rig, [frame])[0].pose[0]
-        with unkeyed_kept(context, object):
-            return bridge.read_controlled(controlled, record(context, object, np.array([frame])).matrices[0])
+            return bridge.read_motion(armature, rig, [frame])[0].pose[0]
+        with unkeyed_kept(context, armature):
+            return bridge.read_controlled(controlled, record(context, armature, np.array([frame])).matrices[0])
 
     if moment.action is None:
         if moment.frame is not None:
             return at(moment.frame)
         if controlled is not None:
-            return bridge.read_controlled(controlled, bridge.read_matrices(object))
-        return bridge.read_pose(object, rig)
+            return bridge.read_controlled(controlled, bridge.read_matrices(armature))
+        return bridge.read_pose(armature, rig)
     action = bpy.data.actions.get(moment.action)
     if action is None:
         raise CoreError(f'There is no action "{moment.action}" to take a pose from.')
-    with bridge.acting(object, action):
+    with bridge.acting(armature, action):
         frame = action.frame_range[0] if moment.frame is None else moment.frame
         return at(frame)

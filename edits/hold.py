@@ -29,69 +29,69 @@ _STILL: Final = 1e-6  # of its largest number: an object's matrix that changes l
 class BodyMotion(Edit):
     """The motion of a body with its parts, `roles` of `skeleton`; where controls lead the body, they get the keys."""
 
-    def __init__(self, context: Any, object: Any, frames: tuple[int, int] | Frames) -> None:
-        super().__init__(context, object, frames)
-        self.roles = bridge.read_roles(object, self.skeleton)
+    def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
+        super().__init__(context, armature, frames)
+        self.roles = bridge.read_roles(armature, self.skeleton)
         self._channels = self.before
         self.led: Led | None = None
-        self.controlled = bridge.find_controlled(object, self.rig, self.roles, poles=True)
+        self.controlled = bridge.find_controlled(armature, self.rig, self.roles, poles=True)
         if self.controlled is not None:
             self.rig = bridge.with_beginnings(self.rig, self.controlled)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
             if seen is None:
-                self.before, _ = self.look(object, slice(None))
+                self.before, _ = self.look(armature, slice(None))
             else:
                 self.before = replace(self.before, pose=bridge.read_controlled(self.controlled, seen))
             self.after, self.always = self.before, np.zeros(len(self.skeleton), bool)
 
-    def look(self, object: Any, part: slice | Frames) -> tuple[Motion, Array]:
+    def look(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
-            return super().look(object, part)
+            return super().look(armature, part)
         frames = self._channels.frames[part]
-        with unkeyed_kept(bpy.context, object):
-            take = record(bpy.context, object, frames)
+        with unkeyed_kept(bpy.context, armature):
+            take = record(bpy.context, armature, frames)
         return Motion(bridge.read_controlled(self.controlled, take.matrices), frames, self._channels.fps), take.worlds
 
-    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+    def leading(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
             return
         on, motion, alone = self.led_frames(), self._channels, self.original and new
-        with bridge.acting(object, None) if alone else nullcontext():
-            pose = bridge.read_pose(object, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
+        with bridge.acting(armature, None) if alone else nullcontext():
+            pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
             wanted = self.after.pose[on]
-            self.led, _ = yield from leading(bpy.context, object, self.rig, self.controlled, channels, wanted, True)
+            self.led, _ = yield from leading(bpy.context, armature, self.rig, self.controlled, channels, wanted, True)
 
     def led_frames(self) -> Frames:
         """The frames, counted from 0, in which the controls are brought to the body."""
         return np.arange(len(self.after))
 
-    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         if self.controlled is None:
-            return super().key(object, turned, moved, grown, action, new)
-        led = self.controls_led(object, new)
+            return super().key(armature, turned, moved, grown, action, new)
+        led = self.controls_led(armature, new)
         if self.original and new:
-            written = bridge.write_motion(object, self.rig, led.motion, led.turned, action)
+            written = bridge.write_motion(armature, self.rig, led.motion, led.turned, action)
         else:
-            written = bridge.write_keys(object, self.rig, led.motion, led.turned, led.moved, action, new)
-        set_switches(object, led, framed=True)
+            written = bridge.write_keys(armature, self.rig, led.motion, led.turned, led.moved, action, new)
+        set_switches(armature, led, framed=True)
         return written
 
-    def controls_led(self, object: Any, new: bool = True) -> Led:
+    def controls_led(self, armature: Any, new: bool = True) -> Led:
         """The motion of the controls, from `leading`."""
         if self.led is None:
-            for _ in self.leading(object, new):
+            for _ in self.leading(armature, new):
                 pass
         assert self.led is not None
         return self.led
 
-    def show(self, object: Any, pose: Pose) -> None:
+    def show(self, armature: Any, pose: Pose) -> None:
         """Give the armature a pose of its body, without keys."""
         if self.controlled is None:
-            bridge.write_pose(object, self.rig, pose, range(len(self.skeleton)))
+            bridge.write_pose(armature, self.rig, pose, range(len(self.skeleton)))
         else:
-            bridge.lead_controls(object, self.rig, self.controlled, pose)
+            bridge.lead_controls(armature, self.rig, self.controlled, pose)
 
 
 class HeldMotion(BodyMotion):
@@ -147,10 +147,10 @@ class LockedFeet(HeldMotion):
     method = "lock-feet"
 
     def __init__(
-        self, context: Any, object: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
+        self, context: Any, armature: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
     ) -> None:
-        whole = bridge.keyed_range(object)
-        super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        whole = bridge.keyed_range(armature)
+        super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
         found = find_touches(self, contact_points(self.skeleton, self.roles, points))
         pins = contact_pins(self.skeleton, self.before, found, ease)
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]

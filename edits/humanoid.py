@@ -9,12 +9,12 @@ from ..core.formats.humanoid import Body
 from ..properties.humanoid import ENDS, LIMBS, TRUNK
 
 
-def settings_of(object: Any) -> Body:
+def settings_of(armature: Any) -> Body:
     """The method as the panel of an armature has it."""
 
     def those(names: Mapping[str, tuple[str, str]], but: float) -> dict[str, float]:
-        values = {known: float(getattr(object, f"poise_{name}")) for name, (known, _) in names.items()}
+        values = {known: float(getattr(armature, f"poise_{name}")) for name, (known, _) in names.items()}
         return {known: value for known, value in values.items() if value != but}
 
-    swivels = {name: known for name, known in LIMBS.items() if getattr(object, f"poise_use_{name}")}
-    return Body(those(ENDS, 1.0), those(TRUNK, 0.0), object.poise_reach, those(swivels, np.inf))
+    swivels = {name: known for name, known in LIMBS.items() if getattr(armature, f"poise_use_{name}")}
+    return Body(those(ENDS, 1.0), those(TRUNK, 0.0), armature.poise_reach, those(swivels, np.inf))

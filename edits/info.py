@@ -34,15 +34,15 @@ def find_armatures(name: str | None) -> list[bpy.types.Object]:
     raise CoreError(f'No armature "{name}" in the file; there is {_listed([o.name for o in found])}.')
 
 
-def describe(object: Any) -> dict[str, Any]:
+def describe(armature: Any) -> dict[str, Any]:
     """One entry of "armatures"."""
-    controls = find_controls(object)
+    controls = find_controls(armature)
     return {
-        "name": object.name,
-        **find_parts(object),
+        "name": armature.name,
+        **find_parts(armature),
         **({"controls": controls} if controls else {}),
-        "bones": _bones(object),
-        "actions": _actions(object),
+        "bones": _bones(armature),
+        "actions": _actions(armature),
     }
 
 
@@ -66,9 +66,9 @@ def body_sentence(entry: dict[str, Any]) -> str:
     )
 
 
-def find_parts(object: Any) -> dict[str, Any]:
+def find_parts(armature: Any) -> dict[str, Any]:
     """What plays which part, by name; nothing where there are no bones."""
-    bones = object.data.bones
+    bones = armature.data.bones
     if not len(bones):
         return {
             "humanoid": False,
@@ -76,7 +76,7 @@ def find_parts(object: Any) -> dict[str, Any]:
             "missing": [],
             **dict.fromkeys(("facing", "up", "rest")),
         }
-    found = bridge.read_roles(object)
+    found = bridge.read_roles(armature)
 
     def named(indices: int | tuple[int, ...]) -> str | list[str]:
         return bones[indices].name if isinstance(indices, int) else [bones[index].name for index in indices]
@@ -94,19 +94,19 @@ def find_parts(object: Any) -> dict[str, Any]:
     }
 
 
-def find_controls(object: Any) -> dict[str, str | list[str]]:
+def find_controls(armature: Any) -> dict[str, str | list[str]]:
     """The bones that are keyed for parts where the body's own are driven; nothing where they are not."""
     try:
-        rig = bridge.read_rig(object)
+        rig = bridge.read_rig(armature)
     except CoreError:  # hidden: Blender evaluates nothing there
         return {}
-    roles = bridge.read_roles(object, rig.skeleton)
-    controlled = bridge.find_controlled(object, rig, roles)
+    roles = bridge.read_roles(armature, rig.skeleton)
+    controlled = bridge.find_controlled(armature, rig, roles)
     return {} if controlled is None else bridge.controls_by_role(controlled, roles, rig.skeleton.names)
 
 
-def _bones(object: Any) -> list[dict[str, Any]]:
-    driven, limiting, _ = find_driven(object)
+def _bones(armature: Any) -> list[dict[str, Any]]:
+    driven, limiting, _ = find_driven(armature)
     return [
         {
             "name": bone.name,
@@ -114,12 +114,12 @@ def _bones(object: Any) -> list[dict[str, Any]]:
             "head": _numbers(bone.head_local),
             "tail": _numbers(bone.tail_local),
             "length": round(bone.length, _DIGITS),
-            "rotation_mode": object.pose.bones[bone.name].rotation_mode,
+            "rotation_mode": armature.pose.bones[bone.name].rotation_mode,
             "deform": bone.use_deform,
-            "limits": _limits(object.pose.bones[bone.name], limiting.get(bone.name)),
+            "limits": _limits(armature.pose.bones[bone.name], limiting.get(bone.name)),
             "driven": driven.get(bone.name),
         }
-        for bone in object.data.bones
+        for bone in armature.data.bones
     ]
 
 
@@ -134,22 +134,22 @@ def _limits(bone: Any, constraint: Any) -> dict[str, list[float]] | None:
     return {axis: _numbers(np.degrees(ends)) for axis, ends in used.items()} or None
 
 
-def _actions(object: Any) -> list[dict[str, Any]]:
+def _actions(armature: Any) -> list[dict[str, Any]]:
     """The active action, and every other with a slot that animates bones of this armature."""
-    active = object.animation_data.action if object.animation_data else None
+    active = armature.animation_data.action if armature.animation_data else None
     return [
         {"name": action.name, "frames": _numbers(action.frame_range), "active": action == active}
         for action in bpy.data.actions
-        if action == active or any(_fits(action, slot, object) for slot in action.slots)
+        if action == active or any(_fits(action, slot, armature) for slot in action.slots)
     ]
 
 
-def _fits(action: bpy.types.Action, slot: Any, object: Any) -> bool:
+def _fits(action: bpy.types.Action, slot: Any, armature: Any) -> bool:
     if slot.target_id_type not in ("OBJECT", "UNSPECIFIED"):
         return False
     bag: Any = action_get_channelbag_for_slot(action, slot)
     paths = {split_path(curve.data_path) for curve in bag.fcurves} if bag else set()
-    return any(path is not None and path[0] in object.pose.bones for path in paths)
+    return any(path is not None and path[0] in armature.pose.bones for path in paths)
 
 
 def _numbers(values: Any) -> list[float | int]:

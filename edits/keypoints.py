@@ -124,12 +124,12 @@ def _read(path: Path) -> bytes:
         raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
 
 
-def perform_keypoints(context: Any, object: Any, recording: Recording, job: KeypointsJob) -> tuple[Report, Found]:
+def perform_keypoints(context: Any, armature: Any, recording: Recording, job: KeypointsJob) -> tuple[Report, Found]:
     """Key a recording on an armature object. Raises CoreError with nothing changed."""
     clock = [perf_counter()]
-    bridge.check(object)
+    bridge.check(armature)
     context.view_layer.update()
-    taker = taker_of(object, job.limits)
+    taker = taker_of(armature, job.limits)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
@@ -147,23 +147,23 @@ def perform_keypoints(context: Any, object: Any, recording: Recording, job: Keyp
     motion, ends = taken(taker, reading, frames, scene_fps, job)
     clock.append(perf_counter())
     try:
-        action = key_motion(context, object, taker, motion, job.action)
+        action = key_motion(context, armature, taker, motion, job.action)
     except CoreError as why:
         if taker.controlled is None:
             raise
         try:
-            taker = taker_of(object, job.limits, controls=False)  # what is driven is left out
+            taker = taker_of(armature, job.limits, controls=False)  # what is driven is left out
         except CoreError:
             raise why from None
         motion, ends = taken(taker, reading, frames, scene_fps, job)
-        action = key_motion(context, object, taker, motion, job.action)
+        action = key_motion(context, armature, taker, motion, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
-    goals, names = measured(context, object, taker, ends, frames), taker.actor.skeleton.names
+    goals, names = measured(context, armature, taker, ends, frames), taker.actor.skeleton.names
     turned, moved = bones_of(taker.actor)
     report = Report(
-        armature=object.name,
+        armature=armature.name,
         frames=frames,
         method=job.method,
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
@@ -192,11 +192,11 @@ def taken(taker: Taker, reading: Reading, frames: Any, fps: float, job: Keypoint
     return motion, []
 
 
-def measured(context: Any, object: Any, taker: Taker, ends: Sequence[Goal], frames: Any) -> tuple[GoalReport, ...]:
+def measured(context: Any, armature: Any, taker: Taker, ends: Sequence[Goal], frames: Any) -> tuple[GoalReport, ...]:
     """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
     if not ends:
         return ()
-    take, skeleton, found = record(context, object, frames), taker.actor.skeleton, list[GoalReport]()
+    take, skeleton, found = record(context, armature, frames), taker.actor.skeleton, list[GoalReport]()
     own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
     for goal in ends:
         bone = skeleton.index(goal.bone)

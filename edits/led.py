@@ -28,14 +28,14 @@ class Led:
     held: list[str] = field(default_factory=list[str])
 
 
-def find_led(object: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
+def find_led(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
     """The body for a job that names bones which only controls bring anywhere, or what IK goes after; else None.
 
     Raises CoreError for a goal of such a job that names a bone which neither is a part of the body nor leads one.
     """
     led_first = sorted(job.goals, key=lambda goal: goal.kind == "pin")
     named = [rig.skeleton.index(bone) for goal in led_first for bone in (goal.bone, *goal.others.values())]
-    controlled = bridge.find_controlled(object, rig, roles, named)
+    controlled = bridge.find_controlled(armature, rig, roles, named)
     if controlled is None or not controlled.serves(rig, named):
         return None
     for number, goal in enumerate(job.goals):
@@ -54,7 +54,7 @@ def seen_by(controlled: bridge.ControlledBody | None, take: Take) -> Take:
 
 def leading(
     context: Any,
-    object: Any,
+    armature: Any,
     rig: bridge.Rig,
     controlled: bridge.ControlledBody,
     motion: Motion,
@@ -72,21 +72,21 @@ def leading(
     held: set[int] = set()
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
-    before = read_channels(object, CHANNELS)
+    before = read_channels(armature, CHANNELS)
     bones = sorted(controlled.led)
     owners = {found[:2] for found in controlled.switches.values()}
-    values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
+    values = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
 
     def note(place: int) -> None:
-        led = bridge.lead_controls(object, rig, controlled, pose[place])
+        led = bridge.lead_controls(armature, rig, controlled, pose[place])
         context.view_layer.update()
-        stands.append(bridge.read_matrices(object))
+        stands.append(bridge.read_matrices(armature))
         # those, too, that stayed: without a key they have what the frame before gave them
         rotations[place, bones], translations[place, bones] = led.pose.rotations[bones], led.pose.translations[bones]
         turned.update(led.turned)
         moved.update(led.moved)
         held.update(led.held)
-        switched.update({found: object.pose.bones[found[0]][found[1]] for found in led.switched})
+        switched.update({found: armature.pose.bones[found[0]][found[1]] for found in led.switched})
 
     try:
         if framed:
@@ -98,8 +98,8 @@ def leading(
             note(0)
     finally:
         for (bone, name), value in values.items():
-            object.pose.bones[bone][name] = value
-        write_channels(object, before)
+            armature.pose.bones[bone][name] = value
+        write_channels(armature, before)
         context.view_layer.update()
     led_pose = replace(motion.pose, rotations=rotations, translations=translations)
     named = [rig.skeleton.names[bone] for bone in sorted(held)]
@@ -113,11 +113,11 @@ def settled(wanted: Pose, pose: Pose) -> bool:
     return bool(np.abs(wanted.rotations - pose.rotations).max(initial=0.0) < _SETTLED and far < _SETTLED)
 
 
-def set_switches(object: Any, led: Led, framed: bool) -> None:
+def set_switches(armature: Any, led: Led, framed: bool) -> None:
     """Hand the limbs over to the controls, keyed at every frame of a framed job."""
     for bone, name in led.switched:
-        owner = object.pose.bones[bone]
+        owner = armature.pose.bones[bone]
         owner[name] = type(owner[name])(1)
         for frame in led.motion.frames.tolist() if framed else ():
             owner.keyframe_insert(f'["{name}"]', frame=frame, group=bone)
-    object.update_tag(refresh={"OBJECT", "DATA"})
+    armature.update_tag(refresh={"OBJECT", "DATA"})

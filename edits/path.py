@@ -25,12 +25,12 @@ class LedPath(HeldMotion):
     method = "edit-path"
 
     def __init__(
-        self, context: Any, object: Any, frames: tuple[int, int], offset: Sequence[float] = (0.0, 0.0, 0.0),
+        self, context: Any, armature: Any, frames: tuple[int, int], offset: Sequence[float] = (0.0, 0.0, 0.0),
         scale: float = 1.0, bend: float = 0.0, plant: bool = True, ease: float = EASE,
     ) -> None:  # fmt: skip
         check_path(offset, scale, bend, ease)
-        whole = bridge.keyed_range(object)
-        super().__init__(context, object, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        whole = bridge.keyed_range(armature)
+        super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
         skeleton, linear = self.skeleton, self.worlds[0, :3, :3]
         roots = np.flatnonzero(skeleton.parents < 0)
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)

@@ -70,46 +70,52 @@ class Hold:
         return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
 
 
-def holding_pins(object: Any) -> list[Any]:
+def holding_pins(armature: Any) -> list[Any]:
     """The pins that are to hold: not muted, of some weight."""
     return [
-        pin for pin in object.poise_pins
+        pin for pin in armature.poise_pins
         if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
     ]  # fmt: skip
 
 
-def read_hold(object: Any, pin: Any) -> Hold:
+def read_hold(armature: Any, pin: Any) -> Hold:
     """What a pin of the armature holds; raises CoreError where it cannot."""
-    if pin.name not in object.pose.bones:
-        raise CoreError(f'"{object.name}" has no bone "{pin.name}" any more; remove its pin.')
+    if pin.name not in armature.pose.bones:
+        raise CoreError(f'"{armature.name}" has no bone "{pin.name}" any more; remove its pin.')
     return read_pin(pin)
 
 
-def job_from_pins(object: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
+def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
-    holding = [read_hold(object, pin) for pin in holding_pins(object)]
+    holding = [read_hold(armature, pin) for pin in holding_pins(armature)]
     goals = tuple(hold.wish() for hold in holding)
     if not goals:
         raise CoreError(
-            f'Every pin of "{object.name}" is muted or off; let one of them hold.'
-            if len(object.poise_pins)
-            else f'"{object.name}" has no pins; pin a bone first.'
+            f'Every pin of "{armature.name}" is muted or off; let one of them hold.'
+            if len(armature.poise_pins)
+            else f'"{armature.name}" has no pins; pin a bone first.'
         )
-    if object.poise_method == "HUMANOID":
+    if armature.poise_method == "HUMANOID":
         write = write or Write(key=frames is not None)
         return Job(
-            goals, frames=frames, write=write, limits=bool(LIMITS[object.poise_limits]), humanoid=settings_of(object)
+            goals,
+            frames=frames,
+            write=write,
+            limits=bool(LIMITS[armature.poise_limits]),
+            humanoid=settings_of(armature),
         )
     return Job(
         goals,
         frames=frames,
-        wins=object.poise_wins.lower(),
+        wins=armature.poise_wins.lower(),
         write=write or Write(key=frames is not None),
-        limits=LIMITS[object.poise_limits],
-        anatomical_limits=object.poise_use_anatomy_limits,
-        root=object.poise_root.lower(),
-        balance=JobBalance(supports(holding), priority=balance_priority(holding)) if object.poise_use_balance else None,
-        stretch=object.poise_use_stretch,
+        limits=LIMITS[armature.poise_limits],
+        anatomical_limits=armature.poise_use_anatomy_limits,
+        root=armature.poise_root.lower(),
+        balance=JobBalance(supports(holding), priority=balance_priority(holding))
+        if armature.poise_use_balance
+        else None,
+        stretch=armature.poise_use_stretch,
     )
 
 

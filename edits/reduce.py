@@ -34,17 +34,17 @@ class Reduced(Edit):
     def __init__(
         self,
         context: Any,
-        object: Any,
+        armature: Any,
         frames: tuple[int, int],
         bones: Sequence[str] = (),
         tolerance: float = TOLERANCE,
     ) -> None:
         check_tolerance(tolerance)
-        if object.animation_data is None or object.animation_data.action is None:
-            raise CoreError(no_action(object))
-        super().__init__(context, object, frames)
+        if armature.animation_data is None or armature.animation_data.action is None:
+            raise CoreError(no_action(armature))
+        super().__init__(context, armature, frames)
         skeleton = self.rig.skeleton
-        self.chosen = self._chosen(object, bones)
+        self.chosen = self._chosen(armature, bones)
         self.tolerance = tolerance
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
@@ -52,16 +52,16 @@ class Reduced(Edit):
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
         self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
-        frames_of = bridge.key_frames(object, first, last)
+        frames_of = bridge.key_frames(armature, first, last)
         self._keys = {bone: len(at) for bone, at in frames_of.items()}
         if not any(self._keys.get(bone) for bone in self._carriers):
             raise CoreError("These bones, and those that they hang on, have no keys; bake the motion first.")
-        self._truth, _ = bridge.read_motion(object, self.rig, self._quarters)
-        self.stepped = sorted(bridge.stepped_bones(object, first, last).intersection(self._carriers))
+        self._truth, _ = bridge.read_motion(armature, self.rig, self._quarters)
+        self.stepped = sorted(bridge.stepped_bones(armature, first, last).intersection(self._carriers))
         smooth = [bone for bone in carriers if skeleton.names[bone] not in self.stepped]
         if not smooth:
             raise CoreError("All keys of these bones hold their values up to the next one; none can be left out.")
-        turns = bridge.rotation_curves(object, self.rig, self._truth, smooth)
+        turns = bridge.rotation_curves(armature, self.rig, self._truth, smooth)
         self._channels = [
             BoneChannels(
                 bone, skeleton.rotation_modes[bone], values, self._location(bone), frames_of.get(skeleton.names[bone])
@@ -72,8 +72,8 @@ class Reduced(Edit):
         self._left: list[int] = []  # bones that keep their keys, since no fewer do
         self.kept = self.keyed = self.all_kept = self.all_keyed = 0
 
-    def _chosen(self, object: Any, bones: Sequence[str]) -> list[int]:
-        skeleton, roles = self.rig.skeleton, bridge.read_roles(object, self.rig.skeleton)
+    def _chosen(self, armature: Any, bones: Sequence[str]) -> list[int]:
+        skeleton, roles = self.rig.skeleton, bridge.read_roles(armature, self.rig.skeleton)
         if list(bones) == [ALL]:
             return list(range(len(skeleton)))
         if not bones and not roles.humanoid:
@@ -100,21 +100,21 @@ class Reduced(Edit):
             self._left += self.reduced.missed
             channels = [one for one in channels if one.bone not in self._left]
 
-    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         assert self.reduced is not None  # `solve` comes first
         names = self.rig.skeleton.names
         fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
-        written = bridge.write_reduced(object, self.rig, fewer, action, new)
-        now = {bone: len(at) for bone, at in bridge.key_frames(object, *self._span).items()}
+        written = bridge.write_reduced(armature, self.rig, fewer, action, new)
+        now = {bone: len(at) for bone, at in bridge.key_frames(armature, *self._span).items()}
         self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
         self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
         return written
 
-    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """How far the heads of the chosen bones are from where they were, at the frames' quarters, in the world."""
         parts: list[Array] = []
         for part in blocks(len(self._quarters)):
-            after, worlds = bridge.read_motion(object, self.rig, self._quarters[part])
+            after, worlds = bridge.read_motion(armature, self.rig, self._quarters[part])
             was, now = (forward(self.rig.skeleton, p)[0][:, self.chosen] for p in (self._truth.pose[part], after.pose))
             parts.append(lengths((worlds[:, None, :3, :3] @ (now - was)[..., None])[..., 0]))
         gaps = np.concatenate(parts)
@@ -146,20 +146,20 @@ class Baked(Edit):
     method = "bake"
 
     def __init__(
-        self, context: Any, object: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1,
+        self, context: Any, armature: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1,
         visual: bool = False, mute: bool = False,
     ) -> None:  # fmt: skip
         if mute and not visual:
             raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
         numbers = np.arange(frames[0], frames[1] + 1, step)  # and the last one: the motion goes on from there
-        super().__init__(context, object, np.union1d(numbers, [frames[1]]))
+        super().__init__(context, armature, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
         self.visual, self.mute = visual, mute
         self._seen: dict[int, Pose] = {}
         if visual:
             driven = [bone for bone in self._bones.tolist() if skeleton.names[bone] in self.rig.driven]
-            seen = bridge.read_visual(object, self.rig, self.before.frames, driven) if driven else None
+            seen = bridge.read_visual(armature, self.rig, self.before.frames, driven) if driven else None
             self._seen = {bone: seen[:, [k]] for k, bone in enumerate(driven)} if seen is not None else {}
 
     def change(self, progress: Progress) -> None:
@@ -173,14 +173,14 @@ class Baked(Edit):
             return ""
         return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
 
-    def key(self, object: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
         if self.visual:
-            written = bridge.write_visual(object, self.rig, self.after, self._bones.tolist(), self._seen, action, new)
+            written = bridge.write_visual(armature, self.rig, self.after, self._bones.tolist(), self._seen, action, new)
             if self.mute:
-                bridge.mute_constraints(object, [self.rig.skeleton.names[bone] for bone in self._seen])
+                bridge.mute_constraints(armature, [self.rig.skeleton.names[bone] for bone in self._seen])
             return written
         placed = self._bones[np.any(self.before.pose.translations, axis=(0, 2))[self._bones]]
-        return bridge.write_keys(object, self.rig, self.after, self._bones, placed, action, new, self._bones)
+        return bridge.write_keys(armature, self.rig, self.after, self._bones, placed, action, new, self._bones)
 
 
 def check_tolerance(tolerance: float) -> None:

@@ -30,12 +30,12 @@ class Retargeted(HeldMotion):
     original = True
 
     def __init__(
-        self, context: Any, object: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
+        self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
     ) -> None:
-        if source is object:
+        if source is armature:
             raise CoreError("A motion is brought from one armature to another; these are the same.")
         whole = frames or bridge.keyed_range(source)
-        super().__init__(context, object, whole)
+        super().__init__(context, armature, whole)
         own = bridge.read_rig(source)
         motion, worlds = bridge.read_motion(source, own, self.before.frames)
         motion = _with_object(own.skeleton, motion, worlds)
@@ -63,14 +63,14 @@ def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
     return replace(motion, pose=carry_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
 
 
-def find_takes(object: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
+def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
     """Actions, with the slots, that move bones of the armature; by name, without what FBX puts before a "|"."""
     found: dict[str, tuple[Any, Any]] = {}
     for action in actions:
         for slot in action.slots:
             curves: Any = action_get_channelbag_for_slot(action, slot)
             paths = (split_path(curve.data_path) for curve in (curves.fcurves if curves is not None else ()))
-            if any(path is not None and path[0] in object.pose.bones for path in paths):
+            if any(path is not None and path[0] in armature.pose.bones for path in paths):
                 found[action.name.rpartition("|")[2]] = action, slot
                 break
     return found
@@ -83,7 +83,7 @@ def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, li
     `take`: by name, by default the one that the file has it in. Afterwards nothing of the file is left.
     """
     before, active = set(bpy.data.user_map()), context.view_layer.objects.active
-    selected = [object for object in context.view_layer.objects if object.select_get()]
+    selected = [armature for armature in context.view_layer.objects if armature.select_get()]
     mode = active.mode if active is not None else "OBJECT"
     try:
         if mode != "OBJECT":
@@ -105,8 +105,8 @@ def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, li
     finally:
         bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
         context.view_layer.update()  # else its objects are still those that are gone
-        for object in context.view_layer.objects:
-            object.select_set(object in selected)
+        for armature in context.view_layer.objects:
+            armature.select_set(armature in selected)
         context.view_layer.objects.active = active
         if mode != "OBJECT":
             bpy.ops.object.mode_set(mode=mode)

@@ -30,21 +30,21 @@ Progress = Callable[[float], None]
 Bones = NDArray[np.int64]
 
 
-def perform(context: Any, object: Any, job: Job, progress: Progress = lambda share: None) -> Report:
+def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda share: None) -> Report:
     """Do a job on an armature object and report it; raises CoreError, with nothing changed, if it cannot be done.
 
     Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1.
     """
-    bridge.check(object)
-    _check_names(context, object, job)
+    bridge.check(armature)
+    _check_names(context, armature, job)
     clock = [perf_counter()]
     context.view_layer.update()
-    rig = bridge.read_rig(object)
-    roles = bridge.read_roles(object, rig.skeleton, bridge.mapping_to_corrections(object, job.roles))
+    rig = bridge.read_rig(armature)
+    roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, job.roles))
     job = on_bones(job, roles, rig.skeleton.names)
     _check_bones(rig, job)
-    controlled = find_led(object, rig, roles, job)
-    motion, before, at = _read(context, object, rig, job)
+    controlled = find_led(armature, rig, roles, job)
+    motion, before, at = _read(context, armature, rig, job)
     check_scale(job.goals, job.balance, before)
     skeleton, pose = rig.skeleton, motion.pose
     if controlled is not None:
@@ -63,7 +63,7 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
 
     clock.append(perf_counter())
     asked, scale = [goal for _, goal in goals], _largest_scale(job, before.worlds)
-    solution = _solution(object, job, skeleton, roles, pose, asked, scale)
+    solution = _solution(armature, job, skeleton, roles, pose, asked, scale)
     if job.joint_targets == "present":
         idle = np.all([wish.share == 0.0 for wish in wanted], axis=0)
         solution = replace(solution, pose=_kept(pose, solution.pose, idle))
@@ -75,9 +75,9 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
         motion, changes = replace(motion, pose=solution.pose), bridge.changed_bones(motion.pose, solution.pose)
     else:
         for _ in range(_LEADS):
-            steps = leading(context, object, rig, controlled, motion, solution.pose, job.frames is not None)
+            steps = leading(context, armature, rig, controlled, motion, solution.pose, job.frames is not None)
             led, stands = finish(steps)
-            again = _solution(object, job, skeleton, roles, stands, asked, scale)
+            again = _solution(armature, job, skeleton, roles, stands, asked, scale)
             if settled(again.pose, stands):
                 break
             solution = again
@@ -85,22 +85,24 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
         motion, changes = led.motion, (np.array(led.turned, int), np.array(led.moved, int), np.array([], int))
     turned, moved, grown = (tuple(rig.skeleton.names[bone] for bone in bones) for bones in changes)
     changed = sorted({int(bone) for bones in changes for bone in bones})
-    repeating = bridge.repeating_bones(object, [rig.skeleton.names[bone] for bone in changed]) if job.write.key else []
-    action = _write(object, rig, job, motion, *changes)
+    repeating = (
+        bridge.repeating_bones(armature, [rig.skeleton.names[bone] for bone in changed]) if job.write.key else []
+    )
+    action = _write(armature, rig, job, motion, *changes)
     if led is not None:
-        set_switches(object, led, job.write.key)
+        set_switches(armature, led, job.write.key)
     clock.append(perf_counter())
     progress(0.8)
 
     follow = followed_objects(job.goals)
     if job.write.key:
-        with unkeyed_kept(context, object, changed):
-            after = record(context, object, before.frames, follow)
+        with unkeyed_kept(context, armature, changed):
+            after = record(context, armature, before.frames, follow)
     else:
-        after = record(context, object, None, follow)
+        after = record(context, armature, None, follow)
     reports = tuple(_report(wish, skeleton, seen_by(controlled, after), job) for wish in wanted)
     return Report(
-        armature=object.name,
+        armature=armature.name,
         frames=before.frames,
         method=job.method,
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
@@ -123,23 +125,23 @@ def perform(context: Any, object: Any, job: Job, progress: Progress = lambda sha
     )
 
 
-def check_scene(context: Any, object: Any, keyed: bool = True) -> None:
+def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
     """Raises CoreError if the armature is not in the scene, or if keys would not be what is seen, or not be then."""
-    if object.name not in context.scene.objects:
-        raise CoreError(f'The armature "{object.name}" is not in the scene "{context.scene.name}".')
+    if armature.name not in context.scene.objects:
+        raise CoreError(f'The armature "{armature.name}" is not in the scene "{context.scene.name}".')
     render = context.scene.render
     if keyed and render.frame_map_old != render.frame_map_new:
         raise CoreError(
             "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
         )
     if keyed:
-        bridge.check_target(object)
+        bridge.check_target(armature)
 
 
-def _check_names(context: Any, object: Any, job: Job) -> None:
+def _check_names(context: Any, armature: Any, job: Job) -> None:
     """Raises CoreError for objects and actions that are not as the job takes them to be."""
-    write, data = job.write, object.animation_data
-    check_scene(context, object, job.write.key)
+    write, data = job.write, armature.animation_data
+    check_scene(context, armature, job.write.key)
     for (name, _), followed in followed_objects(job.goals).items():
         if followed is None or followed not in set(context.scene.objects):
             raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
@@ -170,7 +172,7 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
             raise CoreError(f"{field}: {error}") from error
 
 
-def _read(context: Any, object: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Take, dict[int, Take]]:
+def _read(context: Any, armature: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Take, dict[int, Take]]:
     """The motion to change, where it has the bones, and where it has them at the frames that pins are held at."""
 
     def take(motion: Motion, worlds: Array) -> Take:
@@ -179,7 +181,7 @@ def _read(context: Any, object: Any, rig: bridge.Rig, job: Job) -> tuple[Motion,
     at: dict[int, Take] = {}
     held = held_frames(job.goals)
     if held:
-        everything = take(*bridge.read_motion(object, rig, held))
+        everything = take(*bridge.read_motion(armature, rig, held))
         at = {
             frame: Take(everything.frames[[i]], everything.worlds[[i]], everything.matrices[[i]])
             for i, frame in enumerate(held)
@@ -188,17 +190,17 @@ def _read(context: Any, object: Any, rig: bridge.Rig, job: Job) -> tuple[Motion,
     if job.frames is None:
         render = context.scene.render
         now = np.array([context.scene.frame_current_final])
-        motion = Motion(bridge.read_pose(object, rig)[None], now, render.fps / render.fps_base)
-        before = take(motion, bridge.world_matrix(object)[None])
-        objects = record(context, object, None, follow).objects
+        motion = Motion(bridge.read_pose(armature, rig)[None], now, render.fps / render.fps_base)
+        before = take(motion, bridge.world_matrix(armature)[None])
+        objects = record(context, armature, None, follow).objects
     else:
         frames = np.arange(job.frames[0], job.frames[1] + 1)
-        motion, worlds = bridge.read_motion(object, rig, frames)
+        motion, worlds = bridge.read_motion(armature, rig, frames)
         before = take(motion, worlds)
         objects = {}
         if follow:
-            with unkeyed_kept(context, object):
-                objects = record(context, object, motion.frames, follow).objects
+            with unkeyed_kept(context, armature):
+                objects = record(context, armature, motion.frames, follow).objects
     return motion, replace(before, objects=objects), at
 
 
@@ -220,15 +222,15 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
 
 
 def _solution(
-    object: Any, job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
+    armature: Any, job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
 ) -> Solution:
     """What the job's method makes of the goals."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
-        chain = find_chain(object, job.ccd.chain, job.goals[0].bone)
-        limited, method = method_of(object, chain, writable, pose, roles)
+        chain = find_chain(armature, job.ccd.chain, job.goals[0].bone)
+        limited, method = method_of(armature, chain, writable, pose, roles)
         more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
         return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
@@ -239,7 +241,7 @@ def _solution(
         tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
         body = job.humanoid.method(roles, bool(job.limits), **tolerances)
         return solve(writable, pose, goals, body)
-    tuning = bridge.read_tuning(object, skeleton)
+    tuning = bridge.read_tuning(armature, skeleton)
     method = PinAndDrag(
         limits=job.limits,
         root="fixed" if job.root == "hold" else job.root,
@@ -306,13 +308,13 @@ def _largest_scale(job: Job, worlds: Array) -> float:
 
 
 def _write(
-    object: Any, rig: bridge.Rig, job: Job, motion: Motion, turned: Bones, moved: Bones, grown: Bones
+    armature: Any, rig: bridge.Rig, job: Job, motion: Motion, turned: Bones, moved: Bones, grown: Bones
 ) -> bpy.types.Action | None:
     """Keys, or the pose without keys; returns the action that was written."""
     if not job.write.key:
-        bridge.write_pose(object, rig, motion.pose[0], {*turned.tolist(), *moved.tolist()}, grown)
+        bridge.write_pose(armature, rig, motion.pose[0], {*turned.tolist(), *moved.tolist()}, grown)
         return None
-    return bridge.write_keys(object, rig, motion, turned, moved, job.write.action, job.write.new, grown)
+    return bridge.write_keys(armature, rig, motion, turned, moved, job.write.action, job.write.new, grown)
 
 
 def _report(wish: Wanted, skeleton: Skeleton, after: Take, job: Job) -> GoalReport:

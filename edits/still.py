@@ -14,43 +14,43 @@ from ..core.rotation import Array
 Stand = dict[str, dict[str, list[float]]]  # bone -> channel -> values
 
 
-def read_still(object: Any, action: str) -> Stand:
+def read_still(armature: Any, action: str) -> Stand:
     """What is kept of bones that the action has no keys of."""
-    kept = json.loads(object.poise_still or "{}")
+    kept = json.loads(armature.poise_still or "{}")
     return kept.get("bones", {}) if kept.get("action") == action else {}
 
 
-def keep_still(object: Any, action: str, stand: Stand, bones: Iterable[str]) -> None:
+def keep_still(armature: Any, action: str, stand: Stand, bones: Iterable[str]) -> None:
     """Keep how some bones stand, where that is not kept yet."""
-    kept = {bone: stand[bone] for bone in bones if stand.get(bone)} | read_still(object, action)
-    object.poise_still = json.dumps({"action": action, "bones": kept}) if kept else ""
+    kept = {bone: stand[bone] for bone in bones if stand.get(bone)} | read_still(armature, action)
+    armature.poise_still = json.dumps({"action": action, "bones": kept}) if kept else ""
 
 
-def lay_still(object: Any, stand: Stand) -> None:
+def lay_still(armature: Any, stand: Stand) -> None:
     """Bring bones to where they stood."""
     if stand:
-        channels = bridge.read_channels(object)
-        index = {name: place for place, name in enumerate(object.pose.bones.keys())}
+        channels = bridge.read_channels(armature)
+        index = {name: place for place, name in enumerate(armature.pose.bones.keys())}
         for bone in stand.keys() & index.keys():
             for name, value in stand[bone].items():
                 channels[name][index[bone]] = value
-        bridge.write_channels(object, channels)
+        bridge.write_channels(armature, channels)
 
 
-def keyed_paths(object: Any) -> set[str]:
+def keyed_paths(armature: Any) -> set[str]:
     """The data paths of all curves that the object's action has for it."""
-    return {curve.data_path for curve in active_curves(object)}
+    return {curve.data_path for curve in active_curves(armature)}
 
 
-def find_still(object: Any) -> Stand:
+def find_still(armature: Any) -> Stand:
     """How all bones stand in the channels that the present action has no curves of."""
-    keyed = keyed_paths(object)
-    channels: Mapping[str, Array] = bridge.read_channels(object)
+    keyed = keyed_paths(armature)
+    channels: Mapping[str, Array] = bridge.read_channels(armature)
     return {
         bone.name: {
             name: np.asarray(channels[name][place]).tolist()
             for name in CHANNELS
             if channel_path(bone.name, name) not in keyed
         }
-        for place, bone in enumerate(object.pose.bones)
+        for place, bone in enumerate(armature.pose.bones)
     }

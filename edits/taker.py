@@ -28,23 +28,23 @@ class Taker:
     notes: tuple[str, ...]
 
 
-def taker_of(object: Any, limits: bool, controls: bool = True) -> Taker:
+def taker_of(armature: Any, limits: bool, controls: bool = True) -> Taker:
     """Raises CoreError where there is no humanoid, or nothing of it can be turned; without `controls`, by itself."""
-    rig = bridge.read_rig(object)
-    roles = bridge.read_roles(object, rig.skeleton)
-    actor = Actor(rig.skeleton, roles, limits, bridge.read_tuning(object, rig.skeleton))
-    controlled = bridge.find_controlled(object, rig, roles, poles=True) if controls else None
+    rig = bridge.read_rig(armature)
+    roles = bridge.read_roles(armature, rig.skeleton)
+    actor = Actor(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
+    controlled = bridge.find_controlled(armature, rig, roles, poles=True) if controls else None
     if controlled is not None and _is_needed(rig, actor, controlled):
-        tuning = bridge.read_tuning(object, controlled.skeleton)
+        tuning = bridge.read_tuning(armature, controlled.skeleton)
         led = Actor(controlled.skeleton, controlled.roles, limits, tuning)
         notes = _left_out(rig, {*actor.parts} - {*controlled.bones[led.bones].tolist()})
-        present = bridge.read_controlled(controlled, bridge.read_matrices(object))
+        present = bridge.read_controlled(controlled, bridge.read_matrices(armature))
         return Taker(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)
     if not actor.bones:
         why = rig.driven_above(actor.hips) or "it is locked"
-        raise CoreError(f'No bone of the body of "{object.name}" can be turned: {why}.')
+        raise CoreError(f'No bone of the body of "{armature.name}" can be turned: {why}.')
     notes = _left_out(rig, {*actor.parts} - {*actor.bones})
-    return Taker(rig, actor, bridge.read_pose(object, rig), None, notes)
+    return Taker(rig, actor, bridge.read_pose(armature, rig), None, notes)
 
 
 def _is_needed(rig: bridge.Rig, actor: Actor, controlled: bridge.ControlledBody) -> bool:
@@ -70,49 +70,49 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
 class Leading:
     """Poses of a body brought to its controls, one after the other, as Blender evaluates them at the present frame."""
 
-    def __init__(self, object: Any, taker: Taker) -> None:
+    def __init__(self, armature: Any, taker: Taker) -> None:
         assert taker.controlled is not None
         self._rig, self._controlled = taker.rig, taker.controlled
-        self._channels = read_channels(object, CHANNELS)
+        self._channels = read_channels(armature, CHANNELS)
         owners = {found[:2] for found in self._controlled.switches.values()}
-        self._values = {(bone, name): object.pose.bones[bone][name] for bone, name in owners}
+        self._values = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
         self.poses: list[Pose] = []
         self._bones: tuple[set[int], set[int]] = set(), set()
         self._switched: set[tuple[str, str]] = set()
 
-    def lead(self, object: Any, pose: Pose) -> None:
+    def lead(self, armature: Any, pose: Pose) -> None:
         """Raises CoreError where a part does not follow its control."""
-        led = bridge.lead_controls(object, self._rig, self._controlled, pose)
+        led = bridge.lead_controls(armature, self._rig, self._controlled, pose)
         self.poses.append(led.pose)
         for bones, new in zip(self._bones, (led.turned, led.moved), strict=True):
             bones.update(new)
         self._switched.update(led.switched)
 
-    def give_back(self, object: Any) -> None:
+    def give_back(self, armature: Any) -> None:
         """Channels and properties are again what they were before the first pose."""
         for (bone, name), value in self._values.items():
-            object.pose.bones[bone][name] = value
-        write_channels(object, self._channels)
+            armature.pose.bones[bone][name] = value
+        write_channels(armature, self._channels)
 
-    def key(self, object: Any, frames: Any, fps: float, action: str | None = None) -> Any:
+    def key(self, armature: Any, frames: Any, fps: float, action: str | None = None) -> Any:
         """The poses as a motion of its own, limbs handed over to the controls; returns the action."""
         motion = Motion(stack(self.poses), frames, fps)
         turned, moved = (sorted(bones) for bones in self._bones)
-        written = bridge.write_motion(object, self._rig, motion, turned, action)
-        set_switches(object, Led(motion, turned, moved, sorted(self._switched)), framed=True)
+        written = bridge.write_motion(armature, self._rig, motion, turned, action)
+        set_switches(armature, Led(motion, turned, moved, sorted(self._switched)), framed=True)
         return written
 
 
-def key_motion(context: Any, object: Any, taker: Taker, motion: Motion, action: str | None) -> Any:
+def key_motion(context: Any, armature: Any, taker: Taker, motion: Motion, action: str | None) -> Any:
     """Key the body's motion as one of its own; returns the action. Raises CoreError with nothing changed."""
     if taker.controlled is None:
-        return bridge.write_motion(object, taker.rig, motion, taker.actor.bones, action)
-    with bridge.acting(object, None):  # what was keyed before is not to show through
-        leading = Leading(object, taker)
+        return bridge.write_motion(armature, taker.rig, motion, taker.actor.bones, action)
+    with bridge.acting(armature, None):  # what was keyed before is not to show through
+        leading = Leading(armature, taker)
         try:
             for place in range(len(motion)):
-                leading.lead(object, motion.pose[place])
+                leading.lead(armature, motion.pose[place])
         finally:
-            leading.give_back(object)
+            leading.give_back(armature)
             context.view_layer.update()
-    return leading.key(object, motion.frames, motion.fps, action)
+    return leading.key(armature, motion.frames, motion.fps, action)

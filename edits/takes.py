@@ -90,13 +90,13 @@ class Take:
         return bool(np.all(stretches[:, 0] - stretches[:, 2] <= _EVEN * stretches[:, 0]))
 
 
-def record(context: Any, object: Any, frames: Array | None, follow: Mapping[Any, Any] = NOBODY) -> Take:
+def record(context: Any, armature: Any, frames: Array | None, follow: Mapping[Any, Any] = NOBODY) -> Take:
     """Bones, armature object and objects to follow as Blender evaluates them; `frames` None: as they stand now."""
     take: list[tuple[Array, ...]] = []
 
     def note() -> None:
-        worlds = [bridge.world_matrix(other) for other in (object, *follow.values())]
-        take.append((bridge.read_matrices(object), *worlds))
+        worlds = [bridge.world_matrix(other) for other in (armature, *follow.values())]
+        take.append((bridge.read_matrices(armature), *worlds))
 
     if frames is None:
         context.view_layer.update()
@@ -129,17 +129,17 @@ def stepping(context: Any, frames: Array) -> Generator[int, None, None]:
 
 
 @contextmanager
-def unkeyed_kept(context: Any, object: Any, but: Sequence[int] = ()) -> Iterator[None]:
+def unkeyed_kept(context: Any, armature: Any, but: Sequence[int] = ()) -> Iterator[None]:
     """Channels of the armature, keyed or not, survive frame changes inside; those of the bones `but` do not."""
-    before = read_channels(object, CHANNELS)
+    before = read_channels(armature, CHANNELS)
     try:
         yield
     finally:
         if len(but):
-            now = read_channels(object, CHANNELS)
+            now = read_channels(armature, CHANNELS)
             for name, values in before.items():
                 values[list(but)] = now[name][list(but)]
-        write_channels(object, before)
+        write_channels(armature, before)
         context.view_layer.update()
 
 

@@ -33,21 +33,21 @@ LEAST_EASE: Final = 1  # frames
 _SHOWN: Final = {"name", "active", "show_expanded", "is_valid"}  # of modifiers: changes nothing of the curve
 
 
-def source_of(object: Any) -> Any:
+def source_of(armature: Any) -> Any:
     """The action that timed pins change: the original one where the armature has the one made of it, else its own."""
-    data = object.animation_data
+    data = armature.animation_data
     action = data.action if data is not None else None
-    if object.poise_source is not None and action is not None and action == object.poise_result:
-        return object.poise_source
+    if armature.poise_source is not None and action is not None and action == armature.poise_result:
+        return armature.poise_source
     return action
 
 
-def need_source(object: Any) -> Any:
+def need_source(armature: Any) -> Any:
     """The same; raises CoreError where there is none, and where the NLA editor would not let keys be what is seen."""
-    source = source_of(object)
+    source = source_of(armature)
     if source is None:
-        raise CoreError(no_action(object))
-    bridge.check_target(object)
+        raise CoreError(no_action(armature))
+    bridge.check_target(armature)
     return source
 
 
@@ -59,25 +59,25 @@ class PinnedMotion(HeldMotion):
     reaches: `only`. `after` has the original motion in the others, and nothing is written there.
     """
 
-    def __init__(self, context: Any, object: Any, frame: int | None = None, pinned: bool = True) -> None:
-        follow_bones(object)
-        source = need_source(object)
+    def __init__(self, context: Any, armature: Any, frame: int | None = None, pinned: bool = True) -> None:
+        follow_bones(armature)
+        source = need_source(armature)
         self.source: str = source.name
-        with bridge.acting(object, source):
-            lay_still(object, read_still(object, self.source))
-            self._still = find_still(object)
+        with bridge.acting(armature, source):
+            lay_still(armature, read_still(armature, self.source))
+            self._still = find_still(armature)
             whole, used = (
-                bridge.keyed_range(object),
-                [pin for pin in object.poise_timed_pins if pinned and not pin.mute],
+                bridge.keyed_range(armature),
+                [pin for pin in armature.poise_timed_pins if pinned and not pin.mute],
             )
             if frame is not None:
                 used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
-            super().__init__(context, object, whole if frame is None else _leading_to(frame, used, whole))
+            super().__init__(context, armature, whole if frame is None else _leading_to(frame, used, whole))
             pins: list[TimedPin] = []
             self.left_out: list[str] = []
             for pin in used:
                 try:
-                    pins.append(self._pin(context, object, pin))
+                    pins.append(self._pin(context, armature, pin))
                 except CoreError as error:
                     self.left_out.append(str(error).removesuffix("."))
             self.pins = pins
@@ -85,12 +85,12 @@ class PinnedMotion(HeldMotion):
             self.draft, self.only = True, self.before.frames == frame
         else:
             self.made_of = digest(self.before, self.skeleton, self.roles)
-            self.only = self._changed(object)
+            self.only = self._changed(armature)
 
-    def _changed(self, object: Any) -> Flags | None:
+    def _changed(self, armature: Any) -> Flags | None:
         """The frames (F,) that are others now than in the motion that the armature has; None: all may be."""
-        record = json.loads(object.poise_result_pins or "{}")
-        if record.get("made_of") != self.made_of or not has_result(object) or edited(object):
+        record = json.loads(armature.poise_result_pins or "{}")
+        if record.get("made_of") != self.made_of or not has_result(armature) or edited(armature):
             return None
         return reach(self.skeleton, self.before, [_trace(pin) for pin in record["pins"]], self.traces())
 
@@ -101,12 +101,12 @@ class PinnedMotion(HeldMotion):
     def led_frames(self) -> Frames:
         return super().led_frames() if self.only is None else np.flatnonzero(self.only)
 
-    def leading(self, object: Any, new: bool = True) -> Generator[float, None, None]:
+    def leading(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is not None and len(self.led_frames()):
-            with bridge.acting(object, self._source()):
-                yield from super().leading(object, new)
+            with bridge.acting(armature, self._source()):
+                yield from super().leading(armature, new)
 
-    def _pin(self, context: Any, object: Any, pin: Any) -> TimedPin:
+    def _pin(self, context: Any, armature: Any, pin: Any) -> TimedPin:
         bone = self.skeleton.index(pin.bone)
         if not (pin.use_position or pin.use_rotation):
             raise CoreError(f'The timed pin of "{pin.bone}" holds neither a position nor a rotation.')
@@ -114,7 +114,7 @@ class PinnedMotion(HeldMotion):
         if pin.held == "MOTION":
             held = self._stand(bone, point, slice(None))
         elif pin.held == "OBJECT":
-            held = self._followed(context, object, pin, self._stand(bone, point, self._index(pin.start, pin)))
+            held = self._followed(context, armature, pin, self._stand(bone, point, self._index(pin.start, pin)))
         else:
             at = self._index(pin.frame if pin.held == "FRAME" else pin.start, pin)
             place, stand = np.array(pin.position), None
@@ -125,7 +125,7 @@ class PinnedMotion(HeldMotion):
                 place = there if pin.held == "FRAME" else place
             held = over_time(self.worlds, at, place, stand)
         position, turn = held
-        carrier = carrier_of(object, pin.target) if pin.held == "OBJECT" else None
+        carrier = carrier_of(armature, pin.target) if pin.held == "OBJECT" else None
         if carrier is not None and position is not None and turn is not None:
             position, turn = self._relative(pin, self.skeleton.index(carrier), position, turn)
         return TimedPin(
@@ -155,13 +155,13 @@ class PinnedMotion(HeldMotion):
         return int(np.searchsorted(frames, frame))
 
     def _followed(
-        self, context: Any, object: Any, pin: Any, stand: tuple[Array, Array]
+        self, context: Any, armature: Any, pin: Any, stand: tuple[Array, Array]
     ) -> tuple[Array | None, Array | None]:
         """With the object, from where the motion has the bone in the first frame, which is given."""
         if pin.target is None:
             raise CoreError(f'The timed pin of "{pin.bone}" has no object to go with; choose one.')
         first = self._index(pin.start, pin)
-        seen = record(context, object, self.before.frames, {pin.bone: pin.target}).objects[pin.bone]
+        seen = record(context, armature, self.before.frames, {pin.bone: pin.target}).objects[pin.bone]
         start = bridge.armature_to_world(self.worlds[first], *stand)
         own = bridge.world_to_armature(seen[first], *start)
         count = len(seen)
@@ -172,27 +172,27 @@ class PinnedMotion(HeldMotion):
         """Contacts of the original motion."""
         return find_touches(self, contact_points(self.skeleton, self.roles, points))
 
-    def write(self, object: Any, action: str | None = None, new: bool = True) -> Report:
+    def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
         """Put the pinned motion in the place of the one that was made before."""
         source = self._source()
         if self.only is not None:
-            report = self._write_changed(object)
+            report = self._write_changed(armature)
             if report is not None:
                 return report
             self.only = self.led = None
             self.after = self.before
             self.change(nobody)
-        present, old = object.animation_data.action, object.poise_result
-        anew = object.poise_source == source and not edited(object)
-        bridge.assign(object, source)
+        present, old = armature.animation_data.action, armature.poise_result
+        anew = armature.poise_source == source and not edited(armature)
+        bridge.assign(armature, source)
         try:
-            report = super().write(object, action)
+            report = super().write(armature, action)
         except CoreError:
-            bridge.assign(object, present)
+            bridge.assign(armature, present)
             raise
-        made = object.animation_data.action
-        object.poise_source, object.poise_result = source, made
-        self._note(object, report.goals)
+        made = armature.animation_data.action
+        armature.poise_source, armature.poise_result = source, made
+        self._note(armature, report.goals)
         name = None if old is None or not anew else old.name
         self.kept = "" if old is None or anew else old.name
         if anew:
@@ -209,46 +209,46 @@ class PinnedMotion(HeldMotion):
             raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
         return source
 
-    def _note(self, object: Any, goals: Sequence[GoalReport]) -> None:
+    def _note(self, armature: Any, goals: Sequence[GoalReport]) -> None:
         """What the motion that was written was made of, what it is, and how pins hold in it where they are worst."""
         pins, worst = [astuple(trace) for trace in self.traces()], [_worst(goal) for goal in goals]
-        object.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins, "worst": worst})
-        object.poise_result_print = fingerprint(object.poise_result)
-        note_bones(object)
+        armature.poise_result_pins = json.dumps({"made_of": self.made_of, "pins": pins, "worst": worst})
+        armature.poise_result_print = fingerprint(armature.poise_result)
+        note_bones(armature)
 
-    def report(self, object: Any, written: Any, turned: Bones, moved: Bones) -> Report:
-        self._keep_still(object, turned, moved)
-        return super().report(object, written, turned, moved)
+    def report(self, armature: Any, written: Any, turned: Bones, moved: Bones) -> Report:
+        self._keep_still(armature, turned, moved)
+        return super().report(armature, written, turned, moved)
 
-    def show(self, object: Any, pose: Pose) -> None:
+    def show(self, armature: Any, pose: Pose) -> None:
         place = int(np.flatnonzero(self.only)[0]) if self.only is not None and self.only.any() else 0
-        self._keep_still(object, *bridge.changed_bones(self.before.pose[[place]], pose[None])[:2])
-        super().show(object, pose)
+        self._keep_still(armature, *bridge.changed_bones(self.before.pose[[place]], pose[None])[:2])
+        super().show(armature, pose)
 
-    def _keep_still(self, object: Any, turned: Bones, moved: Bones) -> None:
+    def _keep_still(self, armature: Any, turned: Bones, moved: Bones) -> None:
         """How the bones that are going to be moved stand where they have no keys; of controls those of the body."""
         names = self.rig.skeleton.names
         bones = {*turned.tolist(), *moved.tolist()}
         if self.controlled is not None:
             bones = self.controlled.led
-        keep_still(object, self.source, self._still, [names[bone] for bone in sorted(bones)])
+        keep_still(armature, self.source, self._still, [names[bone] for bone in sorted(bones)])
 
-    def _write_changed(self, object: Any) -> Report | None:
+    def _write_changed(self, armature: Any) -> Report | None:
         """Key the frames that were solved in the motion that is there; None, with nothing done, where it cannot be."""
         assert self.only is not None
-        if not has_result(object) or edited(object):
+        if not has_result(armature) or edited(armature):
             return None
         begin = perf_counter()
         turned = moved = np.zeros(0, int)
         if self.only.any():
-            made = object.poise_result
-            if others_use(object, made):
-                _give(object, made.copy())
-            keyed = self._key_changed(object, self.only)
+            made = armature.poise_result
+            if others_use(armature, made):
+                _give(armature, made.copy())
+            keyed = self._key_changed(armature, self.only)
             if keyed is None:
-                if object.poise_result != made:
-                    copy = object.poise_result
-                    _give(object, made)
+                if armature.poise_result != made:
+                    copy = armature.poise_result
+                    _give(armature, made)
                     drop(copy)
                 return None
             turned, moved = keyed
@@ -256,15 +256,15 @@ class PinnedMotion(HeldMotion):
                 turned, moved, _ = bridge.changed_bones(self.before.pose[self.only], self.after.pose[self.only])
         self.kept = ""
         self.seconds["write"] = perf_counter() - begin
-        report = self.report(object, object.poise_result, turned, moved)
-        self._note(object, report.goals)
+        report = self.report(armature, armature.poise_result, turned, moved)
+        self._note(armature, report.goals)
         return report
 
-    def measure(self, object: Any) -> tuple[GoalReport, ...]:
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """Of pins that hold nothing but frames that stay as they were, what was found in their worst ones before."""
         if self.only is None:
-            return super().measure(object)
-        record = json.loads(object.poise_result_pins)
+            return super().measure(armature)
+        record = json.loads(armature.poise_result_pins)
         found = dict(zip(map(_trace, record["pins"]), record.get("worst", ()), strict=False))
         goals: dict[int, GoalReport] = {}
         for number, (pin, trace) in enumerate(zip(self.pins, self.traces(), strict=True)):
@@ -273,22 +273,22 @@ class PinnedMotion(HeldMotion):
                 far, turned = (None if value is None else np.array([value]) for value in worst[1:])
                 goals[number] = self.report_pin(pin, np.array(worst[:1]), far, turned)
         others = [number for number in range(len(self.pins)) if number not in goals]
-        goals |= zip(others, self.measure_pins(object, [self.pins[number] for number in others]), strict=True)
+        goals |= zip(others, self.measure_pins(armature, [self.pins[number] for number in others]), strict=True)
         return tuple(goals[number] for number in range(len(self.pins)))
 
-    def _key_changed(self, object: Any, only: Flags) -> tuple[Bones, Bones] | None:
+    def _key_changed(self, armature: Any, only: Flags) -> tuple[Bones, Bones] | None:
         """Key some frames (F,) in the present motion, and none beside them; the bones that turned and moved.
 
         None, with nothing done, where rotations would come out otherwise than they go on in the frames after.
         """
-        led = None if self.controlled is None else self.controls_led(object)
+        led = None if self.controlled is None else self.controls_led(armature)
         near = only.copy()  # with a frame on each side, where all is as it was
         near[1:] |= only[:-1]
         near[:-1] |= only[1:]
-        present = bridge.read_channels(object)
-        lay_still(object, self._still)
-        now, _ = bridge.read_motion(object, self.rig, self.before.frames[near])
-        bridge.write_channels(object, present)
+        present = bridge.read_channels(armature)
+        lay_still(armature, self._still)
+        now, _ = bridge.read_motion(armature, self.rig, self.before.frames[near])
+        bridge.write_channels(armature, present)
         inner = only[near]
         new = self.after.pose[only] if led is None else led.motion.pose
         rotations, translations = now.pose.rotations.copy(), now.pose.translations.copy()
@@ -298,10 +298,10 @@ class PinnedMotion(HeldMotion):
         places = np.flatnonzero(near)
         runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
         for run in runs:
-            goes_on = inner[run[-1]] or bridge.goes_on(object, self.rig, _part(now, pose, run), turned)
+            goes_on = inner[run[-1]] or bridge.goes_on(armature, self.rig, _part(now, pose, run), turned)
             if not goes_on:
                 return None
-        keyed = keyed_paths(object)
+        keyed = keyed_paths(armature)
         skeleton, ways = self.rig.skeleton, (turned, moved)
         channels = [[rotation_channel(mode) for mode in skeleton.rotation_modes], ["location"] * len(skeleton)]
         fresh_turned, fresh_moved = (
@@ -310,10 +310,10 @@ class PinnedMotion(HeldMotion):
         )
         for run in runs:  # what has no keys yet goes on from the frames beside, as it was
             wide, part = _part(now, pose, run), _part(now, pose, run[inner[run]])
-            bridge.write_keys(object, self.rig, wide, turned[fresh_turned], moved[fresh_moved], None, new=False)
-            bridge.write_keys(object, self.rig, part, turned[~fresh_turned], moved[~fresh_moved], None, new=False)
+            bridge.write_keys(armature, self.rig, wide, turned[fresh_turned], moved[fresh_moved], None, new=False)
+            bridge.write_keys(armature, self.rig, part, turned[~fresh_turned], moved[~fresh_moved], None, new=False)
         if led is not None:
-            set_switches(object, led, framed=True)
+            set_switches(armature, led, framed=True)
         return turned, moved
 
 
@@ -335,10 +335,12 @@ def _trace(stored: Sequence[Any]) -> PinTrace:
     return PinTrace(bone, (x, y, z), *rest)
 
 
-def has_result(object: Any) -> bool:
+def has_result(armature: Any) -> bool:
     """Whether the armature has the motion that was made of its timed pins."""
-    data = object.animation_data
-    return object.poise_source is not None and object.poise_result is not None and data.action == object.poise_result
+    data = armature.animation_data
+    return (
+        armature.poise_source is not None and armature.poise_result is not None and data.action == armature.poise_result
+    )
 
 
 def digest(*things: Any) -> str:
@@ -362,13 +364,13 @@ def digest(*things: Any) -> str:
     return found.hexdigest()
 
 
-def carrier_of(object: Any, other: Any) -> str | None:
+def carrier_of(armature: Any, other: Any) -> str | None:
     """The bone of the armature that carries another object, as its parent or its parent's; None if there is none."""
     while other is not None:
-        if other.parent == object and other.parent_type == "BONE":
+        if other.parent == armature and other.parent_type == "BONE":
             return other.parent_bone
         child_of = (one for one in other.constraints if one.type == "CHILD_OF" and not one.mute and one.influence)
-        held = next((one.subtarget for one in child_of if one.target == object and one.subtarget), None)
+        held = next((one.subtarget for one in child_of if one.target == armature and one.subtarget), None)
         if held is not None:
             return held
         other = other.parent
@@ -384,37 +386,37 @@ def _leading_to(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Fram
     return np.array(sorted(number for number in found if whole[0] <= number <= whole[1]))
 
 
-def show_frame(context: Any, object: Any) -> None:
+def show_frame(context: Any, armature: Any) -> None:
     """Give the armature the pose that it has with its timed pins in the present frame, without keys."""
-    edit = PinnedMotion(context, object, context.scene.frame_current)
+    edit = PinnedMotion(context, armature, context.scene.frame_current)
     edit.solve()
     place = np.searchsorted(edit.before.frames, context.scene.frame_current).clip(max=len(edit.before) - 1)
     context.view_layer.update()  # else the action that was looked at another one for would come after the pose
-    edit.show(object, edit.after.pose[place])
+    edit.show(armature, edit.after.pose[place])
 
 
-def give_back(object: Any) -> None:
+def give_back(armature: Any) -> None:
     """The original motion, as it was before there were timed pins."""
-    source, made = object.poise_source, object.poise_result
+    source, made = armature.poise_source, armature.poise_result
     if source is None:
         return
-    same = not edited(object)
-    bridge.assign(object, source)
-    object.poise_source = object.poise_result = None
-    object.poise_result_pins = ""
-    lay_still(object, read_still(object, source.name))
-    object.poise_still = ""
+    same = not edited(armature)
+    bridge.assign(armature, source)
+    armature.poise_source = armature.poise_result = None
+    armature.poise_result_pins = ""
+    lay_still(armature, read_still(armature, source.name))
+    armature.poise_still = ""
     if same:
         drop(made)
     elif made is not None:
         made.use_fake_user = True
 
 
-def edited(object: Any) -> bool:
+def edited(armature: Any) -> bool:
     """Whether the pinned motion has been changed by hand since it was made."""
-    follow_bones(object)
-    made = object.poise_result
-    return made is not None and fingerprint(made) != object.poise_result_print
+    follow_bones(armature)
+    made = armature.poise_result
+    return made is not None and fingerprint(made) != armature.poise_result_print
 
 
 def fingerprint(action: Any, names: Mapping[str, str] | None = None) -> str:
@@ -444,26 +446,26 @@ def _settings_of(modifier: Any) -> list[Any]:
     return found
 
 
-def follow_bones(object: Any) -> None:
+def follow_bones(armature: Any) -> None:
     """The original motion, and what is known of the pinned one, go with bones that were renamed."""
-    names = follow_renames(object)
-    if names and object.poise_result is not None:
+    names = follow_renames(armature)
+    if names and armature.poise_result is not None:
         before = {new: old for old, new in names.items()}
-        if fingerprint(object.poise_result, before) == object.poise_result_print:
-            object.poise_result_print = fingerprint(object.poise_result)
+        if fingerprint(armature.poise_result, before) == armature.poise_result_print:
+            armature.poise_result_print = fingerprint(armature.poise_result)
 
 
-def others_use(object: Any, action: Any) -> bool:
+def others_use(armature: Any, action: Any) -> bool:
     """Whether somebody else, such as a linked double of the armature, uses an action that this one has."""
-    own = (object.animation_data.action, object.poise_source, object.poise_result, object.poise_generated)
+    own = (armature.animation_data.action, armature.poise_source, armature.poise_result, armature.poise_generated)
     return action.users - action.use_fake_user > sum(one == action for one in own)
 
 
-def _give(object: Any, action: Any) -> None:
+def _give(armature: Any, action: Any) -> None:
     """Another action with the same slots in the place of the pinned motion."""
-    data = object.animation_data
+    data = armature.animation_data
     handle = data.action_slot.handle
-    data.action = object.poise_result = action
+    data.action = armature.poise_result = action
     data.action_slot = next(slot for slot in action.slots if slot.handle == handle)
 
 
@@ -473,49 +475,49 @@ def drop(action: Any) -> None:
         bpy.data.actions.remove(action)
 
 
-def add_timed_pin(object: Any, bone: str, start: int, end: int) -> Any:
-    pin = object.poise_timed_pins.add()
+def add_timed_pin(armature: Any, bone: str, start: int, end: int) -> Any:
+    pin = armature.poise_timed_pins.add()
     pin.bone = pin.label = bone
     pin.start, pin.end, pin.frame = start, end, start
-    object.poise_active_timed_pin = len(object.poise_timed_pins) - 1
+    armature.poise_active_timed_pin = len(armature.poise_timed_pins) - 1
     return pin
 
 
-def hold_as_posed(object: Any, pin: Any) -> None:
+def hold_as_posed(armature: Any, pin: Any) -> None:
     """Hold a timed pin at a place, where and as its bone stands now; raises CoreError if that is gone."""
-    bone = object.pose.bones.get(pin.bone)
+    bone = armature.pose.bones.get(pin.bone)
     if bone is None:
-        raise CoreError(f'"{object.name}" has no bone "{pin.bone}" any more.')
+        raise CoreError(f'"{armature.name}" has no bone "{pin.bone}" any more.')
     place, turn = bone.matrix @ Vector(pin.point), bone.matrix.to_quaternion()
-    with setting(object, "poise_live_pins", False):  # it is shown once, when all of it is there
+    with setting(armature, "poise_live_pins", False):  # it is shown once, when all of it is there
         pin.position, pin.rotation = place, turn
     pin.held = "PLACE"
 
 
-def choose_near(object: Any, frame: int) -> None:
+def choose_near(armature: Any, frame: int) -> None:
     """Choose the timed pin in the list that holds at a frame, or is nearest to it."""
-    pins = object.poise_timed_pins
+    pins = armature.poise_timed_pins
     gaps = [max(pin.start - frame, frame - pin.end, 0) for pin in pins]
-    object.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
+    armature.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
 
 
-def let_go(object: Any, places: Iterable[int]) -> int:
+def let_go(armature: Any, places: Iterable[int]) -> int:
     """Take timed pins off the list; those of the linked file under a library override, which are counted, are muted."""
-    linked, muted = linked_count(object, "poise_timed_pins"), 0
+    linked, muted = linked_count(armature, "poise_timed_pins"), 0
     for place in sorted(places, reverse=True):
         if place < linked:
-            object.poise_timed_pins[place].mute = True
+            armature.poise_timed_pins[place].mute = True
             muted += 1
         else:
-            object.poise_timed_pins.remove(place)
+            armature.poise_timed_pins.remove(place)
     return muted
 
 
-def store_pins(object: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:
+def store_pins(armature: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:
     """Pins as they are found, at their places, into the list; `names` of the skeleton's bones."""
     for pin, label in zip(pins, labels, strict=True):
         bone = pin.bone if isinstance(pin.bone, str) else names[pin.bone]
-        stored = add_timed_pin(object, bone, round(pin.start), round(pin.end))
+        stored = add_timed_pin(armature, bone, round(pin.start), round(pin.end))
         stored.label, stored.held = label, "PLACE"
         stored.point, stored.position = pin.point, pin.position
         stored.ease_in = stored.ease_out = max(LEAST_EASE, round(pin.ease_in))

@@ -56,35 +56,35 @@ class Work:
 class Background(Tool):
     """`begin` reads, `end` writes and says what to report; with a window, Blender goes on in between."""
 
-    def begin(self, context: Any, object: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> Edit:
         """What is to be solved; raises CoreError."""
         raise NotImplementedError
 
-    def lead(self, object: Any, edit: Edit) -> Generator[float, None, None]:
+    def lead(self, armature: Any, edit: Edit) -> Generator[float, None, None]:
         """What is found out in Blender between both, see `Edit.leading`."""
-        return edit.leading(object)
+        return edit.leading(armature)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         """Write it; returns what to report. Raises CoreError, with nothing changed."""
         raise NotImplementedError
 
-    def begin_more(self, context: Any, object: Any) -> Edit | None:
+    def begin_more(self, context: Any, armature: Any) -> Edit | None:
         """What is solved next, of what was written, in the same step of undo; Esc then leaves what was written."""
         return None
 
-    def end_more(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end_more(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         """Write that, too; raises CoreError, with nothing changed."""
         raise NotImplementedError
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        edit = self.begin(context, object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        edit = self.begin(context, armature)
         edit.solve()
-        level, sentence = self.end(context, object, edit)
-        more = self.begin_more(context, object)
+        level, sentence = self.end(context, armature, edit)
+        more = self.begin_more(context, armature)
         if more is None:
             return level, sentence
         more.solve()
-        return _both((level, sentence), self.end_more(context, object, more))
+        return _both((level, sentence), self.end_more(context, armature, more))
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         operator: Any = self
@@ -144,12 +144,12 @@ class Background(Tool):
         """What is to be done in Blender once a thread has ended; whether that was all."""
         if self._work.error is not None:
             raise self._work.error
-        object: Any = bridge.find_again(*self._who, self._edit.rig.skeleton.names)
+        armature: Any = bridge.find_again(*self._who, self._edit.rig.skeleton.names)
         if self._written is not None:
-            self._written = _both(self._written, self.end_more(context, object, self._edit))
+            self._written = _both(self._written, self.end_more(context, armature, self._edit))
             return True
         if self._leading is None:
-            self._leading = self.lead(object, self._edit)
+            self._leading = self.lead(armature, self._edit)
             self._waiting.show(context, 0.0)
         until = perf_counter() + SLICE
         for share in self._leading:
@@ -157,8 +157,8 @@ class Background(Tool):
             if perf_counter() > until:
                 return False
         self._leading = None
-        self._written = self.end(context, object, self._edit)
-        more = self.begin_more(context, object)
+        self._written = self.end(context, armature, self._edit)
+        more = self.begin_more(context, armature)
         if more is not None:
             self._edit, self._work = more, Work(more.solve)
         return more is None

@@ -38,14 +38,14 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
         self._fill_range(context)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Bake")
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         self._fill_range(context)
         write = Write(new=self.action == "NEW", action=self.name or None, key=True)
-        job = job_from_pins(object, (self.frame_start, self.frame_end), write)
+        job = job_from_pins(armature, (self.frame_start, self.frame_end), write)
         manager = context.window_manager
         manager.progress_begin(0, _STEPS)
         try:
-            report = perform(context, object, job, lambda share: manager.progress_update(round(_STEPS * share)))
+            report = perform(context, armature, job, lambda share: manager.progress_update(round(_STEPS * share)))
         finally:
             manager.progress_end()
         sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'

@@ -30,25 +30,27 @@ class BodyTool(Tool):
     `pose` asks of `self` nothing but the tool's settings, so that headless a namespace with these will do.
     """
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        refusal = autokey.check(context, object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        refusal = autokey.check(context, armature)
         if refusal is not None:
             raise CoreError(refusal)
         context.view_layer.update()
-        body = bridge.read_body(object)
-        found = self.pose(context, object, body)
-        changes = bridge.write_body(object, body, pose_of(found))
-        keyed = autokey.key(context, object, changes.rotated, changes.moved, changes.grown)
-        autokey.key_switches(object, changes.switched, keyed)
+        body = bridge.read_body(armature)
+        found = self.pose(context, armature, body)
+        changes = bridge.write_body(armature, body, pose_of(found))
+        keyed = autokey.key(context, armature, changes.rotated, changes.moved, changes.grown)
+        autokey.key_switches(armature, changes.switched, keyed)
         changed = len({*changes.rotated, *changes.moved, *changes.grown})
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
         solved = [found] if isinstance(found, Solution) else []
-        missed = explain_goals(report_goals(body, solved, record(context, object, None)), solved)
-        missed += bridge.held_back(body, pose_of(found), bridge.read_body(object).pose) + bridge.at_limit(changes.held)
+        missed = explain_goals(report_goals(body, solved, record(context, armature, None)), solved)
+        missed += bridge.held_back(body, pose_of(found), bridge.read_body(armature).pose) + bridge.at_limit(
+            changes.held
+        )
         return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:
+    def pose(self, context: Any, armature: Any, body: bridge.Body) -> Pose | Solution:
         """The pose as it is to be."""
         raise NotImplementedError
 
@@ -59,10 +61,10 @@ class SolvedTool(BodyTool):
     Headless the frames of a motion are solved together.
     """
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Solution:
-        return lead_body(body, *self.wish(context, object, body))
+    def pose(self, context: Any, armature: Any, body: bridge.Body) -> Solution:
+        return lead_body(body, *self.wish(context, armature, body))
 
-    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
+    def wish(self, context: Any, armature: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
         """The pose, and goals for the whole body."""
         raise NotImplementedError
 
@@ -95,14 +97,14 @@ class OnSurface:
             layout.prop_search(operator, "object", context.scene, "objects")
 
 
-def surface_planes(settings: Any, context: Any, object: Any, places: dict[str, Array]) -> dict[str, Plane]:
+def surface_planes(settings: Any, context: Any, armature: Any, places: dict[str, Array]) -> dict[str, Plane]:
     """For each place (3,) of armature space the plane that belongs to it, in armature space, as `OnSurface` has it."""
-    world = bridge.world_matrix(object)
+    world = bridge.world_matrix(armature)
     found: dict[str, Plane] = {}
     for name, place in places.items():
         there, _ = bridge.armature_to_world(world, place)
         assert there is not None
-        point, normal = _surface_near(settings, context, object, there)
+        point, normal = _surface_near(settings, context, armature, there)
         at, _ = bridge.world_to_armature(world, point + settings.height * normal)
         assert at is not None
         square = world[:3, :3].T @ normal  # planes go by the inverse transpose
@@ -110,14 +112,14 @@ def surface_planes(settings: Any, context: Any, object: Any, places: dict[str, A
     return found
 
 
-def _surface_near(settings: Any, context: Any, object: Any, place: Array) -> tuple[Array, Array]:
+def _surface_near(settings: Any, context: Any, armature: Any, place: Array) -> tuple[Array, Array]:
     """Point and unit normal (3,) in the world, of the surface near a place of the world."""
     if settings.surface == "CURSOR":
         frame = np.array(context.scene.cursor.matrix, float)
         return frame[:3, 3], frame[:3, 2]
     if settings.surface == "GROUND":
         return np.zeros(3), _UP
-    surface = find_object(context, settings.object, object)
+    surface = find_object(context, settings.object, armature)
     matrix = np.array(surface.matrix_world, float)
     if surface.type != "MESH":
         normal = np.cross(matrix[:3, 0], matrix[:3, 1])

@@ -32,52 +32,52 @@ _PRESET: Final[dict[str, Any]] = {
 _ORDER: Final = "XZY"  # of the axes of a joint that is added: the twist comes last
 
 
-def active_chain(object: Any) -> Any:
+def active_chain(armature: Any) -> Any:
     """The chain chosen in the list; raises CoreError if there is none."""
-    if not len(object.poise_chains):
-        raise CoreError(f'"{object.name}" has no chains; select the bones of one and add it.')
-    return object.poise_chains[max(0, min(object.poise_active_chain, len(object.poise_chains) - 1))]
+    if not len(armature.poise_chains):
+        raise CoreError(f'"{armature.name}" has no chains; select the bones of one and add it.')
+    return armature.poise_chains[max(0, min(armature.poise_active_chain, len(armature.poise_chains) - 1))]
 
 
-def is_linked(object: Any, chain: Any) -> bool:
+def is_linked(armature: Any, chain: Any) -> bool:
     """Whether a chain comes from the linked file under a library override: its joints are those of that file."""
-    return any(chain == other for other in object.poise_chains[: linked_count(object, "poise_chains")])
+    return any(chain == other for other in armature.poise_chains[: linked_count(armature, "poise_chains")])
 
 
 class ChainTool(Tool):
     """A tool for the chain chosen in the list."""
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        active_chain(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        active_chain(armature)
 
 
 class ListTool(ChainTool):
     """A tool that changes which joints are in its list, or their order."""
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        chain = active_chain(object)
-        if is_linked(object, chain):
+    def need(cls, context: Any, armature: Any) -> None:
+        chain = active_chain(armature)
+        if is_linked(armature, chain):
             raise CoreError(f'The list of "{chain.name}" is of the linked file; only its numbers can be changed here.')
 
     @staticmethod
     @contextmanager
-    def changing(context: Any, object: Any) -> Iterator[Any]:
+    def changing(context: Any, armature: Any) -> Iterator[Any]:
         """The chain, solved again once its list is changed."""
-        chain = active_chain(object)
+        chain = active_chain(armature)
         with quietly(chain):
             yield chain
-        tune(context, object, chain)
+        tune(context, armature, chain)
 
 
 class EntryTool(ListTool):
     """A tool for the joint chosen in its list."""
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
-        chain = active_chain(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
+        chain = active_chain(armature)
         if not 0 <= chain.active_entry < len(chain.entries):
             raise CoreError(f'No joint is chosen in the list of "{chain.name}".')
 
@@ -96,28 +96,28 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
     preset: EnumProperty(**_PRESET)
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
+    def need(cls, context: Any, armature: Any) -> None:
         names, active = selected_bones(context), context.active_pose_bone
         if active is None or active.name not in names or len(names) < 2:
             raise CoreError("Select the first bone of a chain and then, to make it the active one, the bone to be led.")
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        rig = bridge.read_rig(object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        rig = bridge.read_rig(armature)
         skeleton, effector = rig.skeleton, context.active_pose_bone.name
         base = _farthest(skeleton, selected_bones(context), effector)
         if self.inverted:
             base, effector = effector, base
-        if any((chain.base, chain.effector) == (base, effector) for chain in object.poise_chains):
+        if any((chain.base, chain.effector) == (base, effector) for chain in armature.poise_chains):
             raise CoreError(f'There is a chain from "{base}" to "{effector}" already.')
-        name, actuations = suited(object, skeleton, base, effector, _preset(self.preset))
+        name, actuations = suited(armature, skeleton, base, effector, _preset(self.preset))
         cut = _cut(rig, base, effector, {str(one.bone) for one in actuations})
-        taken = {chain.name for chain in object.poise_chains}
-        chain = object.poise_chains.add()
+        taken = {chain.name for chain in armature.poise_chains}
+        chain = armature.poise_chains.add()
         first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without a prefix that all bones have
         chain.name = last if last not in taken else f"{first} to {last}"
         chain.base, chain.effector = base, effector
         write_actuations(chain, actuations)
-        object.poise_active_chain = len(object.poise_chains) - 1
+        armature.poise_active_chain = len(armature.poise_chains) - 1
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
         begin = f'"{base}" is held' if held else f'It begins at "{base}"'
         made = f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
@@ -131,16 +131,16 @@ class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
     bl_label = "Remove Chain"
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        chain = active_chain(object)
-        if is_linked(object, chain):
+    def need(cls, context: Any, armature: Any) -> None:
+        chain = active_chain(armature)
+        if is_linked(armature, chain):
             raise CoreError(f'The chain "{chain.name}" is of the linked file; switch off its use in drags instead.')
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        name, chains = active_chain(object).name, object.poise_chains
-        place = next(place for place, chain in enumerate(chains) if chain == active_chain(object))
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        name, chains = active_chain(armature).name, armature.poise_chains
+        place = next(place for place, chain in enumerate(chains) if chain == active_chain(armature))
         chains.remove(place)
-        object.poise_active_chain = max(0, place - 1)
+        armature.poise_active_chain = max(0, place - 1)
         return "INFO", f'Removed the chain "{name}"'
 
 
@@ -152,14 +152,14 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
 
     preset: EnumProperty(**_PRESET)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        skeleton = bridge.read_rig(object).skeleton
-        chain = active_chain(object)
-        name, actuations = suited(object, skeleton, chain.base, chain.effector, _preset(self.preset))
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        skeleton = bridge.read_rig(armature).skeleton
+        chain = active_chain(armature)
+        name, actuations = suited(armature, skeleton, chain.base, chain.effector, _preset(self.preset))
         write_actuations(chain, actuations)
         for number in NUMBERS:
             chain.property_unset(number)
-        tune(context, object, chain)
+        tune(context, armature, chain)
         return "INFO", f'"{chain.name}" has the list of the preset {name}'
 
 
@@ -169,9 +169,9 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
     bl_idname = "poise.add_joint"
     bl_label = "Add Joint"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        chain = active_chain(object)
-        joints = joints_of(bridge.read_rig(object).skeleton, chain)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        chain = active_chain(armature)
+        joints = joints_of(bridge.read_rig(armature).skeleton, chain)
         bones = [bone for bone in selected_bones(context) if bone in joints]
         if not bones:
             raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')
@@ -183,7 +183,7 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
                 new.append((bone, free[0]))
         if not new:
             raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
-        with self.changing(context, object) as chain:
+        with self.changing(context, armature) as chain:
             for bone, axis in new:
                 add_actuation(chain, Actuation(bone, axis, 1.0 / len(joints)))
             chain.active_entry = len(chain.entries) - 1
@@ -197,13 +197,13 @@ class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
     bl_label = "Remove Joint"
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
-        if len(active_chain(object).entries) == 1:
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
+        if len(active_chain(armature).entries) == 1:
             raise CoreError("A chain needs a joint that turns; add another one first.")
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        with self.changing(context, object) as chain:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        with self.changing(context, armature) as chain:
             place = chain.active_entry
             name = chain.entries[place].bone
             chain.entries.remove(place)
@@ -224,13 +224,13 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        chain = active_chain(object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        chain = active_chain(armature)
         place = chain.active_entry
         other = place + (1 if self.direction == "DOWN" else -1)
         if not 0 <= other < len(chain.entries):
             raise CoreError(f"It is the {'first' if other < 0 else 'last'} one already.")
-        with self.changing(context, object) as chain:
+        with self.changing(context, armature) as chain:
             chain.entries.move(place, other)
             chain.active_entry = other
         return "INFO", f"{chain.entries[other].bone} turns as number {other + 1}"

@@ -13,8 +13,8 @@ class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
     bl_idname = "poise.clear_pins"
     bl_label = "Clear Pins"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        return "INFO", release(object, list(range(len(object.poise_pins))))
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return "INFO", release(armature, list(range(len(armature.poise_pins))))
 
 
 CLASSES = (POISE_OT_clear_pins,)

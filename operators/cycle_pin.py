@@ -35,17 +35,17 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
                 self.object, self.bone = grab.object_name, grab.bone
         return self.execute(context)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         if self.object:
-            object = bpy.data.objects.get(self.object)
-            bridge.check(object)
+            armature = bpy.data.objects.get(self.object)
+            bridge.check(armature)
         names = [self.bone] if self.bone else selected_bones(context)
         for name in names:
-            if name not in object.pose.bones:
-                raise CoreError(f'"{object.name}" has no bone "{name}".')
-        kind = next_kind(pin_kind(object, names[0]))
-        for name in with_other_side(object, names):
-            keep_pin(context, object, name, kind)
+            if name not in armature.pose.bones:
+                raise CoreError(f'"{armature.name}" has no bone "{name}".')
+        kind = next_kind(pin_kind(armature, names[0]))
+        for name in with_other_side(armature, names):
+            keep_pin(context, armature, name, kind)
         said = {"NONE": "let go", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
         return "INFO", f"{', '.join(names)}: {said}"
 

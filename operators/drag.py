@@ -101,12 +101,12 @@ class POISE_OT_drag(bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         self._sessions: list[Session] = []
         try:
-            object: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
-            if self.object and object is None:
+            armature: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
+            if self.object and armature is None:
                 raise CoreError(f'No object "{self.object}".')
-            bridge.check(object)
+            bridge.check(armature)
             turned = not np.allclose(self.turn, rotation.IDENTITY)
-            grab = self._named(context, object)
+            grab = self._named(context, armature)
             self._sessions = list(self._begin(context, grab, settle=True, turning=turned))
             for session in self._sessions:
                 session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
@@ -118,12 +118,12 @@ class POISE_OT_drag(bpy.types.Operator):
         self._keep(context)
         return {"FINISHED"}
 
-    def _named(self, context: Any, object: Any) -> Grab:
+    def _named(self, context: Any, armature: Any) -> Grab:
         """What the properties name: without a name the active bone. Raises CoreError for numbers that are none."""
         if not np.isfinite([*self.point, *self.shift, *self.turn]).all() or not any(self.turn):
             raise CoreError("Point and move have to be finite numbers, and the turn a quaternion that is not zero.")
-        grab = Grab(object.name, self.bone, tuple(self.point)) if self.bone else _active(context)
-        if grab is None or grab.object_name != object.name:
+        grab = Grab(armature.name, self.bone, tuple(self.point)) if self.bone else _active(context)
+        if grab is None or grab.object_name != armature.name:
             raise CoreError("No bone is named, and none is active.")
         return grab
 
@@ -192,12 +192,12 @@ class POISE_OT_drag(bpy.types.Operator):
             for object_name, bone in sorted(bones - {(grab.object_name, grab.bone)}):
                 grabs.setdefault(object_name, []).append(Grab(object_name, bone, (0.0, 0.0, 0.0)))
         for object_name, some in grabs.items():
-            object = bpy.data.objects[object_name]
+            armature = bpy.data.objects[object_name]
             try:
-                refusal = autokey.check(context, object)
+                refusal = autokey.check(context, armature)
                 if refusal is not None:
                     raise CoreError(refusal)
-                yield begin(context, object, some, **how)
+                yield begin(context, armature, some, **how)
             except CoreError as error:
                 if object_name == grab.object_name:
                     raise
@@ -359,16 +359,16 @@ class POISE_OT_drag(bpy.types.Operator):
         changed = keyed = 0
         reasons: list[str] = []
         for session in self._sessions:
-            object = session.object()
+            armature = session.object()
             changes = session.finish()
             changed += len({bone for bones in changes for bone in bones})
-            keys = autokey.key(context, object, *changes)
+            keys = autokey.key(context, armature, *changes)
             keyed += len(keys or ())
-            autokey.key_switches(object, session.switched, keys)
-            object.poise_wins = session.wins
+            autokey.key_switches(armature, session.switched, keys)
+            armature.poise_wins = session.wins
             for bone, kind in session.kinds.items():
                 for name in session.pins[bone]:
-                    keep_pin(context, object, name, kind, session.turning)
+                    keep_pin(context, armature, name, kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         self.report({"INFO"}, "; ".join([sentence, *reasons]))

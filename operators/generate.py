@@ -64,13 +64,13 @@ class POISE_OT_store_pose(Tool, bpy.types.Operator):
         search=lambda self, context, text: [action.name for action in bpy.data.actions],
     )  # fmt: skip
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         context.view_layer.update()
-        rig = bridge.read_rig(object)
+        rig = bridge.read_rig(armature)
         moments = {"PRESENT": Moment(), "FRAME": Moment(self.frame), "ACTION": Moment(action=self.action)}
-        pose = pose_at(context, object, rig, moments[self.source])
-        store_pose(object, rig, pose, MIN if self.pose == "MIN" else MAX)
-        return "INFO", f'Stored as the {self.pose.lower()} pose in "{object.poise_key_poses.name}"'
+        pose = pose_at(context, armature, rig, moments[self.source])
+        store_pose(armature, rig, pose, MIN if self.pose == "MIN" else MAX)
+        return "INFO", f'Stored as the {self.pose.lower()} pose in "{armature.poise_key_poses.name}"'
 
 
 class KeyedTool(Background):
@@ -89,14 +89,14 @@ class KeyedTool(Background):
         min=1e-5, soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
     )  # fmt: skip
 
-    def begin_more(self, context: Any, object: Any) -> Edit | None:
+    def begin_more(self, context: Any, armature: Any) -> Edit | None:
         if self.keys == "EVERY":
             return None
-        return Reduced(context, object, bridge.keyed_range(object), [ALL], self.tolerance)
+        return Reduced(context, armature, bridge.keyed_range(armature), [ALL], self.tolerance)
 
-    def end_more(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end_more(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
-        report = edit.write(object, new=False)
+        report = edit.write(armature, new=False)
         return "INFO" if report.met else "WARNING", edit.told()
 
 
@@ -123,21 +123,21 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )  # fmt: skip
 
-    def begin(self, context: Any, object: Any) -> Edit:
-        check_own(object)
+    def begin(self, context: Any, armature: Any) -> Edit:
+        check_own(armature)
         if not self.properties.is_property_set("start"):
             self.start = context.scene.frame_current
         if self.recipe == "own":
             self._data: dict[str, Any] = PLAIN | {"seconds": self.seconds}
-            self._recipe = own_recipe(object, self._data, "motion")
+            self._recipe = own_recipe(armature, self._data, "motion")
         else:
             self._data = json.loads((PRESETS / f"{self.recipe}.json").read_text(encoding="utf-8"))
             self._recipe = parse_recipe(self._data)
-        return Generated(context, object, self._recipe, self.start)
+        return Generated(context, armature, self._recipe, self.start)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Generated)
-        report = keep(object, edit, self._recipe, self._data, self.start)
+        report = keep(armature, edit, self._recipe, self._data, self.start)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
@@ -145,8 +145,8 @@ class GeneratedTool(Tool):
     """A tool for an armature that has a generated motion."""
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        check_generated(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        check_generated(armature)
 
 
 class POISE_OT_add_track(GeneratedTool, bpy.types.Operator):
@@ -168,10 +168,10 @@ class POISE_OT_add_track(GeneratedTool, bpy.types.Operator):
         ),
     )
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         bones = self.part == "SELECTED"
         parts = selected_bones(context) if bones else [self.part]
-        add_track(object, parts, bones)
+        add_track(armature, parts, bones)
         return "INFO", f"{', '.join(parts)}: samples of their own"
 
 
@@ -181,8 +181,8 @@ class POISE_OT_remove_track(GeneratedTool, bpy.types.Operator):
     bl_idname = "poise.remove_track"
     bl_label = "Remove Track"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        return "INFO", f"{remove_track(object)}: no samples of their own any more"
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return "INFO", f"{remove_track(armature)}: no samples of their own any more"
 
 
 class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
@@ -193,8 +193,8 @@ class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
 
     path: BoolProperty(name="Path", description="Those of the path, not of the chosen track", options={"SKIP_SAVE"})
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        given = weigh_samples(object, self.path)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        given = weigh_samples(armature, self.path)
         return "INFO", "Samples have weights of their own" if given else "Samples weigh what they do by themselves"
 
 
@@ -221,7 +221,7 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
     end: IntProperty(name="End", description="The last frame, by default half a second later", min=-FRAME_LIMIT,
                      max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         present = context.scene.frame_current
         for name, frame in (("start", present), ("end", present + round(context.scene.render.fps / 2))):
             if not self.properties.is_property_set(name):
@@ -229,9 +229,9 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
         if self.end <= self.start:
             raise CoreError(f"A support or a flight must start before it ends, not at {self.start} and {self.end}.")
         parts = {"SELECTED": selected_bones, "FLIGHT": lambda _: [""]}.get(self.part, lambda _: [self.part])(context)
-        with setting(object, "poise_generated", None):  # what is added is no change of one that is there
+        with setting(armature, "poise_generated", None):  # what is added is no change of one that is there
             for part in parts:
-                add_phase(object, part, self.start, self.end)
+                add_phase(armature, part, self.start, self.end)
         return "INFO", f"{', '.join(filter(None, parts)) or 'Flight'} from frame {self.start} to {self.end}"
 
 
@@ -242,19 +242,19 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
     bl_label = "Remove Support or Flight"
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        if not len(object.poise_phases):
-            raise CoreError(f'"{object.name}" has no supports or flights; add one first.')
+    def need(cls, context: Any, armature: Any) -> None:
+        if not len(armature.poise_phases):
+            raise CoreError(f'"{armature.name}" has no supports or flights; add one first.')
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        phases = object.poise_phases
-        place = min(max(object.poise_active_phase, 0), len(phases) - 1)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        phases = armature.poise_phases
+        place = min(max(armature.poise_active_phase, 0), len(phases) - 1)
         phase = phases[place]
         name: str = "Flight" if phase.kind == "FLIGHT" else phase.part
-        if place < linked_count(object, "poise_phases"):
+        if place < linked_count(armature, "poise_phases"):
             raise CoreError(f'"{name}" is of the linked file; take it off the list there.')
         phases.remove(place)
-        object.poise_active_phase = max(0, min(place, len(phases) - 1))
+        armature.poise_active_phase = max(0, min(place, len(phases) - 1))
         return "INFO", f"{name}: off the list"
 
 
@@ -264,17 +264,17 @@ class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
     bl_idname = "poise.regenerate"
     bl_label = "Generate Anew"
 
-    def begin(self, context: Any, object: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> Edit:
         render = context.scene.render
-        self._recipe, start = edited_recipe(object, render.fps / render.fps_base)
-        return Generated(context, object, self._recipe, start)
+        self._recipe, start = edited_recipe(armature, render.fps / render.fps_base)
+        return Generated(context, armature, self._recipe, start)
 
-    def lead(self, object: Any, edit: Edit) -> Generator[float, None, None]:
-        return edit.leading(object, new=False)
+    def lead(self, armature: Any, edit: Edit) -> Generator[float, None, None]:
+        return edit.leading(armature, new=False)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Generated)
-        report = renew(object, edit, self._recipe)
+        report = renew(armature, edit, self._recipe)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
@@ -284,8 +284,8 @@ class POISE_OT_preview_generated(Shown, bpy.types.Operator):
     bl_idname = "poise.preview_generated"
     bl_label = "Preview"
 
-    def show(self, context: Any, object: Any) -> None:
-        preview(context, object)
+    def show(self, context: Any, armature: Any) -> None:
+        preview(context, armature)
 
 
 CLASSES = (

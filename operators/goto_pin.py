@@ -21,8 +21,8 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
     extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
         if context.mode != "POSE":
             raise CoreError("Bones are selected in Pose Mode; go there first.")
 
@@ -32,12 +32,12 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
             bpy.ops.view3d.view_selected()
         return done
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        name = self.bone or object.poise_pins[object.poise_active_pin].name
-        bone = object.pose.bones.get(name)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        name = self.bone or armature.poise_pins[armature.poise_active_pin].name
+        bone = armature.pose.bones.get(name)
         if bone is None:
-            raise CoreError(f'"{object.name}" has no bone "{name}" any more; remove its pin.')
-        if find_pin(object, name) is None:
+            raise CoreError(f'"{armature.name}" has no bone "{name}" any more; remove its pin.')
+        if find_pin(armature, name) is None:
             raise CoreError(f'"{name}" is not pinned.')
         if bone not in (context.visible_pose_bones or ()):
             raise CoreError(f'"{name}" is hidden; show it or its bone collection first.')
@@ -45,8 +45,8 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
             for other in context.selected_pose_bones or ():
                 select(other, False)
         select(bone, True)
-        object.data.bones.active = bone.bone
-        object.poise_active_pin = object.poise_pins.find(name)
+        armature.data.bones.active = bone.bone
+        armature.poise_active_pin = armature.poise_pins.find(name)
         return "INFO", f"Selected {name}"
 
 

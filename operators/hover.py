@@ -23,7 +23,7 @@ def show_pins() -> Drawing:
 def _pins(context: Any) -> Marks | None:
     if context.mode != "POSE":
         return None
-    pins = [mark for object in context.objects_in_mode or () for mark in _marks_of(object)]
+    pins = [mark for armature in context.objects_in_mode or () for mark in _marks_of(armature)]
     cones = _cones_of(context.active_pose_bone)
     return Marks(pins=pins, cones=cones) if pins or cones else None
 
@@ -38,13 +38,13 @@ def _cones_of(bone: Any) -> list[Any]:
         return []
 
 
-def _marks_of(object: Any) -> list[PinMark]:
+def _marks_of(armature: Any) -> list[PinMark]:
     found: list[PinMark] = []
-    if not len(object.poise_pins):
+    if not len(armature.poise_pins):
         return found
-    world = bridge.world_matrix(object)
-    for pin in object.poise_pins:
-        bone = object.pose.bones.get(pin.name)
+    world = bridge.world_matrix(armature)
+    for pin in armature.poise_pins:
+        bone = armature.pose.bones.get(pin.name)
         if bone is None or not (pin.use_position or pin.use_rotation):
             continue
         matrix = world @ np.array(bone.matrix, float)
@@ -60,14 +60,14 @@ def _marks_of(object: Any) -> list[PinMark]:
 
 def marks_of(context: Any, grab: Grab) -> Marks | None:
     """What lights up of a grab: the joint, the bone, or the custom shape that is drawn in its place."""
-    object: Any = bpy.data.objects.get(grab.object_name)
-    bone = object.pose.bones.get(grab.bone) if object is not None and object.pose is not None else None
+    armature: Any = bpy.data.objects.get(grab.object_name)
+    bone = armature.pose.bones.get(grab.bone) if armature is not None and armature.pose is not None else None
     if bone is None:
         return None
     outline = bridge.read_outline(context, bone)
     if outline is not None:
         return Marks(bones=[BoneMark(outline, "hover")])
-    matrix = bridge.world_matrix(object) @ np.array(bone.matrix, float)
+    matrix = bridge.world_matrix(armature) @ np.array(bone.matrix, float)
     ends = matrix[:3, 3] + np.array([[0.0], [bone.bone.length]]) * matrix[:3, 1]
     at_end = np.isclose(grab.point[1], bone.bone.length)
     if grab.is_joint or at_end:

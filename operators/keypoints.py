@@ -66,7 +66,7 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         name="Exact Ends", description="Wrists and ankles come to where their points are, by pins", default=False
     )
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         layout = None if self.layout == SAID[0] else self.layout
         job = KeypointsJob(
             layout=layout,
@@ -83,7 +83,7 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         )
         file: Any = self
         mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
-        report, found = perform_keypoints(context, object, load(context, Path(file.filepath), layout, mapping), job)
+        report, found = perform_keypoints(context, armature, load(context, Path(file.filepath), layout, mapping), job)
         off = [f"{sentence}." for sentence in report.explanations]
         said = [f'Keyed {counted(len(report.frames), "frame")} in "{report.action}".', *off, *found.notes]
         return "WARNING" if off else "INFO", " ".join(said).removesuffix(".")

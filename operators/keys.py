@@ -28,14 +28,14 @@ class RangeTool(Background):
     frame_end: IntProperty(name="End", description="Last frame, by default that of the action", **_FRAME)
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        bridge.keyed_range(object)
-        bridge.check_target(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        bridge.keyed_range(armature)
+        bridge.check_target(armature)
 
-    def frames(self, object: Any) -> tuple[int, int]:
+    def frames(self, armature: Any) -> tuple[int, int]:
         """The range; raises CoreError if it runs backwards."""
         operator: Any = self
-        ends = zip(("frame_start", "frame_end"), bridge.keyed_range(object), strict=True)
+        ends = zip(("frame_start", "frame_end"), bridge.keyed_range(armature), strict=True)
         first, last = (
             getattr(self, name) if operator.properties.is_property_set(name) else whole for name, whole in ends
         )
@@ -49,12 +49,12 @@ class KeysTool(RangeTool):
 
     action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
 
-    def written(self, object: Any, edit: Edit) -> Report:
+    def written(self, armature: Any, edit: Edit) -> Report:
         """Write the keys; a generated motion can still be made anew in its copy."""
-        before = object.animation_data.action
-        report = edit.write(object, new=self.action == "NEW")
-        if before is not None and object.poise_generated == before:
-            object.poise_generated = object.animation_data.action
+        before = armature.animation_data.action
+        report = edit.write(armature, new=self.action == "NEW")
+        if before is not None and armature.poise_generated == before:
+            armature.poise_generated = armature.animation_data.action
         return report
 
 
@@ -79,19 +79,19 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
     )
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
-        if object.animation_data.action is None:
-            raise CoreError(no_action(object))
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
+        if armature.animation_data.action is None:
+            raise CoreError(no_action(armature))
 
-    def begin(self, context: Any, object: Any) -> Edit:
-        bridge.check_target(object, None, self.action == "NEW")
+    def begin(self, context: Any, armature: Any) -> Edit:
+        bridge.check_target(armature, None, self.action == "NEW")
         bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
-        return Reduced(context, object, self.frames(object), bones, self.tolerance)
+        return Reduced(context, armature, self.frames(armature), bones, self.tolerance)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
-        report = self.written(object, edit)
+        report = self.written(armature, edit)
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
         sentence = f"{edit.told()}; the largest error is {1e3 * worst:.2g} mm"
         return "INFO" if report.met else "WARNING", sentence
@@ -120,13 +120,13 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         name="Mute Constraints", description="Mute the constraints that decide bones which get keys, with Visual"
     )
 
-    def begin(self, context: Any, object: Any) -> Edit:
-        bridge.check_target(object, None, self.action == "NEW")
+    def begin(self, context: Any, armature: Any) -> Edit:
+        bridge.check_target(armature, None, self.action == "NEW")
         bones = selected_bones(context) if self.bones == "SELECTED" else ()
-        return Baked(context, object, self.frames(object), bones, self.step, self.visual, self.visual and self.mute)
+        return Baked(context, armature, self.frames(armature), bones, self.step, self.visual, self.visual and self.mute)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
-        report = self.written(object, edit)
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+        report = self.written(armature, edit)
         assert isinstance(edit, Baked)
         sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
         return ("WARNING", f"{sentence}; {edit.unkeyed()}") if edit.unkeyed() else ("INFO", sentence)

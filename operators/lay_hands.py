@@ -23,12 +23,12 @@ class POISE_OT_lay_hands(OnSurface, SolvedTool, bpy.types.Operator):
     side: EnumProperty(name="Hands", description="Which hands", items=SIDE_ITEMS)
     use_fingers: BoolProperty(name="Straight Fingers", description="The fingers are straightened, too", default=True)
 
-    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
+    def wish(self, context: Any, armature: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
         heads, turns = forward(skeleton, pose)
         sides = chosen_sides(self.side, body, "hand")
         hands = dict(zip(sides, require(skeleton, roles, *(f"hand.{side}" for side in sides)), strict=True))
-        planes = surface_planes(self, context, object, {side: heads[hand] for side, hand in hands.items()})
+        planes = surface_planes(self, context, armature, {side: heads[hand] for side, hand in hands.items()})
         for side in sides:
             if self.use_fingers and has_fingers(roles, side):
                 pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)

@@ -28,24 +28,24 @@ class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
         min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
 
-    def steps(self, context: Any, object: Any) -> Steps:
+    def steps(self, context: Any, armature: Any) -> Steps:
         names = selected_bones(context)
-        data = object.animation_data
+        data = armature.animation_data
         if data is None or data.action is None:
-            raise CoreError(f'"{object.name}" has no action to learn from.')
-        rig = bridge.read_rig(object)
+            raise CoreError(f'"{armature.name}" has no action to learn from.')
+        rig = bridge.read_rig(armature)
         free = [name for name in names if name not in rig.driven]
         if not free:
             raise CoreError("All selected bones are driven: limits would not hold them.")
         first, last = (int(frame) for frame in data.action.frame_range)
         step = 1 + (last - first) // _MOST
         frames = np.arange(first, last + 1, step)
-        turns = yield from bridge.reading_turns(object, rig, frames, [rig.skeleton.index(name) for name in free])
+        turns = yield from bridge.reading_turns(armature, rig, frames, [rig.skeleton.index(name) for name in free])
         render = context.scene.render
-        return _learn(object, free, turns, self.margin, (last + 1 - first) * render.fps_base / render.fps)
+        return _learn(armature, free, turns, self.margin, (last + 1 - first) * render.fps_base / render.fps)
 
 
-def _learn(object: Any, names: list[str], turns: Array, margin: float, seconds: float) -> tuple[str, str]:
+def _learn(armature: Any, names: list[str], turns: Array, margin: float, seconds: float) -> tuple[str, str]:
     """Give bones limits by their own rotations (F, n, 4), but those that stand still; what to report.
 
     Raises CoreError if none turns.
@@ -55,7 +55,7 @@ def _learn(object: Any, names: list[str], turns: Array, margin: float, seconds: 
         raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
     polygons = {names[place]: learn_polygon(turns[:, place], margin) for place in np.flatnonzero(moved)}
     for name, polygon in polygons.items():
-        bridge.write_learned(object.pose.bones[name], polygon)
+        bridge.write_learned(armature.pose.bones[name], polygon)
     said = f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
     said += ", less than a second" if seconds < 1.0 else ""
     still = [name for name in names if name not in polygons]
@@ -69,8 +69,8 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
     bl_idname = "poise.forget_limits"
     bl_label = "Forget Limits"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        bones = [object.pose.bones[name] for name in selected_bones(context)]
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        bones = [armature.pose.bones[name] for name in selected_bones(context)]
         learned = [bone for bone in bones if bone.poise_learned]
         if not learned:
             raise CoreError("None of the selected bones has learnt limits.")

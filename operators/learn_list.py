@@ -37,11 +37,11 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
     frame_end: IntProperty(name="End", description="Last frame to learn from", default=250, **_RANGE)
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
-        data = object.animation_data
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
+        data = armature.animation_data
         if data is None or data.action is None:
-            raise CoreError(f'"{object.name}" has no action to learn from.')
+            raise CoreError(f'"{armature.name}" has no action to learn from.')
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._fill_range(context)
@@ -85,25 +85,25 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         """Take away what learning shows."""
         self._waiting.end(context)
 
-    def _begin(self, object: Any) -> None:
+    def _begin(self, armature: Any) -> None:
         """Read the motion; `_steps` then learns."""
-        chain, rig = active_chain(object), bridge.read_rig(object)
-        motion, _ = bridge.read_motion(object, rig, np.arange(self.frame_start, self.frame_end + 1))
-        self._object, self._chain = object.name, chain.name
-        skeleton, method = method_of(object, chain, rig.skeleton, motion.pose)
+        chain, rig = active_chain(armature), bridge.read_rig(armature)
+        motion, _ = bridge.read_motion(armature, rig, np.arange(self.frame_start, self.frame_end + 1))
+        self._object, self._chain = armature.name, chain.name
+        skeleton, method = method_of(armature, chain, rig.skeleton, motion.pose)
         self._steps: Generator[float, None, Learned] = learning(
             skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), replace(method, **_NUMBERS)
         )
 
     def _keep(self, context: Any, learned: Learned) -> set[str]:
-        object: Any = bpy.data.objects.get(self._object)
-        chain = object.poise_chains.get(self._chain) if object is not None else None
+        armature: Any = bpy.data.objects.get(self._object)
+        chain = armature.poise_chains.get(self._chain) if armature is not None else None
         if chain is None:
             self.report({"WARNING"}, f'The chain "{self._chain}" is gone; what was learnt is lost')
             return {"CANCELLED"}
         write_actuations(chain, learned.actuations)
         write_numbers(chain, _NUMBERS)
-        tune(context, object, chain)
+        tune(context, armature, chain)
         error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
         self.report(
             {"INFO"},

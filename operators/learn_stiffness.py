@@ -22,21 +22,21 @@ class POISE_OT_learn_stiffness(Stepwise, bpy.types.Operator):
     bl_idname = "poise.learn_stiffness"
     bl_label = "Learn Stiffness"
 
-    def steps(self, context: Any, object: Any) -> Steps:
-        data = object.animation_data
+    def steps(self, context: Any, armature: Any) -> Steps:
+        data = armature.animation_data
         if data is None or data.action is None:
-            raise CoreError(f'"{object.name}" has no action to learn from.')
-        body = bridge.read_body(object)
+            raise CoreError(f'"{armature.name}" has no action to learn from.')
+        body = bridge.read_body(armature)
         first, last = (int(frame) for frame in data.action.frame_range)
         frames = np.arange(first, last + 1, 1 + (last - first) // _MOST)
-        motion, _ = yield from bridge.reading_motion(object, body.rig, frames)
+        motion, _ = yield from bridge.reading_motion(armature, body.rig, frames)
         pose = motion.pose
         if body.controlled is not None:
             pose = bridge.read_controlled(body.controlled, forward_matrices(body.rig.skeleton, pose))
         tuning = learn_tuning(body.skeleton, body.roles, turns_of(body.skeleton, body.roles, pose))
         if not tuning.told.any():
             raise CoreError("No joint turns in the action: there is nothing to learn.")
-        bridge.write_tuning(object, body.skeleton, tuning)
+        bridge.write_tuning(armature, body.skeleton, tuning)
         said = f"Learnt the stiffness of {counted(int(tuning.told.sum()), 'bone')} from {counted(len(motion), 'frame')}"
         if tuning.share < _LITTLE:
             return "WARNING", f"{said}, which show few poses: they count for {tuning.share:.0%}"
@@ -49,10 +49,10 @@ class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
     bl_idname = "poise.forget_stiffness"
     bl_label = "Forget Stiffness"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        learnt = bridge.forget_tuning(object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        learnt = bridge.forget_tuning(armature)
         if not learnt:
-            raise CoreError(f'"{object.name}" has no learnt stiffness.')
+            raise CoreError(f'"{armature.name}" has no learnt stiffness.')
         return "INFO", f"Forgot the stiffness of {counted(learnt, 'bone')}"
 
 

@@ -27,10 +27,10 @@ class POISE_OT_export_list(ChainTool, ExportHelper, bpy.types.Operator):
     filename_ext = ".json"
     filter_glob: StringProperty(**_FILTER)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         path = _path(self)
         check_place(path)
-        chain = active_chain(object)
+        chain = active_chain(armature)
         write_whole(None, {path: list_text(Ccd(actuations=read_actuations(chain), **read_numbers(chain)))})
         return "INFO", f'Saved the list of "{chain.name}" as "{path.name}"'
 
@@ -42,18 +42,18 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
     bl_label = "Import List"
     filter_glob: StringProperty(**_FILTER)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         path = _path(self)
         listed = read_list_file(path)
-        chain = active_chain(object)
-        joints = joints_of(bridge.read_rig(object).skeleton, chain)
+        chain = active_chain(armature)
+        joints = joints_of(bridge.read_rig(armature).skeleton, chain)
         strange = next((one.bone for one in listed.actuations if one.bone not in joints), None)
         if strange is not None:
             ends = f'"{chain.base}" and "{chain.effector}"'
             raise CoreError(f'The list of "{path.name}" turns "{strange}", which is not between {ends}.')
         write_actuations(chain, listed.actuations)
         write_numbers(chain, {name: getattr(listed, name) for name in NUMBERS if name in listed.said})
-        tune(context, object, chain)
+        tune(context, armature, chain)
         return "INFO", f'"{chain.name}" has the list of "{path.name}"'
 
 

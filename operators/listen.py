@@ -48,13 +48,13 @@ _LARGEST: Final = 2**31 - 1  # of what Blender's properties hold: senders say wh
 class Live:
     """One armature that listens, by its name; no Blender object is kept."""
 
-    def __init__(self, context: Any, object: Any) -> None:
-        self.name, self.uid = object.name, object.session_uid
-        self.travel: str = object.poise_live_travel
-        self._take(taker_of(object, object.poise_live_limits))
+    def __init__(self, context: Any, armature: Any) -> None:
+        self.name, self.uid = armature.name, armature.session_uid
+        self.travel: str = armature.poise_live_travel
+        self._take(taker_of(armature, armature.poise_live_limits))
         self.stream: Stream[Any]
         self.tracker: Tracker
-        self.stream, self.tracker = follower(object)
+        self.stream, self.tracker = follower(armature)
         self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
         self._start = context.scene.frame_current  # of a recording
         self.applied = self.used = 0
@@ -68,8 +68,8 @@ class Live:
         self._why = ""
         self._motion: Motion | None = None
         self._leading: Leading | None = None  # the recording is brought to the controls
-        host = EVERYWHERE if object.poise_live_remote else LOCAL
-        self.receiver = Receiver(object.poise_live_port, host)
+        host = EVERYWHERE if armature.poise_live_remote else LOCAL
+        self.receiver = Receiver(armature.poise_live_port, host)
 
     def _take(self, taker: Taker) -> None:
         self.taker, self.actor, self.present = taker, taker.actor, taker.present
@@ -88,14 +88,14 @@ class Live:
             self.receiver.close()
             return None
         try:
-            object: Any = bridge.find_again(self.name, self.uid, self.taker.rig.skeleton.names)
-            self.name = object.name
+            armature: Any = bridge.find_again(self.name, self.uid, self.taker.rig.skeleton.names)
+            self.name = armature.name
             if self._work is not None:
-                return self._finish(context, object, live, self._work)
-            bridge.check(object)
+                return self._finish(context, armature, live, self._work)
+            bridge.check(armature)
             if live.stop:
                 self.receiver.close()  # what has come is still looked at
-            self.look(context, object)
+            self.look(context, armature)
             if live.stop and not self._waiting:
                 raise CoreError("Stopped.")
         except CoreError as reason:
@@ -108,7 +108,7 @@ class Live:
             self.show(context, live)
         return _PAUSE
 
-    def look(self, context: Any, object: Any) -> None:
+    def look(self, context: Any, armature: Any) -> None:
         """Follow the packets that came, for as long as may be, and pose once."""
         packets, gone = self.receiver.take()
         self.stream.skip(gone + max(len(self._waiting) + len(packets) - _AT_ONCE, 0))
@@ -134,10 +134,10 @@ class Live:
         if looked > _FEW:
             self.walk.lose()
         reading = self.tracker.read()
-        if self.taker.controlled is not None and not self._led(object, self.taker.controlled, reading):
-            self._take(taker_of(object, object.poise_live_limits, controls=False))
+        if self.taker.controlled is not None and not self._led(armature, self.taker.controlled, reading):
+            self._take(taker_of(armature, armature.poise_live_limits, controls=False))
         if self.taker.controlled is None:
-            self._writer.write(object, self._pose_of(reading))
+            self._writer.write(armature, self._pose_of(reading))
         context.view_layer.update()
         redraw(context, "WINDOW")
         self.used -= 1
@@ -147,10 +147,10 @@ class Live:
         self._latencies.append(now - begin)
         self.status = " ".join(["Listening.", *self.taker.notes, *self.tracker.notes])
 
-    def _led(self, object: Any, controlled: bridge.ControlledBody, reading: Reading) -> bool:
+    def _led(self, armature: Any, controlled: bridge.ControlledBody, reading: Reading) -> bool:
         """Whether the controls led the body to a reading; only the first one tells whether they can."""
         try:
-            bridge.lead_controls(object, self.taker.rig, controlled, self._pose_of(reading), passing=True)
+            bridge.lead_controls(armature, self.taker.rig, controlled, self._pose_of(reading), passing=True)
         except CoreError:
             return self.applied > 0
         return True
@@ -214,14 +214,14 @@ class Live:
             pose = self.actor.motion(reading, self.present, self.travel == "HIPS")
         self._motion = Motion(pose, frames, fps)
 
-    def _finish(self, context: Any, object: Any, live: Any, work: Work) -> float | None:
+    def _finish(self, context: Any, armature: Any, live: Any, work: Work) -> float | None:
         """Key the recording once it is filtered and the armature can be keyed; another stop gives it up."""
         if not work.over:
             return _SHOWN
         if work.error is not None:
             raise work.error
         try:
-            bridge.check(object)
+            bridge.check(armature)
         except CoreError as reason:
             if live.stop:
                 raise
@@ -231,16 +231,16 @@ class Live:
         motion = self._motion
         assert motion is not None
         if self.taker.controlled is None:
-            keyed = bridge.write_motion(object, self.taker.rig, motion, self.actor.bones)
+            keyed = bridge.write_motion(armature, self.taker.rig, motion, self.actor.bones)
         else:  # a frame at a time, so that Blender goes on
-            self._leading = self._leading or Leading(object, self.taker)
+            self._leading = self._leading or Leading(armature, self.taker)
             done = len(self._leading.poses)
             if done < len(motion):
-                self._leading.lead(object, motion.pose[done])
+                self._leading.lead(armature, motion.pose[done])
                 self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
                 self.show(context, live)
                 return _PAUSE
-            keyed = self._leading.key(object, motion.frames, motion.fps)
+            keyed = self._leading.key(armature, motion.frames, motion.fps)
         live.action = keyed.name
         return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
 
@@ -253,18 +253,18 @@ class Live:
             bpy.ops.ed.undo_push(message="Live Keypoints")
 
 
-def follower(object: Any) -> tuple[Stream[Any], Tracker]:
+def follower(armature: Any) -> tuple[Stream[Any], Tracker]:
     """What reads packets, and what follows their frames, as the armature's settings say."""
-    layout, record = object.poise_live_layout, object.poise_live_record
+    layout, record = armature.poise_live_layout, armature.poise_live_record
     if layout == VMC[0]:
         return Stream(BonePackets()), BoneTracker(record)
     known = layout_named(layout)
     tracker = PointTracker(
         known,
-        object.poise_live_unit,
-        object.poise_live_up,
-        True if object.poise_live_exchange else None,
-        object.poise_live_delay,
+        armature.poise_live_unit,
+        armature.poise_live_up,
+        True if armature.poise_live_exchange else None,
+        armature.poise_live_delay,
         record,
     )
     return Stream(PointPackets(known)), tracker
@@ -287,20 +287,20 @@ class POISE_OT_listen(Tool, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
+    def need(cls, context: Any, armature: Any) -> None:
         if context.window_manager.poise_live.owner:
             raise CoreError("An armature listens already; stop it first.")
-        if object.poise_live_remote and not bpy.app.online_access:
+        if armature.poise_live_remote and not bpy.app.online_access:
             raise CoreError("Listening to other machines needs Allow Online Access in the preferences.")
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         context.view_layer.update()
-        session = Live(context, object)
+        session = Live(context, armature)
         live = context.window_manager.poise_live
-        live.owner, live.stop, live.action = object.session_uid, False, ""
+        live.owner, live.stop, live.action = armature.session_uid, False, ""
         session.show(context, live)
         bpy.app.timers.register(session.tick, persistent=True)  # to see that another file is open
-        where = "all machines" if object.poise_live_remote else "this machine"
+        where = "all machines" if armature.poise_live_remote else "this machine"
         return "INFO", f"Listening to {where} on port {session.receiver.port}"
 
 

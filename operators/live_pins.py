@@ -24,22 +24,22 @@ class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
     bl_idname = "poise.follow_timed_pins"
     bl_label = "Follow Timed Pins"
 
-    def show(self, context: Any, object: Any) -> None:
+    def show(self, context: Any, armature: Any) -> None:
         manager = context.window_manager
         manager.poise_pin_changes += 1
-        object.poise_pin_change = manager.poise_pin_changes
-        show_frame(context, object)
+        armature.poise_pin_change = manager.poise_pin_changes
+        show_frame(context, armature)
         timers = bpy.app.timers
         if timers.is_registered(_solve_rest):
             timers.unregister(_solve_rest)
         timers.register(_solve_rest, first_interval=_QUIET)
 
 
-def settle(context: Any, object: Any) -> None:
+def settle(context: Any, armature: Any) -> None:
     """The motion is solved with the pins as they are."""
     manager = context.window_manager
-    manager.poise_pins_solved = max(manager.poise_pins_solved, object.poise_pin_change)
-    object.poise_pin_change = 0
+    manager.poise_pins_solved = max(manager.poise_pins_solved, armature.poise_pin_change)
+    armature.poise_pin_change = 0
 
 
 def _solve_rest() -> float | None:
@@ -74,8 +74,8 @@ def _go_on(way: str) -> None:
     timers, solved = bpy.app.timers, context.window_manager.poise_pins_solved
     if timers.is_registered(_solve_rest):
         timers.unregister(_solve_rest)
-    armatures: Any = (object for object in bpy.data.objects if object.type == "ARMATURE")
-    if any(0 < object.poise_pin_change <= solved for object in armatures):
+    armatures: Any = (armature for armature in bpy.data.objects if armature.type == "ARMATURE")
+    if any(0 < armature.poise_pin_change <= solved for armature in armatures):
         timers.register(STEPS[way])  # not here: Blender is in the middle of a step
 
 

@@ -41,11 +41,11 @@ class POISE_OT_look_at(BodyTool, bpy.types.Operator):
         layout.prop(operator, "head")
         layout.prop(operator, "eyes")
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose | Solution:
+    def pose(self, context: Any, armature: Any, body: bridge.Body) -> Pose | Solution:
         place = context.scene.cursor.location
         if self.target == "OBJECT":
-            place = find_object(context, self.object, object).matrix_world.translation
-        target, _ = bridge.world_to_armature(bridge.world_matrix(object), np.array(place, float))
+            place = find_object(context, self.object, armature).matrix_world.translation
+        target, _ = bridge.world_to_armature(bridge.world_matrix(armature), np.array(place, float))
         assert target is not None
         return gaze_at(body.skeleton, body.roles, body.pose, target, self.head, self.eyes)
 

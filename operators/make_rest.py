@@ -14,8 +14,8 @@ class POISE_OT_make_rest(Tool, bpy.types.Operator):
     bl_idname = "poise.make_rest"
     bl_label = "Make Rest Pose"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        done = bridge.make_rest(context, object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        done = bridge.make_rest(context, armature)
         said = ["The pose is the rest pose now"]
         said += [f"{counted(len(done.meshes), 'object')} reshaped"] if done.meshes else []
         said += [f'keys of "{done.action}" made anew'] if done.action else []

@@ -27,8 +27,8 @@ class POISE_OT_mirror_pose(BodyTool, bpy.types.Operator):
         ),
     )
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
-        return mirror_pose(body.skeleton, body.roles, bridge.loosened(object, body).pose, self.model)
+    def pose(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
+        return mirror_pose(body.skeleton, body.roles, bridge.loosened(armature, body).pose, self.model)
 
 
 CLASSES = (POISE_OT_mirror_pose,)

@@ -39,8 +39,8 @@ class MotionTool(Tool):
     """A tool for an armature that has a motion."""
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        need_source(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        need_source(armature)
 
 
 class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
@@ -65,18 +65,18 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
     )  # fmt: skip
     replace: BoolProperty(name="Replace", description="Take the pins off the list that are there", default=True)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
-        motion = PinnedMotion(context, object, pinned=False)
+        motion = PinnedMotion(context, armature, pinned=False)
         contacts = motion.find(names)
         skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
-            let_go(object, range(len(object.poise_timed_pins)))
+            let_go(armature, range(len(armature.poise_timed_pins)))
         labels = [contacts.points[touch.point].name for touch in contacts.touches()]
-        with setting(object, "poise_live_pins", False):  # they are not changed by hand
-            store_pins(object, skeleton.names, pins, labels)
-        choose_near(object, context.scene.frame_current)
+        with setting(armature, "poise_live_pins", False):  # they are not changed by hand
+            store_pins(armature, skeleton.names, pins, labels)
+        choose_near(armature, context.scene.frame_current)
         share = contacts.speed / skeleton.size
         return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
 
@@ -98,11 +98,11 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
     use_rotation: BoolProperty(name="Rotation", description="Hold the orientation, too")
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
         selected_bones(context)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         present = context.scene.frame_current
         half = round(context.scene.render.fps / 2)
         # a bone that was dragged to a place goes there in this frame alone, and the ease spreads it
@@ -113,21 +113,21 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
         context.view_layer.update()
-        with setting(object, "poise_live_pins", False):  # they are not changed by hand
+        with setting(armature, "poise_live_pins", False):  # they are not changed by hand
             for bone in bones:
-                pin = add_timed_pin(object, bone, self.start, self.end)
+                pin = add_timed_pin(armature, bone, self.start, self.end)
                 pin.use_rotation = self.use_rotation
                 pin.ease_in = pin.ease_out = self.ease
                 pin.frame = min(max(present, self.start), self.end)
-                hold_as_posed(object, pin)
+                hold_as_posed(armature, pin)
                 pin.held = self.held
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 
-def _need_timed_pins(object: Any) -> None:
+def _need_timed_pins(armature: Any) -> None:
     """Raises CoreError for an armature without."""
-    if not len(object.poise_timed_pins):
-        raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
+    if not len(armature.poise_timed_pins):
+        raise CoreError(f'"{armature.name}" has no timed pins; find contacts or add one first.')
 
 
 class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
@@ -139,14 +139,14 @@ class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
     all: BoolProperty(name="All", description="Take all of them off the list", options={"SKIP_SAVE"})
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        _need_timed_pins(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        _need_timed_pins(armature)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        pins, place = object.poise_timed_pins, object.poise_active_timed_pin
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        pins, place = armature.poise_timed_pins, armature.poise_active_timed_pin
         chosen = range(len(pins)) if self.all else [min(max(place, 0), len(pins) - 1)]
-        muted = let_go(object, chosen)
-        object.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
+        muted = let_go(armature, chosen)
+        armature.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
         sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
         return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
 
@@ -158,25 +158,25 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
     bl_label = "Solve Motion"
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        super().need(context, object)
-        if object.poise_source is None:
-            _need_timed_pins(object)
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
+        if armature.poise_source is None:
+            _need_timed_pins(armature)
 
-    def begin(self, context: Any, object: Any) -> Edit:
-        return PinnedMotion(context, object)
+    def begin(self, context: Any, armature: Any) -> Edit:
+        return PinnedMotion(context, armature)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
         assert isinstance(edit, PinnedMotion)
         if edit.left_out and not edit.pins:
             raise CoreError(f"{'; '.join(edit.left_out[:_TOLD])}.")
         if not edit.pins:
-            name = object.poise_result.name if edited(object) else ""
-            give_back(object)
-            settle(context, object)
+            name = armature.poise_result.name if edited(armature) else ""
+            give_back(armature)
+            settle(context, armature)
             return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
-        report = edit.write(object)
-        settle(context, object)
+        report = edit.write(armature)
+        settle(context, armature)
         held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
         number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
         verb = "holds" if count == 1 else "hold"
@@ -200,14 +200,14 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
     bl_label = "Original Motion"
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        if object.poise_source is None:
-            raise CoreError(f'"{object.name}" has its original motion.')
+    def need(cls, context: Any, armature: Any) -> None:
+        if armature.poise_source is None:
+            raise CoreError(f'"{armature.name}" has its original motion.')
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        name, hand = object.poise_source.name, object.poise_result.name if edited(object) else ""
-        give_back(object)
-        return "INFO", f'"{object.name}" has the action "{name}" again{_kept(hand)}'
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        name, hand = armature.poise_source.name, armature.poise_result.name if edited(armature) else ""
+        give_back(armature)
+        return "INFO", f'"{armature.name}" has the action "{name}" again{_kept(hand)}'
 
 
 class POISE_OT_keep_motion(Tool, bpy.types.Operator):
@@ -217,15 +217,15 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
     bl_label = "Keep Pinned Motion"
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        if object.poise_result is None:
-            raise CoreError(f'"{object.name}" has no pinned motion; solve it first.')
+    def need(cls, context: Any, armature: Any) -> None:
+        if armature.poise_result is None:
+            raise CoreError(f'"{armature.name}" has no pinned motion; solve it first.')
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        name = object.poise_result.name
-        object.poise_source = object.poise_result = None
-        object.poise_result_pins = object.poise_still = ""
-        let_go(object, range(len(object.poise_timed_pins)))
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        name = armature.poise_result.name
+        armature.poise_source = armature.poise_result = None
+        armature.poise_result_pins = armature.poise_still = ""
+        let_go(armature, range(len(armature.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'
 
 
@@ -235,16 +235,16 @@ def show_strips() -> StripDrawing:
 
 
 def _strips(context: Any) -> list[Strip]:
-    object = context.active_object
-    if object is None or object.type != "ARMATURE":
+    armature = context.active_object
+    if armature is None or armature.type != "ARMATURE":
         return []
     return [
         Strip(pin.label, pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
-              number == object.poise_active_timed_pin, pin.mute)
-        for number, pin in enumerate(object.poise_timed_pins)
+              number == armature.poise_active_timed_pin, pin.mute)
+        for number, pin in enumerate(armature.poise_timed_pins)
     ] + [
-        Strip(phase.part, phase.start, phase.start, phase.end, phase.end, number == object.poise_active_phase, False)
-        for number, phase in enumerate(object.poise_phases if has_generated(object) else ())
+        Strip(phase.part, phase.start, phase.start, phase.end, phase.end, number == armature.poise_active_phase, False)
+        for number, phase in enumerate(armature.poise_phases if has_generated(armature) else ())
     ]  # fmt: skip
 
 
@@ -254,13 +254,13 @@ def show_timed_pins() -> Drawing:
 
 
 def _marks(context: Any) -> Marks | None:
-    object = context.active_object
-    if object is None or object.type != "ARMATURE" or context.mode != "POSE":
+    armature = context.active_object
+    if armature is None or armature.type != "ARMATURE" or context.mode != "POSE":
         return None
-    present, world = context.scene.frame_current, bridge.world_matrix(object)
+    present, world = context.scene.frame_current, bridge.world_matrix(armature)
     found: list[PinMark] = []
-    for pin in object.poise_timed_pins:
-        bone = object.pose.bones.get(pin.bone)
+    for pin in armature.poise_timed_pins:
+        bone = armature.pose.bones.get(pin.bone)
         if bone is None or not pin.start <= present <= pin.end:
             continue
         matrix = world @ np.array(bone.matrix, float)

@@ -40,13 +40,13 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
                 setattr(self, name, frame)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
 
-    def begin(self, context: Any, object: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> Edit:
         bend = float(np.degrees(self.bend))
-        frames = self.frames(object)
-        return LedPath(context, object, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
+        frames = self.frames(armature)
+        return LedPath(context, armature, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
-        report = edit.write(object)
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+        report = edit.write(armature)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}", feet stand {len(edit.pins)} times'
 
 

@@ -31,16 +31,16 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
     target: StringProperty(name="Object", description="The object that the pins go with", options={"SKIP_SAVE"})
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
+    def need(cls, context: Any, armature: Any) -> None:
         selected_bones(context)
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        names = with_other_side(object, selected_bones(context))
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        names = with_other_side(armature, selected_bones(context))
         target = bpy.data.objects.get(self.target)
         if self.space == OBJECT and target is None:
             raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
-        set_pins(context, object, names, self.kind, self.space, target)
-        object.poise_active_pin = object.poise_pins.find(selected_bones(context)[-1])
+        set_pins(context, armature, names, self.kind, self.space, target)
+        armature.poise_active_pin = armature.poise_pins.find(selected_bones(context)[-1])
         return "INFO", f"Pinned {counted(len(names), 'bone')}"
 
 

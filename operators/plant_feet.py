@@ -33,12 +33,12 @@ class POISE_OT_plant_feet(OnSurface, SolvedTool, bpy.types.Operator):
         name="Hips Help", description="The hips come along where the legs are too short", default=True
     )
 
-    def wish(self, context: Any, object: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
+    def wish(self, context: Any, armature: Any, body: bridge.Body) -> tuple[Pose, list[Goal]]:
         skeleton, roles = body.skeleton, body.roles
         heads, turns = forward(skeleton, body.pose)
         sides = chosen_sides(self.side, body, "foot")
         feet = dict(zip(sides, require(skeleton, roles, *(f"foot.{side}" for side in sides)), strict=True))
-        planes = surface_planes(self, context, object, {side: heads[foot] for side, foot in feet.items()})
+        planes = surface_planes(self, context, armature, {side: heads[foot] for side, foot in feet.items()})
         pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
         still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
         still += [] if self.use_hips else ["hips"]

@@ -29,7 +29,7 @@ class POISE_OT_pose_fingers(BodyTool, bpy.types.Operator):
         operator: Any = self
         return context.window_manager.invoke_props_popup(operator, event)
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
+    def pose(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
         pose = body.pose
         sides = chosen_sides(self.side, body, "hand")
         for side in [side for side in sides if has_fingers(body.roles, side)] or sides:

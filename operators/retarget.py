@@ -45,22 +45,22 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def begin(self, context: Any, object: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> Edit:
         if self.filepath:
             path = Path(bpy.path.abspath(self.filepath))
             self._from = path.stem
             with imported(context, path, self.take) as (source, takes):
                 self.takes = "\n".join(takes)
                 self._from = takes[0] if len(takes) > 1 else path.stem
-                return Retargeted(context, object, source, plant=self.plant)
+                return Retargeted(context, armature, source, plant=self.plant)
         others = _others(context)
         if len(others) != 1:
             raise CoreError("Select one other armature that has the motion, or name a file.")
         self._from = others[0].name
-        return Retargeted(context, object, others[0], plant=self.plant)
+        return Retargeted(context, armature, others[0], plant=self.plant)
 
-    def end(self, context: Any, object: Any, edit: Edit) -> tuple[str, str]:
-        report = edit.write(object, free_name(f"{object.name} {self._from}"))
+    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+        report = edit.write(armature, free_name(f"{armature.name} {self._from}"))
         sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {len(edit.pins)} times'
         if "\n" in self.takes:
             sentence += f"; one of {len(self.takes.splitlines())} takes, choose in Adjust Last Operation"

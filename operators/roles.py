@@ -48,29 +48,29 @@ class POISE_OT_show_part(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         context.window_manager.poise_survey.part = self.role
-        object = context.active_object
-        if object is not None and object.mode == "POSE":
-            bones = shown_bones(context, object, self.role)
+        armature = context.active_object
+        if armature is not None and armature.mode == "POSE":
+            bones = shown_bones(context, armature, self.role)
             for bone in context.selected_pose_bones or () if bones else ():
                 select(bone, False)
             for bone in bones:
                 select(bone, True)
-                object.data.bones.active = bones[0].bone
+                armature.data.bones.active = bones[0].bone
         if context.area is not None:
             context.area.tag_redraw()  # what is saved nowhere, nobody else notices
         return {"FINISHED"}
 
 
-def shown_bones(context: Any, object: Any, role: str) -> list[Any]:
+def shown_bones(context: Any, armature: Any, role: str) -> list[Any]:
     """The pose bones that play a part, as far as they are shown, else those that are keyed for it."""
-    shown = {bone.name for bone in context.visible_pose_bones or () if bone.id_data == object}
+    shown = {bone.name for bone in context.visible_pose_bones or () if bone.id_data == armature}
     try:
-        parts = find_parts(object)
-        for known in ({**parts["roles"], **parts["limbs"]}, find_controls(object)):
+        parts = find_parts(armature)
+        for known in ({**parts["roles"], **parts["limbs"]}, find_controls(armature)):
             found = known.get(role, ())
             names = [name for name in ([found] if isinstance(found, str) else found) if name in shown]
             if names:
-                return [object.pose.bones[name] for name in names]
+                return [armature.pose.bones[name] for name in names]
     except CoreError:  # in what was said about parts: the panel says it
         pass
     return []
@@ -88,12 +88,12 @@ class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
         items=[(role, role, f"The bone is {role}") for role in ROLES] + [(NO_PART, "None", "It plays no part")],
     )
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = selected_bones(context)
         if self.role not in LISTS and self.role != NO_PART and len(names) > 1:
             raise CoreError(f"{self.role} is one bone; select that one alone.")
-        said = {bone.name: "" for bone in object.pose.bones if bone.poise_role == self.role != NO_PART}
-        bridge.write_corrections(object, {**said, **dict.fromkeys(names, self.role)})
+        said = {bone.name: "" for bone in armature.pose.bones if bone.poise_role == self.role != NO_PART}
+        bridge.write_corrections(armature, {**said, **dict.fromkeys(names, self.role)})
         what = "no part" if self.role == NO_PART else self.role
         return "INFO", f"{', '.join(names)} {'plays' if len(names) == 1 else 'play'} {what}"
 
@@ -106,11 +106,11 @@ class POISE_OT_clear_roles(_RolesTool, bpy.types.Operator):
 
     role: StringProperty(name="Part", description="The part of the body; none: all", options={"SKIP_SAVE"})
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        said = [bone.name for bone in object.pose.bones if bone.poise_role and self.role in ("", bone.poise_role)]
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        said = [bone.name for bone in armature.pose.bones if bone.poise_role and self.role in ("", bone.poise_role)]
         if not said:
             raise CoreError(f"Nothing was said about {self.role or 'any part'}.")
-        bridge.write_corrections(object, dict.fromkeys(said, ""))
+        bridge.write_corrections(armature, dict.fromkeys(said, ""))
         return "INFO", f"Took back what was said about {counted(len(said), 'bone')}"
 
 
@@ -120,18 +120,18 @@ class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
     bl_idname = "poise.swap_sides"
     bl_label = "Swap Left and Right"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        roles = bridge.read_roles(object)
-        names = object.data.bones.keys()
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        roles = bridge.read_roles(armature)
+        names = armature.data.bones.keys()
         sided = {role: bones for role, bones in roles.bones.items() if role != swapped(role)}
         if not sided:
-            raise CoreError(f'No part of "{object.name}" has a side.')
+            raise CoreError(f'No part of "{armature.name}" has a side.')
         bridge.write_corrections(
-            object,
+            armature,
             {names[bone]: swapped(role) for role, bones in sided.items()
              for bone in ((bones,) if isinstance(bones, int) else bones)},
         )  # fmt: skip
-        return "INFO", f'"{object.name}" looks along {bridge.read_roles(object).facing} now'
+        return "INFO", f'"{armature.name}" looks along {bridge.read_roles(armature).facing} now'
 
 
 class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
@@ -144,11 +144,11 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
     filename_ext = _KIND
     filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         operator: Any = self
         path = Path(operator.filepath)
         path = path if path.suffix.lower() == _KIND else path.with_name(path.name + _KIND)
-        mapping = mapping_of(find_parts(object))
+        mapping = mapping_of(find_parts(armature))
         if not mapping["roles"]:
             raise CoreError("No part of a human body is found here; there is nothing to save.")
         check_place(path)
@@ -165,13 +165,13 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
     filename_ext = _KIND
     filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         operator: Any = self
         mapping = read_mapping(Path(operator.filepath))
         if not mapping:
             raise CoreError("The file names no part of a body.")
-        said = {bone.name: "" for bone in object.pose.bones if bone.poise_role}
-        bridge.write_corrections(object, {**said, **bridge.mapping_to_corrections(object, mapping)})
+        said = {bone.name: "" for bone in armature.pose.bones if bone.poise_role}
+        bridge.write_corrections(armature, {**said, **bridge.mapping_to_corrections(armature, mapping)})
         return "INFO", f"Took {counted(len(mapping), 'part')} from the file"
 
 

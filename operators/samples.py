@@ -17,9 +17,9 @@ class POISE_OT_add_sample(GeneratedTool, bpy.types.Operator):
 
     path: BoolProperty(name="Path", description="To the path, with where it is now", options={"SKIP_SAVE"})
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         frame = context.scene.frame_current
-        add_sample(object, self.path, frame)
+        add_sample(armature, self.path, frame)
         return "INFO", f"A sample at frame {frame}; Generate Anew heeds it"
 
 
@@ -32,8 +32,8 @@ class POISE_OT_remove_sample(GeneratedTool, bpy.types.Operator):
     path: BoolProperty(name="Path", description="Of the path, not of the chosen track", options={"SKIP_SAVE"})
     row: IntProperty(name="Row", description="Which one of the table, counted from 0", min=0, options={"SKIP_SAVE"})
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        return "INFO", f"No sample at frame {remove_sample(object, self.path, self.row):g} any more"
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return "INFO", f"No sample at frame {remove_sample(armature, self.path, self.row):g} any more"
 
 
 CLASSES = (POISE_OT_add_sample, POISE_OT_remove_sample)

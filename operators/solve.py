@@ -18,12 +18,12 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
     bl_idname = "poise.solve"
     bl_label = "Solve Here"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        refusal = autokey.check(context, object)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        refusal = autokey.check(context, armature)
         if refusal is not None:
             raise CoreError(refusal)
-        report = perform(context, object, job_from_pins(object))
-        keyed = autokey.key(context, object, report.rotated, report.moved, report.grown)
+        report = perform(context, armature, job_from_pins(armature))
+        keyed = autokey.key(context, armature, report.rotated, report.moved, report.grown)
         if report.explanations:
             return "WARNING", "; ".join(report.explanations)
         changed = counted(len({*report.rotated, *report.moved, *report.grown}), "bone")

@@ -21,12 +21,12 @@ class Stepwise(Tool):
     """`steps` yields the share that is done, writes at its end and returns what to report; closed, it leaves all as it
     was."""
 
-    def steps(self, context: Any, object: Any) -> Steps:
+    def steps(self, context: Any, armature: Any) -> Steps:
         """The work; raises CoreError, with nothing changed."""
         raise NotImplementedError
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        return finish(self.steps(context, object))
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return finish(self.steps(context, armature))
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._steps = self.steps(context, context.active_object)

@@ -43,30 +43,30 @@ class POISE_OT_survey(OfArmature, bpy.types.Operator):
 def look_on_entry(scene: Any, depsgraph: Any) -> None:
     """Look at an armature when it comes to be active in Pose Mode; Blender calls this after every change."""
     context: Any = bpy.context
-    shown, object = context.window_manager.poise_survey, context.active_object
+    shown, armature = context.window_manager.poise_survey, context.active_object
     entered = 0
-    if object is not None and object.type == "ARMATURE" and object.mode == "POSE":
-        entered = object.session_uid
+    if armature is not None and armature.type == "ARMATURE" and armature.mode == "POSE":
+        entered = armature.session_uid
     if entered != shown.entered:
         shown.entered = entered  # first: looking may have Blender evaluate and call this again
         if entered:
-            look(context, object)
+            look(context, armature)
 
 
 @persistent
 def look_after_undo(scene: Any, depsgraph: Any) -> None:
     """Look again if an undo, or a redo, changed what the user said about parts."""
     context: Any = bpy.context
-    shown, object = context.window_manager.poise_survey, context.active_object
-    if object is not None and object.session_uid == shown.owner and _said(object) != shown.said:
-        look(context, object)
+    shown, armature = context.window_manager.poise_survey, context.active_object
+    if armature is not None and armature.session_uid == shown.owner and _said(armature) != shown.said:
+        look(context, armature)
 
 
-def look(context: Any, object: Any) -> None:
+def look(context: Any, armature: Any) -> None:
     """Note for the panel what `survey` finds."""
-    found = list(survey(context, object))
+    found = list(survey(context, armature))
     shown = context.window_manager.poise_survey
-    shown.owner, shown.said = object.session_uid, _said(object)
+    shown.owner, shown.said = armature.session_uid, _said(armature)
     shown.findings.clear()
     for kind, name, text, *state in found:
         finding = shown.findings.add()
@@ -75,19 +75,19 @@ def look(context: Any, object: Any) -> None:
             finding.state = state[0]
 
 
-def _said(object: Any) -> str:
-    return repr(bridge.read_corrections(object))
+def _said(armature: Any) -> str:
+    return repr(bridge.read_corrections(armature))
 
 
-def survey(context: Any, object: Any) -> Iterator[Finding]:
+def survey(context: Any, armature: Any) -> Iterator[Finding]:
     """What is understood of an armature, what is in the way, which bones play which part."""
     try:
-        rig = bridge.read_rig(object)
+        rig = bridge.read_rig(armature)
     except CoreError as refusal:
         yield "HINDRANCE", "", str(refusal)
         return
     try:
-        parts = find_parts(object)
+        parts = find_parts(armature)
     except CoreError as mistake:  # in what was said about parts, e.g. by an older file
         yield "HINDRANCE", "", str(mistake)
         return
@@ -98,16 +98,16 @@ def survey(context: Any, object: Any) -> Iterator[Finding]:
     yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
     if rig.driven:
         verb = "is" if len(rig.driven) == 1 else "are"
-        roles = bridge.read_roles(object, rig.skeleton)
-        controlled = bridge.find_controlled(object, rig, roles)
+        roles = bridge.read_roles(armature, rig.skeleton)
+        controlled = bridge.find_controlled(armature, rig, roles)
         if controlled is not None:
             yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."
         else:
             yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
-    yield from _hindrances(context, object)
+    yield from _hindrances(context, armature)
     if rig.driven:
         yield from _driven(rig) if controlled is None else _led(rig, controlled, roles)
-    said = {*bridge.read_corrections(object).values()}
+    said = {*bridge.read_corrections(armature).values()}
     for role, bones in {**parts["roles"], **parts["limbs"]}.items():
         state = "SAID" if role in said else "FOUND" if parts["confidence"][role] >= SURE else "GUESSED"
         yield "ROLE", role, bones if isinstance(bones, str) else ", ".join(bones), state
@@ -158,22 +158,22 @@ def _driven(rig: bridge.Rig) -> Iterator[Finding]:
         yield "DRIVEN", "", f"And {counted(len(reasons) - _REASONS, 'more reason')}"
 
 
-def _hindrances(context: Any, object: Any) -> Iterator[Finding]:
+def _hindrances(context: Any, armature: Any) -> Iterator[Finding]:
     """What is refused, and what makes results worse."""
     try:
-        bridge.check(object)
-        bridge.world_to_armature(bridge.world_matrix(object))
+        bridge.check(armature)
+        bridge.world_to_armature(bridge.world_matrix(armature))
     except CoreError as refusal:
         yield "HINDRANCE", "", str(refusal)
         return
-    stretches = np.linalg.svd(bridge.world_matrix(object)[:3, :3], compute_uv=False)
+    stretches = np.linalg.svd(bridge.world_matrix(armature)[:3, :3], compute_uv=False)
     if np.ptp(stretches) > _UNEVEN * stretches[0]:
         yield (
             "HINDRANCE",
             "",
             "The object is scaled unevenly: pinned rotations are inexact. Apply its scale in Object Mode.",
         )
-    unkeyable = autokey.check(context, object)
+    unkeyable = autokey.check(context, armature)
     if unkeyable is not None:
         yield "HINDRANCE", "", unkeyable
 

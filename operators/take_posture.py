@@ -33,7 +33,7 @@ class POISE_OT_take_posture(BodyTool, bpy.types.Operator):
         default=np.pi / 4.0, min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
 
-    def pose(self, context: Any, object: Any, body: bridge.Body) -> Pose:
+    def pose(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
         return take_posture(body.skeleton, body.roles, body.pose, self.posture, self.arms)
 
 

@@ -14,14 +14,14 @@ class TimedPinTool(Tool):
     """A tool for a timed pin of the list, by default the chosen one."""
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
-        if not len(object.poise_timed_pins):
-            raise CoreError(f'"{object.name}" has no timed pins; find contacts or add one first.')
+    def need(cls, context: Any, armature: Any) -> None:
+        if not len(armature.poise_timed_pins):
+            raise CoreError(f'"{armature.name}" has no timed pins; find contacts or add one first.')
 
-    def place(self, object: Any, given: int) -> int:
+    def place(self, armature: Any, given: int) -> int:
         """Which one of the list; raises CoreError if there is none."""
-        place = object.poise_active_timed_pin if given < 0 else given
-        if not 0 <= place < len(object.poise_timed_pins):
+        place = armature.poise_active_timed_pin if given < 0 else given
+        if not 0 <= place < len(armature.poise_timed_pins):
             raise CoreError("No timed pin is chosen in the list.")
         return place
 
@@ -37,9 +37,9 @@ class POISE_OT_goto_timed_pin(TimedPinTool, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )  # fmt: skip
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        object.poise_active_timed_pin = place = self.place(object, self.row)
-        pin = object.poise_timed_pins[place]
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        armature.poise_active_timed_pin = place = self.place(armature, self.row)
+        pin = armature.poise_timed_pins[place]
         frame = pin.end if context.scene.frame_current == pin.start else pin.start
         context.scene.frame_set(frame)
         return "INFO", f"{pin.label}: frame {frame}"
@@ -51,10 +51,10 @@ class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
     bl_idname = "poise.place_timed_pin"
     bl_label = "Hold as Posed"
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        pin = object.poise_timed_pins[self.place(object, -1)]
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        pin = armature.poise_timed_pins[self.place(armature, -1)]
         context.view_layer.update()
-        hold_as_posed(object, pin)
+        hold_as_posed(armature, pin)
         return "INFO", f"{pin.label} is held where it stands now"
 
 

@@ -26,7 +26,7 @@ class Tool:
         return True
 
     @classmethod
-    def need(cls, context: Any, object: Any) -> None:
+    def need(cls, context: Any, armature: Any) -> None:
         """Raises CoreError with the reason why the tool cannot be used now."""
 
     def execute(self, context: Any) -> set[str]:
@@ -39,7 +39,7 @@ class Tool:
         operator.report({level}, sentence)
         return {"FINISHED"}
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         """Do it to the armature `object`; returns the kind of report ("INFO", "WARNING") and its sentence."""
         raise NotImplementedError
 
@@ -53,17 +53,17 @@ class Shown:
 
     def execute(self, context: Any) -> set[str]:
         operator: Any = self
-        object: Any = bpy.data.objects.get(operator.object)
+        armature: Any = bpy.data.objects.get(operator.object)
         try:
-            if object is None:
+            if armature is None:
                 raise CoreError(f'There is no armature "{operator.object}".')
-            self.show(context, object)
+            self.show(context, armature)
         except CoreError as error:
             operator.report({"WARNING"}, str(error))
             return {"CANCELLED"}
         return {"FINISHED"}
 
-    def show(self, context: Any, object: Any) -> None:
+    def show(self, context: Any, armature: Any) -> None:
         """Do it; raises CoreError."""
         raise NotImplementedError
 
@@ -73,8 +73,8 @@ class OfArmature:
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        object = context.active_object
-        if object is None or object.type != "ARMATURE":
+        armature = context.active_object
+        if armature is None or armature.type != "ARMATURE":
             operator: Any = cls
             operator.poll_message_set("There is no active armature; select one")
             return False

@@ -22,37 +22,37 @@ class POISE_OT_tune_chain(bpy.types.Operator):
     chain: IntProperty(name="Chain", description="Its number in the list of chains", options={"SKIP_SAVE"})
 
     def execute(self, context: Any) -> set[str]:
-        object: Any = bpy.data.objects.get(self.object)
-        if object is None or not 0 <= self.chain < len(object.poise_chains):
+        armature: Any = bpy.data.objects.get(self.object)
+        if armature is None or not 0 <= self.chain < len(armature.poise_chains):
             self.report({"WARNING"}, f'There is no chain {self.chain} of an armature "{self.object}"')
             return {"CANCELLED"}
-        problem = tune(context, object, object.poise_chains[self.chain])
+        problem = tune(context, armature, armature.poise_chains[self.chain])
         if problem:
             self.report({"WARNING"}, problem)
             return {"CANCELLED"}
         return {"FINISHED"}
 
 
-def tune(context: Any, object: Any, chain: Any) -> str:
+def tune(context: Any, armature: Any, chain: Any) -> str:
     """Do it if the pose is what the chain's last solve made; what was in the way, for the panel, too."""
     chain.problem = ""
     if not len(chain.turns):
         return ""
     try:
-        bridge.check(object)
-        refusal = autokey.check(context, object)
+        bridge.check(armature)
+        refusal = autokey.check(context, armature)
         if refusal is not None:
             raise CoreError(refusal)
-        rig = bridge.read_rig(object)
-        before = bridge.read_pose(object, rig)
-        pose, bones = solved_again(object, chain, rig, before)
+        rig = bridge.read_rig(armature)
+        before = bridge.read_pose(armature, rig)
+        pose, bones = solved_again(armature, chain, rig, before)
     except CoreError as error:
         chain.problem = str(error)
         return chain.problem
-    bridge.write_pose(object, rig, pose, bones)
+    bridge.write_pose(armature, rig, pose, bones)
     turned, moved, grown = bridge.changed_bones(before, pose)
     names = rig.skeleton.names
-    autokey.key(context, object, *(tuple(names[bone] for bone in some) for some in (turned, moved, grown)))
+    autokey.key(context, armature, *(tuple(names[bone] for bone in some) for some in (turned, moved, grown)))
     return ""
 
 

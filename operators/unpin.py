@@ -20,12 +20,12 @@ class POISE_OT_unpin(PinsTool, bpy.types.Operator):
         name="Bone", description="The bone to let go; without a name the selected ones", options={"SKIP_SAVE"}
     )
 
-    def act(self, context: Any, object: Any) -> tuple[str, str]:
-        names = [self.bone] if self.bone else with_other_side(object, selected_bones(context))
-        places = [place for place, pin in enumerate(object.poise_pins) if pin.name in names]
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        names = [self.bone] if self.bone else with_other_side(armature, selected_bones(context))
+        places = [place for place, pin in enumerate(armature.poise_pins) if pin.name in names]
         if not places:
             raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")
-        return "INFO", release(object, places)
+        return "INFO", release(armature, places)
 
 
 CLASSES = (POISE_OT_unpin,)

@@ -51,23 +51,23 @@ class POISE_PT_chains(Side, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        object: Any = context.active_object
+        armature: Any = context.active_object
         try:
-            bridge.check(object)
+            bridge.check(armature)
         except bridge.BridgeError as refusal:
             draw_sentence(layout, context, str(refusal), "INFO")
             return
         row = layout.row()
-        row.template_list("POISE_UL_chains", "", object, "poise_chains", object, "poise_active_chain", rows=2)
+        row.template_list("POISE_UL_chains", "", armature, "poise_chains", armature, "poise_active_chain", rows=2)
         column = row.column(align=True)
         column.operator("poise.add_chain", text="", icon="ADD")
         column.operator("poise.remove_chain", text="", icon="REMOVE")
-        if not 0 <= object.poise_active_chain < len(object.poise_chains):
+        if not 0 <= armature.poise_active_chain < len(armature.poise_chains):
             draw_sentence(layout, context, "Select a chain's first bone, then the one to be led, and add it", "INFO")
             return
-        chain = object.poise_chains[object.poise_active_chain]
+        chain = armature.poise_chains[armature.poise_active_chain]
         draw_sentence(layout, context, f"From {short(chain.base)} to {short(chain.effector)}", "BONE_DATA")
-        draw_list(layout, object, chain)
+        draw_list(layout, armature, chain)
         if chain.problem:
             draw_sentence(layout, context, chain.problem, "ERROR")
 
@@ -120,7 +120,7 @@ class POISE_PT_turns(Side, bpy.types.Panel):
             split.progress(factor=turn.share, text=f"{degrees(turn.turned):.0f}°, {turn.share:.0%}")
 
 
-def draw_list(layout: Any, object: Any, chain: Any) -> None:
+def draw_list(layout: Any, armature: Any, chain: Any) -> None:
     """The list of a chain, the joint chosen in it, and what changes it; a sidebar has no room for more abreast."""
     layout.template_list("POISE_UL_actuations", "", chain, "entries", chain, "active_entry", rows=6)
     row = layout.row(align=True)
@@ -132,7 +132,7 @@ def draw_list(layout: Any, object: Any, chain: Any) -> None:
     if 0 <= chain.active_entry < len(chain.entries):
         entry = chain.entries[chain.active_entry]
         column = layout.column(align=True)
-        column.prop_search(entry, "bone", object.pose, "bones", text="")
+        column.prop_search(entry, "bone", armature.pose, "bones", text="")
         column.row(align=True).prop(entry, "axis", expand=True)
         row = column.row(align=True)
         row.prop(entry, "fraction", slider=True)
@@ -151,10 +151,14 @@ def short(bone: str) -> str:
 
 def _chain(context: Any) -> Any:
     """The chain chosen in the list, or None."""
-    object = context.active_object
-    if object is None or object.type != "ARMATURE" or not 0 <= object.poise_active_chain < len(object.poise_chains):
+    armature = context.active_object
+    if (
+        armature is None
+        or armature.type != "ARMATURE"
+        or not 0 <= armature.poise_active_chain < len(armature.poise_chains)
+    ):
         return None
-    return object.poise_chains[object.poise_active_chain]
+    return armature.poise_chains[armature.poise_active_chain]
 
 
 class POISE_MT_chains(bpy.types.Menu):

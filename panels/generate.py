@@ -50,45 +50,45 @@ class POISE_PT_generate(Side, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        object: Any = context.active_object
+        armature: Any = context.active_object
         row = layout.row(align=True)
         for pose in ("MIN", "MAX"):
             row.operator("poise.store_pose", text=f"Store {pose.title()}").pose = pose
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
-        if not len(object.poise_tracks):
+        if not len(armature.poise_tracks):
             return
         row = layout.row()
-        row.template_list("POISE_UL_tracks", "", object, "poise_tracks", object, "poise_active_track", rows=3)
+        row.template_list("POISE_UL_tracks", "", armature, "poise_tracks", armature, "poise_active_track", rows=3)
         side = row.column(align=True)
         side.operator_menu_enum("poise.add_track", "part", text="", icon="ADD")
         side.operator("poise.remove_track", text="", icon="REMOVE")
-        if 0 <= object.poise_active_track < len(object.poise_tracks):
-            draw_track(layout, object, object.poise_active_track)
-        draw_path(layout, object)
-        draw_phases(layout, object)
+        if 0 <= armature.poise_active_track < len(armature.poise_tracks):
+            draw_track(layout, armature, armature.poise_active_track)
+        draw_path(layout, armature)
+        draw_phases(layout, armature)
         layout.operator("poise.regenerate", icon="FILE_REFRESH")
 
 
-def draw_track(layout: Any, object: Any, number: int) -> None:
+def draw_track(layout: Any, armature: Any, number: int) -> None:
     """The samples of a track as a table of frames and offsets, and how smooth the curve through them is."""
     path = f"poise_tracks[{number}]"
-    draw_samples(layout, ("Offset",), [_curve(object, f"{path}.offset", 0)], _curve(object, f"{path}.weight", 0))
+    draw_samples(layout, ("Offset",), [_curve(armature, f"{path}.offset", 0)], _curve(armature, f"{path}.weight", 0))
     settings = layout.column()
     settings.use_property_split = True
     settings.use_property_decorate = False
-    settings.prop(object.poise_tracks[number], "width")
-    settings.prop(object.poise_tracks[number], "gamma")
+    settings.prop(armature.poise_tracks[number], "width")
+    settings.prop(armature.poise_tracks[number], "gamma")
 
 
-def draw_path(layout: Any, object: Any) -> None:
+def draw_path(layout: Any, armature: Any) -> None:
     """The path of the root, which is keyed beside its numbers, and its samples as a table."""
     column = layout.column(align=True)
     column.use_property_split = True
     for index, name in enumerate(("Path Left", "Forward", "Up")):
-        column.prop(object, "poise_path", index=index, text=name)
+        column.prop(armature, "poise_path", index=index, text=name)
     column.label(text="In lengths of a leg", icon="BLANK1")
-    curves = [_curve(object, "poise_path", index) for index in range(3)]
-    draw_samples(layout, ("Left", "Forward", "Up"), curves, _curve(object, "poise_path_weight", 0), path=True)
+    curves = [_curve(armature, "poise_path", index) for index in range(3)]
+    draw_samples(layout, ("Left", "Forward", "Up"), curves, _curve(armature, "poise_path_weight", 0), path=True)
 
 
 def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights: Any, path: bool = False) -> None:
@@ -116,15 +116,15 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
         row.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT").path = path
 
 
-def draw_phases(layout: Any, object: Any) -> None:
+def draw_phases(layout: Any, armature: Any) -> None:
     """What bears the body, and when."""
     row = layout.row()
-    row.template_list("POISE_UL_phases", "", object, "poise_phases", object, "poise_active_phase", rows=2)
+    row.template_list("POISE_UL_phases", "", armature, "poise_phases", armature, "poise_active_phase", rows=2)
     side = row.column(align=True)
     side.operator_menu_enum("poise.add_phase", "part", text="", icon="ADD")
     side.operator("poise.remove_phase", text="", icon="REMOVE")
-    if 0 <= object.poise_active_phase < len(object.poise_phases):
-        phase = object.poise_phases[object.poise_active_phase]
+    if 0 <= armature.poise_active_phase < len(armature.poise_phases):
+        phase = armature.poise_phases[armature.poise_active_phase]
         if phase.kind == "SUPPORT":
             settings = layout.column()
             settings.use_property_split = True
@@ -132,9 +132,9 @@ def draw_phases(layout: Any, object: Any) -> None:
             settings.prop(phase, "frame")
 
 
-def _curve(object: Any, path: str, index: int) -> Any:
+def _curve(armature: Any, path: str, index: int) -> Any:
     """A curve of the object's action, or None."""
-    data = object.animation_data
+    data = armature.animation_data
     bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot) if data and data.action else None
     return bag.fcurves.find(path, index=index) if bag else None
 

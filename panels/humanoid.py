@@ -17,11 +17,11 @@ class POISE_PT_humanoid(Side, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        object: Any = context.active_object
-        return object is not None and object.type == "ARMATURE" and object.poise_method == "HUMANOID"
+        armature: Any = context.active_object
+        return armature is not None and armature.type == "ARMATURE" and armature.poise_method == "HUMANOID"
 
     def draw(self, context: Any) -> None:
-        object: Any = context.active_object
+        armature: Any = context.active_object
         layout: Any = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
@@ -29,16 +29,16 @@ class POISE_PT_humanoid(Side, bpy.types.Panel):
             column = layout.column(align=True)
             column.label(text=heading)
             for name in names:
-                column.prop(object, f"poise_{name}")
-        layout.prop(object, "poise_reach")
+                column.prop(armature, f"poise_{name}")
+        layout.prop(armature, "poise_reach")
         column = layout.column(align=True)
         column.label(text="Swivel")
         for name, (_, label) in LIMBS.items():
             row = column.row(align=True, heading=label)
-            row.prop(object, f"poise_use_{name}", text="")
+            row.prop(armature, f"poise_use_{name}", text="")
             side = row.row(align=True)
-            side.active = getattr(object, f"poise_use_{name}")
-            side.prop(object, f"poise_{name}", text="")
+            side.active = getattr(armature, f"poise_use_{name}")
+            side.prop(armature, f"poise_{name}", text="")
 
 
 CLASSES = (POISE_PT_humanoid,)

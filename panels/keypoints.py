@@ -22,14 +22,14 @@ class POISE_PT_keypoints(Side, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         layout.operator("poise.import_keypoints", icon="IMPORT")
-        object, live = context.active_object, context.window_manager.poise_live
+        armature, live = context.active_object, context.window_manager.poise_live
         if live.owner:
             layout.operator("poise.stop_listening", icon="PAUSE", depress=True)
         else:
             layout.operator("poise.listen", icon="PLAY")
         column = settings(layout, live)
         for name in ("layout", "port", "record"):
-            column.prop(object, f"poise_live_{name}")
+            column.prop(armature, f"poise_live_{name}")
         if live.status:
             draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
         if live.received or live.owner:

@@ -52,25 +52,25 @@ class POISE_PT_motion(Side, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        object: Any = context.active_object
+        armature: Any = context.active_object
         layout.operator("poise.retarget", icon="IMPORT")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")
         row = layout.row()
         row.template_list(
-            "POISE_UL_timed_pins", "", object, "poise_timed_pins", object, "poise_active_timed_pin", rows=4
+            "POISE_UL_timed_pins", "", armature, "poise_timed_pins", armature, "poise_active_timed_pin", rows=4
         )
         side = row.column(align=True)
         side.operator("poise.add_timed_pin", text="", icon="ADD")
         side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
         side.separator()
         side.operator("poise.remove_timed_pin", text="", icon="X").all = True
-        if 0 <= object.poise_active_timed_pin < len(object.poise_timed_pins):
-            draw_timed_pin(layout, object.poise_timed_pins[object.poise_active_timed_pin])
+        if 0 <= armature.poise_active_timed_pin < len(armature.poise_timed_pins):
+            draw_timed_pin(layout, armature.poise_timed_pins[armature.poise_active_timed_pin])
         column = layout.column(align=True)
         row = column.row(align=True)
         row.operator("poise.solve_motion", icon="PLAY")
-        row.prop(object, "poise_live_pins", text="Live", toggle=True)
+        row.prop(armature, "poise_live_pins", text="Live", toggle=True)
         row = column.row(align=True)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")

@@ -43,9 +43,9 @@ class POISE_PT_pins(Side, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        object: Any = context.active_object
+        armature: Any = context.active_object
         try:
-            bridge.check(object)
+            bridge.check(armature)
         except bridge.BridgeError as refusal:
             draw_sentence(layout, context, str(refusal), "INFO")
             return
@@ -57,9 +57,9 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         row = column.row(align=True)
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
-        layout.template_list("POISE_UL_pins", "", object, "poise_pins", object, "poise_active_pin", rows=3)
-        if 0 <= object.poise_active_pin < len(object.poise_pins):
-            draw_pin(layout, object.poise_pins[object.poise_active_pin])
+        layout.template_list("POISE_UL_pins", "", armature, "poise_pins", armature, "poise_active_pin", rows=3)
+        if 0 <= armature.poise_active_pin < len(armature.poise_pins):
+            draw_pin(layout, armature.poise_pins[armature.poise_active_pin])
         row = layout.row(align=True)
         if context.mode == "POSE":  # bones are selected there only
             row.operator("poise.unpin").bone = ""
@@ -95,19 +95,19 @@ class POISE_PT_solver(Side, bpy.types.Panel):
         POISE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Any) -> None:
-        object: Any = context.active_object
+        armature: Any = context.active_object
         column: Any = self.layout
         column.use_property_split = True
         column.use_property_decorate = False
-        column.row().prop(object, "poise_method", expand=True)
-        column.row().prop(object, "poise_limits", expand=True)
-        if object.poise_method == "HUMANOID":
+        column.row().prop(armature, "poise_method", expand=True)
+        column.row().prop(armature, "poise_limits", expand=True)
+        if armature.poise_method == "HUMANOID":
             return
-        column.row().prop(object, "poise_wins", expand=True)
-        column.prop(object, "poise_root")
-        column.prop(object, "poise_use_anatomy_limits")
-        column.prop(object, "poise_use_balance")
-        column.prop(object, "poise_use_stretch")
+        column.row().prop(armature, "poise_wins", expand=True)
+        column.prop(armature, "poise_root")
+        column.prop(armature, "poise_use_anatomy_limits")
+        column.prop(armature, "poise_use_balance")
+        column.prop(armature, "poise_use_stretch")
         row = column.row(align=True)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Forget")
@@ -156,11 +156,11 @@ def draw_pin(layout: Any, pin: Any) -> None:
 
 def draw_bone(layout: Any, context: Any) -> None:
     """Pin of the active bone, and Blender's own fields that the solver heeds."""
-    bone, object = context.active_pose_bone, context.active_object
-    place = object.poise_pins.find(bone.name)
+    bone, armature = context.active_pose_bone, context.active_object
+    place = armature.poise_pins.find(bone.name)
     row = layout.row(align=True)
     if place >= 0:
-        pin = object.poise_pins[place]
+        pin = armature.poise_pins[place]
         row.prop(pin, "use_position", toggle=True)
         row.prop(pin, "use_rotation", toggle=True)
         row.prop(pin, "mute", text="", icon="HIDE_ON" if pin.mute else "HIDE_OFF")

@@ -38,15 +38,15 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
 
     @staticmethod
     def draw_settings(context: Any, layout: Any, tool: Any) -> None:
-        object = context.active_object
-        if object is None or object.type != "ARMATURE":
+        armature = context.active_object
+        if armature is None or armature.type != "ARMATURE":
             return
         row = layout.row()
-        if object.poise_method == "PINS":
+        if armature.poise_method == "PINS":
             row.label(text="Wins:")
-            row.prop(object, "poise_wins", expand=True)
-            row.prop(object, "poise_root", text="Root")
-        row.prop(object, "poise_limits", text="Limits")
+            row.prop(armature, "poise_wins", expand=True)
+            row.prop(armature, "poise_root", text="Root")
+        row.prop(armature, "poise_limits", text="Limits")
 
 
 TOOLS = (POISE_TOOL_drag,)

@@ -51,13 +51,13 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
     return update
 
 
-def follow_names_of(object: Any) -> None:
+def follow_names_of(armature: Any) -> None:
     """Give the pins, chains, timed pins and samples of an armature the present names of their bones."""
-    bones = object.pose.bones if object.pose is not None else {}
+    bones = armature.pose.bones if armature.pose is not None else {}
     strayed: list[tuple[Any, str, int]] = []
     marks: dict[str, int | None] = {}  # of the bones that are named, each looked up once; None: it is not there
     found: set[str] = set()
-    for group, field in _named(object):
+    for group, field in _named(armature):
         name, number = getattr(group, field), getattr(group, f"{field}_mark")
         if name not in marks:
             bone = bones.get(name)
@@ -74,30 +74,30 @@ def follow_names_of(object: Any) -> None:
         count, place = divmod(-number, _MOST)
         if count == len(bones) and number not in names:
             names[number] = bones[place].name
-    for chain in object.poise_chains:
+    for chain in armature.poise_chains:
         chain.quiet = True  # nothing to be solved again
     for group, field, number in strayed:
         if number in names:
             if field == "bone" and getattr(group, "label", "") == group.bone:  # a timed pin that is called as its bone
                 group.label = names[number]
             setattr(group, field, names[number])
-    for chain in object.poise_chains:
+    for chain in armature.poise_chains:
         chain.quiet = False
 
 
-def adopt(object: Any) -> None:
+def adopt(armature: Any) -> None:
     """Give what an older file has its names: there `name` was the bone or the part, and overrides lost entries by it.
 
     What they doubled in place of these is taken out.
     """
     for collection, field in (("poise_timed_pins", "bone"), ("poise_phases", "part")):
-        entries, linked = getattr(object, collection), linked_count(object, collection)
+        entries, linked = getattr(armature, collection), linked_count(armature, collection)
         seen, doubled = set[Any](), list[int]()
         for place, entry in enumerate(entries):
             if getattr(entry, field):
                 continue
             setattr(entry, field, entry.name)
-            if place < linked or object.library is not None:  # by its name the override finds it
+            if place < linked or armature.library is not None:  # by its name the override finds it
                 continue
             entry.name = ""
             setattr(entry, field, getattr(entry, field))
@@ -106,8 +106,8 @@ def adopt(object: Any) -> None:
             seen.add(same)
         for place in reversed(doubled):
             entries.remove(place)
-    own = object.poise_tracks[linked_count(object, "poise_tracks") :] if object.library is None else ()
-    for track, given in zip(own, json.loads(object.poise_recipe or "{}").get("tracks", ()), strict=False):
+    own = armature.poise_tracks[linked_count(armature, "poise_tracks") :] if armature.library is None else ()
+    for track, given in zip(own, json.loads(armature.poise_recipe or "{}").get("tracks", ()), strict=False):
         parts = given.get("bones", given.get("parts"))
         if isinstance(parts, list) and not len(track.parts):
             for part in parts:
@@ -115,21 +115,21 @@ def adopt(object: Any) -> None:
             track.name = new_key(track.name)
 
 
-def _named(object: Any) -> Iterator[tuple[Any, str]]:
+def _named(armature: Any) -> Iterator[tuple[Any, str]]:
     """All settings that name a bone."""
-    for pin in object.poise_pins:
+    for pin in armature.poise_pins:
         yield pin, "name"
-    for chain in object.poise_chains:
+    for chain in armature.poise_chains:
         yield chain, "base"
         yield chain, "effector"
         for entry in chain.entries:
             yield entry, "bone"
         for turn in chain.turns:
             yield turn, "name"
-    for pin in object.poise_timed_pins:
+    for pin in armature.poise_timed_pins:
         yield pin, "bone"
-    for phase in object.poise_phases:
+    for phase in armature.poise_phases:
         yield phase, "part"
-    for track in object.poise_tracks:
+    for track in armature.poise_tracks:
         for part in track.parts:
             yield part, "part"

@@ -31,10 +31,10 @@ def keying(field: str) -> Any:
     return update
 
 
-def linked_count(object: Any, collection: str) -> int:
+def linked_count(armature: Any, collection: str) -> int:
     """How many entries of a collection are of the linked file; they come first, and stay in it.
 
     They cannot be taken out, and `clear` leaves them in.
     """
-    override = object.override_library
+    override = armature.override_library
     return len(getattr(override.reference, collection)) if override is not None and override.reference else 0

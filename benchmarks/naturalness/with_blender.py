@@ -54,9 +54,9 @@ def _build(skeleton: Skeleton) -> Any:
     """The skeleton as an armature object in Pose Mode."""
     context: Any = bpy.context
     armature = bpy.data.armatures.new("rig")
-    object: Any = bpy.data.objects.new("rig", armature)
-    context.scene.collection.objects.link(object)
-    context.view_layer.objects.active = object
+    armature_object: Any = bpy.data.objects.new("rig", armature)
+    context.scene.collection.objects.link(armature_object)
+    context.view_layer.objects.active = armature_object
     bpy.ops.object.mode_set(mode="EDIT")
     for bone, name in enumerate(skeleton.names):
         new: Any = armature.edit_bones.new(name)
@@ -67,7 +67,7 @@ def _build(skeleton: Skeleton) -> Any:
             new.parent = armature.edit_bones[skeleton.names[skeleton.parents[bone]]]
     bpy.ops.object.mode_set(mode="POSE")
     context.view_layer.update()
-    return object
+    return armature_object
 
 
 def _constrain(rig: Any, frames: Frames, joint: str, turned: bool) -> Any:

@@ -118,10 +118,12 @@ def only_ghost() -> Iterator[Callable[[int], None]]:
     """Nothing else is seen, but the figure and the ball hide it; gives what goes to a frame."""
     scene = context.scene
     before: Any = bpy.data.objects[BEFORE]
-    others = [object for object in bpy.data.objects if object.type in {"MESH", "CURVE"} and object.name != GHOST]
-    for object in others:
-        object.is_holdout = True
-        object.hide_render = object.name.startswith(FLOOR_NAME) or object.parent == before
+    others = [
+        armature for armature in bpy.data.objects if armature.type in {"MESH", "CURVE"} and armature.name != GHOST
+    ]
+    for armature in others:
+        armature.is_holdout = True
+        armature.hide_render = armature.name.startswith(FLOOR_NAME) or armature.parent == before
     scene.render.film_transparent, scene.cycles.use_denoising = True, False
     place = before.matrix_world.copy()
 
@@ -133,8 +135,8 @@ def only_ghost() -> Iterator[Callable[[int], None]]:
 
     yield push
     before.matrix_world = place
-    for object in others:
-        object.is_holdout = object.hide_render = False
+    for armature in others:
+        armature.is_holdout = armature.hide_render = False
 
 
 def legend(sheet: np.ndarray, y: int) -> Iterator[tuple[int, int, int, str]]:

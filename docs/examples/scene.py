@@ -111,12 +111,12 @@ def deform(body: Any, armature: Any) -> None:
     body.modifiers.new("Armature", "ARMATURE").object = armature
 
 
-def attach(object: Any, armature: Any, name: str, place: Vector) -> None:
+def attach(armature_object: Any, armature: Any, name: str, place: Vector) -> None:
     """Make an object the child of a bone, at a place in the rest pose."""
     bone = armature.data.bones[name]
-    object.parent, object.parent_type, object.parent_bone = armature, "BONE", name
+    armature_object.parent, armature_object.parent_type, armature_object.parent_bone = armature, "BONE", name
     tail = bone.matrix_local @ Matrix.Translation((0.0, bone.length, 0.0))  # where a child of a bone starts from
-    object.matrix_parent_inverse = tail.inverted() @ Matrix.Translation(place)
+    armature_object.matrix_parent_inverse = tail.inverted() @ Matrix.Translation(place)
 
 
 def add_ball(walker: Any) -> None:
@@ -211,11 +211,11 @@ def mix(tree: Any, share: Any, first: Any, second: Any, output: Any) -> None:
 
 def places(frames: Sequence[int], name: str, bone: str = "", point: Sequence[float] = (0.0, 0.0, 0.0)) -> np.ndarray:
     """Where a point of an object, or of one of its bones, is in the world, (F, 3), as Blender evaluates it."""
-    object: Any = bpy.data.objects[name]
+    armature: Any = bpy.data.objects[name]
     found = []
     for frame in frames:
         context.scene.frame_set(frame)
-        frame_of_point = object.matrix_world @ object.pose.bones[bone].matrix if bone else object.matrix_world
+        frame_of_point = armature.matrix_world @ armature.pose.bones[bone].matrix if bone else armature.matrix_world
         found.append(frame_of_point @ Vector(point))
     return np.array(found)
 
@@ -283,10 +283,10 @@ def smooth_mesh(name: str, build: Any) -> Any:
 def add(name: str, data: Any, colour: str, glow: float = 0.0) -> Any:
     """A new object of one colour."""
     data.materials.append(material(name, colour, glow=glow))
-    object = bpy.data.objects.new(name, data)
-    link(object)
-    return object
+    armature = bpy.data.objects.new(name, data)
+    link(armature)
+    return armature
 
 
-def link(object: Any) -> None:
-    context.scene.collection.objects.link(object)
+def link(armature: Any) -> None:
+    context.scene.collection.objects.link(armature)

@@ -11,23 +11,23 @@ from ..chains import bones_of, method_of, remember
 from .session import Effector, Session
 
 
-def begin(context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False) -> Session:
+def begin(context: Any, armature: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False) -> Session:
     """By a chain's list if its effector is dragged, else with the whole body; raises what `Session` does.
 
     Bones of the chain that are selected, too, as after it was made, change nothing about it; others do.
     """
-    place = chain_for(object, grabs[0].bone)
-    if place is None or not _own(object.poise_chains[place]).issuperset(grab.bone for grab in grabs):
-        return Session(context, object, grabs, settle, turning)
-    session = ReachSession(context, object, grabs[:1], place, settle)
+    place = chain_for(armature, grabs[0].bone)
+    if place is None or not _own(armature.poise_chains[place]).issuperset(grab.bone for grab in grabs):
+        return Session(context, armature, grabs, settle, turning)
+    session = ReachSession(context, armature, grabs[:1], place, settle)
     if turning:
         session.switch(turning=True)  # refuses it
     return session
 
 
-def chain_for(object: Any, effector: str) -> int | None:
+def chain_for(armature: Any, effector: str) -> int | None:
     """The chain whose list a drag of this bone goes by, by its place: the one chosen in the panel before others."""
-    chains, chosen = object.poise_chains, object.poise_active_chain
+    chains, chosen = armature.poise_chains, armature.poise_active_chain
     found = [place for place, chain in enumerate(chains) if chain.use_drag and chain.effector == effector]
     return chosen if chosen in found else next(iter(found), None)
 
@@ -41,24 +41,24 @@ class ReachSession(Session):
 
     can_turn = False
 
-    def __init__(self, context: Any, object: Any, grabs: Sequence[Grab], place: int, settle: bool = False) -> None:
-        self._place, self._name = place, object.poise_chains[place].name
-        super().__init__(context, object, grabs, settle)
+    def __init__(self, context: Any, armature: Any, grabs: Sequence[Grab], place: int, settle: bool = False) -> None:
+        self._place, self._name = place, armature.poise_chains[place].name
+        super().__init__(context, armature, grabs, settle)
 
     @property
     def manner(self) -> str:
         return f'by the list of "{self._name}"'
 
-    def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> None:
+    def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> None:
         """A chain is one of the bones themselves."""
 
-    def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:
-        return super()._effectors(object, grabs)[:1]
+    def _effectors(self, armature: Any, grabs: Sequence[Grab]) -> list[Effector]:
+        return super()._effectors(armature, grabs)[:1]
 
-    def _prepare(self, object: Any) -> tuple[Skeleton, ContributionCCD]:
-        chain = object.poise_chains[self._place]
+    def _prepare(self, armature: Any) -> tuple[Skeleton, ContributionCCD]:
+        chain = armature.poise_chains[self._place]
         self._step_by_step = chain.successive
-        prepared = method_of(object, chain, self.rig.skeleton, self.start)
+        prepared = method_of(armature, chain, self.rig.skeleton, self.start)
         self._bones = bones_of(self.rig.skeleton, chain)
         return prepared
 

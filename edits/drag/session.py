@@ -61,35 +61,35 @@ class Session:
     can_turn = True  # what is dragged
 
     def __init__(
-        self, context: Any, object: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False
+        self, context: Any, armature: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False
     ) -> None:
-        bridge.check(object)
+        bridge.check(armature)
         context.view_layer.update()
-        self.name, self._uid = object.name, object.session_uid
-        self.rig = bridge.read_rig(object)
-        self._channels = bridge.read_channels(object, self.rig.channels)
-        self._roles = bridge.read_roles(object, self.rig.skeleton)
+        self.name, self._uid = armature.name, armature.session_uid
+        self.rig = bridge.read_rig(armature)
+        self._channels = bridge.read_channels(armature, self.rig.channels)
+        self._roles = bridge.read_roles(armature, self.rig.skeleton)
         self._alone = False  # whether what is grabbed moves by itself, and no body with it
-        self.controlled = self._find_controlled(object, grabs)
+        self.controlled = self._find_controlled(armature, grabs)
         grabs = self._able(grabs, turning)
         if self.controlled is not None:
             self.rig = bridge.with_beginnings(self.rig, self.controlled)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
-        self.skeleton, self.start = self.rig.skeleton, bridge.read_pose(object, self.rig)
-        self._matrices = bridge.read_matrices(object)
+        self.skeleton, self.start = self.rig.skeleton, bridge.read_pose(armature, self.rig)
+        self._matrices = bridge.read_matrices(armature)
         self._start_of_rig = self.start
         if self.controlled is not None:
             self.skeleton, self._roles = self.controlled.skeleton, self.controlled.roles
             self.start = bridge.read_controlled(self.controlled, self._matrices)
         self.pose = self.start
-        self.world = bridge.world_matrix(object)
+        self.world = bridge.world_matrix(armature)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
         self._to_armature = np.linalg.inv(self.world[:3, :3])
         frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
-        self.effectors = self._effectors(object, grabs)
-        self.wins: str = object.poise_wins
+        self.effectors = self._effectors(armature, grabs)
+        self.wins: str = armature.poise_wins
         self.turning = turning
         self.restless = False  # whether the body would go on under a still mouse
         self.solution: Solution | None = None
@@ -98,17 +98,17 @@ class Session:
         self._settle = settle
         self._at_limit: list[str] = []  # controls
         self._left_out: list[str] = []  # sentences about settings that do not count, since they cannot
-        self._hold = self._find_holds(object)
+        self._hold = self._find_holds(armature)
         self.pins = {effector.bone: self._pins_of(effector) for effector in self.effectors}  # names of bones
-        self.kinds = {bone: pin_kind(object, names[0]) for bone, names in self.pins.items()}
+        self.kinds = {bone: pin_kind(armature, names[0]) for bone, names in self.pins.items()}
         self._problem: Any
-        self._skeleton, self._method = self._prepare(object)
+        self._skeleton, self._method = self._prepare(armature)
         self._targets = [(effector.place, effector.turn) for effector in self.effectors]
         self.renew()
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _find_controlled(self, object: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
+    def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """The controls' body, where what is grabbed is of its bones and controls, and it or a pin hangs on others.
 
         Or, of such a rig, what is grabbed alone, where it has a location of its own and hangs on driven bones, or eyes
@@ -116,14 +116,14 @@ class Session:
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
-        pinned = [index(pin.name) for pin in object.poise_pins if pin.name in object.pose.bones]
-        controlled = bridge.find_controlled(object, self.rig, self._roles, (*own, *pinned), along=True)
+        pinned = [index(pin.name) for pin in armature.poise_pins if pin.name in armature.pose.bones]
+        controlled = bridge.find_controlled(armature, self.rig, self._roles, (*own, *pinned), along=True)
         if controlled is None:
             return None
         parts = controlled.parts()
         if own[0] in parts and controlled.serves(self.rig, (*own, *pinned)):
             return controlled
-        names = with_other_side(object, [grab.bone for grab in grabs])
+        names = with_other_side(armature, [grab.bone for grab in grabs])
         aimed_at = {control.aims for control in controlled.controls}
         lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
         self._alone = own[0] in lone
@@ -134,12 +134,12 @@ class Session:
         moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
         return bool(moves) and (bone in aimed_at or self.rig.is_stuck(bone))
 
-    def _find_holds(self, object: Any) -> list[Hold]:
+    def _find_holds(self, armature: Any) -> list[Hold]:
         """The pins that can hold; one that is no good keeps nobody from dragging."""
         found: list[Hold] = []
-        for pin in () if self._alone else holding_pins(object):
+        for pin in () if self._alone else holding_pins(armature):
             try:
-                hold = read_hold(object, pin)
+                hold = read_hold(armature, pin)
                 self._place_of(hold.bone)
                 found.append(hold)
             except CoreError as error:
@@ -176,14 +176,14 @@ class Session:
         back = rotation.inv(frames[0])
         return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
 
-    def _effectors(self, object: Any, grabs: Sequence[Grab]) -> list[Effector]:
+    def _effectors(self, armature: Any, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
         skeleton = self.skeleton
         for grab in grabs:
             bone, place, turn = self._place_of(grab.bone)
             point = place + rotation.rotate(turn, np.array(grab.point))
             found.setdefault(bone, self._effector(bone, point, grab.bone))
-        if object.pose.use_mirror_x:
+        if armature.pose.use_mirror_x:
             side = skeleton.rest_matrices[:, 0, 3]
             first = next(iter(found))
             for bone in sorted(found, key=lambda bone: side[bone] * side[first] < 0.0):  # the grabbed side leads
@@ -194,7 +194,7 @@ class Session:
                 free = self.controlled is not None or other not in self.rig.driven
                 if other != skeleton.names[bone] and other in skeleton.names and free:
                     twin = self._effector(skeleton.index(other), effector.point, bpy.utils.flip_name(effector.name))
-                    if not object.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
+                    if not armature.pose.use_mirror_relative:  # the other side is to be as this one, not to move alike
                         place, turn = bridge.mirrored(effector.place, effector.turn)
                         twin = replace(twin, place=place, turn=turn)
                     found[twin.bone] = replace(twin, mirrored=True)
@@ -208,11 +208,11 @@ class Session:
         """The bones whose pins are those of what is dragged; if there are none, the one that would be pinned."""
         return [hold.bone for hold in self._hold if self._place_of(hold.bone)[0] == effector.bone] or [effector.name]
 
-    def _prepare(self, object: Any) -> tuple[Skeleton, Any]:
+    def _prepare(self, armature: Any) -> tuple[Skeleton, Any]:
         """What knows how a body moves, about the pose at the press."""
-        self._balanced = object.poise_use_balance and not self._alone
-        if object.poise_method == "HUMANOID" and not self._alone:
-            return self.skeleton, settings_of(object).method(self._roles, bool(LIMITS[object.poise_limits]))
+        self._balanced = armature.poise_use_balance and not self._alone
+        if armature.poise_method == "HUMANOID" and not self._alone:
+            return self.skeleton, settings_of(armature).method(self._roles, bool(LIMITS[armature.poise_limits]))
         if self._balanced:
             try:
                 supports(self._holding())
@@ -220,15 +220,15 @@ class Session:
                 self._left_out.append(str(error))
                 self._balanced = False
         method = PinAndDrag(
-            limits=LIMITS[object.poise_limits],
-            root="free" if self._alone else ROOTS[object.poise_root],
-            stretch=object.poise_use_stretch,
+            limits=LIMITS[armature.poise_limits],
+            root="free" if self._alone else ROOTS[armature.poise_root],
+            stretch=armature.poise_use_stretch,
             reference=self.start,
             settle=self._settle,
         )
         return with_anatomy(
-            self.skeleton, method, self._roles, ranges=object.poise_use_anatomy_limits,
-            tuning=bridge.read_tuning(object, self.skeleton),
+            self.skeleton, method, self._roles, ranges=armature.poise_use_anatomy_limits,
+            tuning=bridge.read_tuning(armature, self.skeleton),
         )  # fmt: skip
 
     @property
@@ -333,14 +333,14 @@ class Session:
         self.seconds = perf_counter() - begin
         return solution
 
-    def _write(self, object: Any) -> None:
+    def _write(self, armature: Any) -> None:
         if self.controlled is None:
-            self._writer.write(object, self.pose)
+            self._writer.write(armature, self.pose)
             return
-        self._lead_controls(object, self.controlled, passing=True)
+        self._lead_controls(armature, self.controlled, passing=True)
 
-    def _lead_controls(self, object: Any, controlled: ControlledBody, passing: bool) -> None:
-        led = bridge.lead_controls(object, self.rig, controlled, self.pose, passing, looks=False)
+    def _lead_controls(self, armature: Any, controlled: ControlledBody, passing: bool) -> None:
+        led = bridge.lead_controls(armature, self.rig, controlled, self.pose, passing, looks=False)
         self.switched = {**led.switched, **self.switched}
         self._at_limit = [self.rig.skeleton.names[bone] for bone in led.held]
 
@@ -357,20 +357,20 @@ class Session:
         except CoreError:
             return
 
-    def _restore(self, object: Any) -> None:
+    def _restore(self, armature: Any) -> None:
         for (bone, name), value in self.switched.items():
-            object.pose.bones[bone][name] = value
-        bridge.write_channels(object, self._channels)
+            armature.pose.bones[bone][name] = value
+        bridge.write_channels(armature, self._channels)
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose, with bones that did not change exactly as they were; names of the rotated, moved and grown."""
-        object, names = self.object(), self.rig.skeleton.names
+        armature, names = self.object(), self.rig.skeleton.names
         if self.controlled is not None:
-            self._lead_controls(object, self.controlled, passing=False)
-        pose = self.pose if self.controlled is None else bridge.read_pose(object, self.rig)
+            self._lead_controls(armature, self.controlled, passing=False)
+        pose = self.pose if self.controlled is None else bridge.read_pose(armature, self.rig)
         changes = turned, moved, grown = bridge.changed_bones(self._start_of_rig, pose)
-        bridge.write_channels(object, self._channels)
-        bridge.write_pose(object, self.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
+        bridge.write_channels(armature, self._channels)
+        bridge.write_pose(armature, self.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
         return tuple(tuple(names[bone] for bone in bones) for bones in changes)
 
     def reasons(self) -> list[str]:
@@ -445,9 +445,9 @@ class Session:
         return places
 
 
-def pin_kind(object: Any, bone: str) -> str:
+def pin_kind(armature: Any, bone: str) -> str:
     """What the pin of a bone holds: one of KINDS, or "ROTATION"."""
-    pin = next((pin for pin in object.poise_pins if pin.name == bone and not pin.mute), None)
+    pin = next((pin for pin in armature.poise_pins if pin.name == bone and not pin.mute), None)
     if pin is None or not (pin.use_position or pin.use_rotation):
         return "NONE"
     return "BOTH" if pin.use_position and pin.use_rotation else "POSITION" if pin.use_position else "ROTATION"
