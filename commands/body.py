@@ -11,21 +11,9 @@ import numpy as np
 
 from ..core import CoreError
 from ..core.formats.fields import check_range
-from ..edits.body import BodyEdit
+from ..edits.body import TOOLS, BodyEdit
 from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
 
-# What a tool is called here, its operator, and settings that come with the name.
-TOOLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "t-pose": ("take_posture", {"posture": "T"}),
-    "a-pose": ("take_posture", {"posture": "A"}),
-    "relaxed": ("take_posture", {"posture": "RELAXED"}),
-    "rest": ("take_posture", {"posture": "REST"}),
-    "mirror": ("mirror_pose", {}),
-    "feet": ("plant_feet", {}),
-    "hands": ("lay_hands", {}),
-    "fingers": ("pose_fingers", {}),
-    "look-at": ("look_at", {}),
-}
 _FLAGS: Final = {"true": True, "false": False}
 
 

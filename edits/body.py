@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
 
 from .. import bridge
-from ..commands.body import TOOLS
 from ..core import Goal, Humanoid, LookAt, Pose, Skeleton, Solution, rotation, solve
 from ..core.body.gaze import MISSED
 from ..core.formats.report import GoalReport
@@ -19,6 +18,19 @@ from ..core.steps import finish
 from .edit import POSITION, ROTATION, Bones, Edit, Progress
 from .led import leading, seen_by, set_switches
 from .takes import Take, record, step, unkeyed_kept
+
+# What a tool is called here, its operator, and settings that come with the name.
+TOOLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "t-pose": ("take_posture", {"posture": "T"}),
+    "a-pose": ("take_posture", {"posture": "A"}),
+    "relaxed": ("take_posture", {"posture": "RELAXED"}),
+    "rest": ("take_posture", {"posture": "REST"}),
+    "mirror": ("mirror_pose", {}),
+    "feet": ("plant_feet", {}),
+    "hands": ("lay_hands", {}),
+    "fingers": ("pose_fingers", {}),
+    "look-at": ("look_at", {}),
+}
 
 
 class BodyEdit(Edit):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import commands
-from commands.body import TOOLS as NAMES
+import edits.body
 from core import rotation
+from edits.body import TOOLS as NAMES
 from tests.blender.builders import contents, make_armature, make_empty, select, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 from tests.blender.test_body_tools import TOOLS
@@ -84,7 +85,7 @@ def test_frames_are_solved_together_and_come_out_as_one_by_one(walker: Any, tool
         bpy.ops.pose.transforms_clear()
     context.scene.frame_set(1)
     counted = {"read_body": 0, "solve": 0}
-    for name, owner in (("read_body", commands.body.bridge), ("solve", commands.body)):
+    for name, owner in (("read_body", edits.body.bridge), ("solve", edits.body)):
         was = getattr(owner, name)
 
         def noted(*given: Any, name: str = name, was: Any = was) -> Any:
