@@ -134,7 +134,7 @@ def bake(rig: Any) -> None:
     import bpy
 
     import bridge
-    from edits.reduce import Baked
+    from edits.bake import Baked
 
     edit = Baked(bpy.context, rig, bridge.keyed_range(rig))
     edit.solve()
@@ -146,7 +146,7 @@ def lock(rig: Any) -> None:
     import bpy
 
     import bridge
-    from edits.hold import LockedFeet
+    from edits.foot_lock import LockedFeet
 
     edit = LockedFeet(bpy.context, rig, bridge.keyed_range(rig))
     edit.solve()

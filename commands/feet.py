@@ -9,7 +9,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
 from ..core.formats.fields import check_range
-from ..edits.hold import FEET, HANDS, LockedFeet
+from ..edits.foot_lock import FEET, HANDS, LockedFeet
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
 

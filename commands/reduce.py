@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 
 from ..core import CoreError
-from ..edits.reduce import ALL, TOLERANCE, Baked, Reduced, check_tolerance
+from ..edits.bake import Baked
+from ..edits.reduce import ALL, TOLERANCE, Reduced, check_tolerance
 from .feet import add_motion, check_motion, motion_of
 from .verbs import outputs, tell, tell_report
 

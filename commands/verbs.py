@@ -14,7 +14,7 @@ from ..core.formats.job import Job, read
 from ..core.formats.report import Report
 from ..edits.files import check_place, open_blend, present_blend, same_file, write_whole
 from ..edits.info import describe, find_armatures, sentence
-from ..edits.solve import perform
+from ..edits.job import perform
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
 FAULT = "This is a fault of Poise; nothing is written."

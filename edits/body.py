@@ -15,9 +15,9 @@ from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from ..core.steps import finish
-from .edit import POSITION, ROTATION, Bones, Edit, Progress
-from .led import leading, seen_by, set_switches
-from .takes import Take, record, step, unkeyed_kept
+from .controls import leading, seen_by, set_switches
+from .evaluated import Take, record, step, unkeyed_kept
+from .motion_edit import POSITION, ROTATION, Bones, Edit, Progress
 
 # What a tool is called here, its operator, and settings that come with the name.
 TOOLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {

@@ -1,4 +1,4 @@
-"""The chains that are saved with an armature: their method, their lists, and what the last drag made of them."""
+"""The chains that are saved with an armature: their method, their lists, and the result of the last drag."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Files in and out: opened or refused with a sentence, written whole or not at all."""
+"""Files in and out: open them or refuse with a sentence, write them whole or not at all."""
 
 import os
 from collections.abc import Iterator

@@ -22,9 +22,9 @@ from ..core.formats.recipe import (
 from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
 from ..core.skeleton import Flags
-from .edit import Progress
-from .hold import BodyMotion
-from .takes import record, unkeyed_kept
+from .body_motion import BodyMotion
+from .evaluated import record, unkeyed_kept
+from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still
 EASE: Final = 0.1  # seconds over which a foot comes to bear and stops

@@ -1,4 +1,4 @@
-"""The humanoid method as the panel of an armature has it."""
+"""The humanoid method with the settings of an armature's panel."""
 
 from collections.abc import Mapping
 from typing import Any

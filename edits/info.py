@@ -1,4 +1,4 @@
-"""What `info` prints: the armatures of the file, JSON-ready, in the format of the roles specification."""
+"""`info`: describe the armatures of the file, JSON-ready, in the format of the roles specification."""
 
 from typing import Any, Final
 

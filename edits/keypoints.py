@@ -1,4 +1,4 @@
-"""`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
+"""`keypoints`: key a file of 3-D keypoints on an armature; shared by the verb and the operator."""
 
 import json
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ from ..core.keypoints import (
 )
 from ..core.keypoints.body import MARK
 from ..core.rotation import lengths
+from .evaluated import record
 from .files import MOTIONS
+from .keypoint_target import Taker, key_motion, taker_of
 from .retarget import imported
-from .taker import Taker, key_motion, taker_of
-from .takes import record
 
 MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second
 END: Final = 0.005  # metres to which a wrist or an ankle holds its place

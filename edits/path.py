@@ -1,4 +1,4 @@
-"""`edit-path`: the way of a motion over the ground, moved, scaled or bent, with the feet planted anew."""
+"""`edit-path`: move, scale or bend the path of a motion over the ground and plant the feet again."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ from ..core import CoreError
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.foot_lock import contact_pins
 from ..core.editing.path import lead_path
-from .hold import HeldMotion
+from .held_motion import HeldMotion
 
 EASE: Final = 0.5  # seconds
 

@@ -1,4 +1,4 @@
-"""The pins that are saved with an armature: what they hold, for a drag and for a job."""
+"""The pins that are saved with an armature, for a drag and for a job."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`retarget`: the motion of one body, also of a BVH, FBX or glTF file, on another."""
+"""`retarget`: transfer the motion of one body, also of a BVH, FBX or glTF file, to another."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from ..core.editing.path import carry_roots
 from ..core.editing.retarget import planted, retarget
 from ..core.rotation import Array
 from .files import import_motion
-from .hold import HeldMotion
+from .held_motion import HeldMotion
 
 
 class Retargeted(HeldMotion):

@@ -14,7 +14,7 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.edit import Edit, Progress
+from ..edits.motion_edit import Edit, Progress
 from .tool import Tool
 from .waiting import SLICE, Waiting
 

@@ -6,8 +6,8 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..core.formats.job import FRAME_LIMIT, Write
+from ..edits.job import perform
 from ..edits.pins import job_from_pins
-from ..edits.solve import perform
 from .keys import WHERE
 from .pins import PinsTool
 from .tool import counted

@@ -12,7 +12,7 @@ from ..core.body import SIDES
 from ..core.body.ground import Plane
 from ..core.rotation import Array
 from ..edits.body import explain_goals, lead_body, pose_of, report_goals
-from ..edits.takes import record
+from ..edits.evaluated import record
 from .tool import Tool, counted
 
 SIDE_ITEMS: Final = (

@@ -11,9 +11,8 @@ from .. import bridge
 from ..core import CoreError
 from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.recipe import PRESETS, Moment, parse_recipe
-from ..edits.edit import Edit, setting
 from ..edits.generate import Generated, pose_at
-from ..edits.generated import (
+from ..edits.generated_motion import (
     MAX,
     MIN,
     PLAIN,
@@ -30,6 +29,7 @@ from ..edits.generated import (
     store_pose,
     weigh_samples,
 )
+from ..edits.motion_edit import Edit, setting
 from ..edits.reduce import ALL, TOLERANCE, Reduced
 from ..properties.overrides import linked_count
 from .background import Background

@@ -9,8 +9,9 @@ from .. import bridge
 from ..core import CoreError
 from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.report import Report
-from ..edits.edit import Edit, no_action
-from ..edits.reduce import ALL, TOLERANCE, Baked, Reduced
+from ..edits.bake import Baked
+from ..edits.motion_edit import Edit, no_action
+from ..edits.reduce import ALL, TOLERANCE, Reduced
 from .background import Background
 from .tool import counted, selected_bones
 

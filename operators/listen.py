@@ -28,9 +28,9 @@ from ..core.keypoints import (
     bones_of,
     layout_named,
 )
+from ..edits.keypoint_target import Leading, Taker, taker_of
 from ..edits.keypoints import at_frames
 from ..edits.receiver import EVERYWHERE, LOCAL, Receiver
-from ..edits.taker import Leading, Taker, taker_of
 from ..properties.keypoints import VMC
 from .background import Work
 from .tool import Tool, counted

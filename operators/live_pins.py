@@ -11,7 +11,7 @@ from typing import Any, Final
 import bpy
 from bpy.app.handlers import persistent
 
-from ..edits.timed_pins import show_frame
+from ..edits.pinned_motion import show_frame
 from .tool import Shown
 
 _QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved

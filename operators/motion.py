@@ -10,20 +10,11 @@ from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE, contact_pins
 from ..core.formats.job import FRAME_LIMIT
-from ..edits.edit import Edit, setting
-from ..edits.generated import has_generated
-from ..edits.hold import FEET, HANDS
-from ..edits.timed_pins import (
-    PinnedMotion,
-    add_timed_pin,
-    choose_near,
-    edited,
-    give_back,
-    hold_as_posed,
-    let_go,
-    need_source,
-    store_pins,
-)
+from ..edits.foot_lock import FEET, HANDS
+from ..edits.generated_motion import has_generated
+from ..edits.motion_edit import Edit, setting
+from ..edits.pinned_motion import PinnedMotion, edited, give_back, need_source
+from ..edits.timed_pins import add_timed_pin, choose_near, hold_as_posed, let_go, store_pins
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing

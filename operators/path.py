@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from .. import bridge
-from ..edits.edit import Edit
+from ..edits.motion_edit import Edit
 from ..edits.path import EASE, LedPath
 from .keys import RangeTool
 from .tool import counted

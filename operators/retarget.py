@@ -7,8 +7,8 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..core import CoreError
-from ..edits.edit import Edit, free_name
 from ..edits.files import MOTIONS
+from ..edits.motion_edit import Edit, free_name
 from ..edits.retarget import Retargeted, imported
 from .background import Background
 from .tool import counted

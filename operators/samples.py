@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..edits.generated import add_sample, remove_sample
+from ..edits.generated_motion import add_sample, remove_sample
 from .generate import GeneratedTool
 
 

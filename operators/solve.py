@@ -6,8 +6,8 @@ import bpy
 
 from ..bridge import autokey
 from ..core import CoreError
+from ..edits.job import perform
 from ..edits.pins import job_from_pins
-from ..edits.solve import perform
 from .pins import PinsTool
 from .tool import counted
 

@@ -10,7 +10,7 @@ import pytest
 
 from core import CoreError
 from core.formats.job import Job, parse
-from edits.solve import perform
+from edits.job import perform
 from tests.blender.builders import contents, make_armature, make_chain, make_empty, make_walk, select, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

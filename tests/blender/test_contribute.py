@@ -18,7 +18,7 @@ from core.contribution.lessons import Lesson, uniform_list
 from core.formats.chain_list import Ccd, actuations_data, list_text, read_ccd, read_list_file
 from core.formats.job import parse
 from core.limits import excess
-from edits.solve import perform
+from edits.job import perform
 from tests.blender.builders import choose, make_armature, make_chain, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 

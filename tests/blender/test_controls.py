@@ -11,7 +11,7 @@ from core import CoreError, forward, rotation
 from core.formats.job import parse
 from edits.drag.session import Session
 from edits.info import describe
-from edits.solve import perform
+from edits.job import perform
 from operators.pins import set_pins
 from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
 from tests.blender.rigs import SHARED, load

@@ -10,7 +10,7 @@ import pytest
 
 from core.formats.job import read
 from edits.info import find_parts
-from edits.solve import perform
+from edits.job import perform
 from panels.rig import POISE_PT_driven, POISE_PT_parts
 from tests.blender.builders import BODY, contents, make_armature, select, world
 from tests.blender.rigs import SHARED, SHIPPED, load

@@ -11,7 +11,7 @@ import bridge
 import commands
 from core import CoreError
 from core.formats.job import parse
-from edits.solve import perform
+from edits.job import perform
 from tests.blender.builders import make_armature, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 

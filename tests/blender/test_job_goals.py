@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 
 from core import CoreError
 from core.formats.job import parse
-from edits.solve import perform
+from edits.job import perform
 from tests.blender.builders import contents, make_armature, make_empty, make_walk, world
 from tests.blender.rigs import SHIPPED, load
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.formats.job import parse
-from edits.solve import perform
+from edits.job import perform
 from tests.blender.builders import contents, make_armature, make_walk, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

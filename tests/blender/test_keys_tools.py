@@ -8,7 +8,8 @@ import pytest
 
 import bridge
 from core import forward
-from edits.reduce import Baked, Reduced
+from edits.bake import Baked
+from edits.reduce import Reduced
 from tests.blender.builders import contents, make_ik_body, select
 from tests.blender.rigs import SHIPPED, context, load
 from tests.blender.test_keys import keys_of

@@ -14,7 +14,7 @@ from core import solve as solve_core
 from core.body.anatomy import anatomy, posed
 from core.formats.job import parse
 from edits import solve as solving
-from edits.solve import perform
+from edits.job import perform
 from tests.blender.builders import contents, make_armature, make_ik_body, select, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")

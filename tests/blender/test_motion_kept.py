@@ -9,7 +9,8 @@ import pytest
 from mathutils import Quaternion
 
 import bridge
-from edits.timed_pins import edited, fingerprint
+from edits.fingerprints import fingerprint
+from edits.pinned_motion import edited
 from operators import live_pins
 from properties.generate import label_of
 from tests.blender.builders import make_armature, select, turn, world

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from core import CoreError
-from edits.edit import Edit
+from edits.motion_edit import Edit
 from edits.reduce import Reduced
 from tests.blender.builders import contents, make_armature, make_ik_body, select, turn
 from tests.blender.rigs import context

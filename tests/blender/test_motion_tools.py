@@ -9,7 +9,8 @@ import pytest
 from mathutils import Vector
 
 import bridge
-from edits.timed_pins import PinnedMotion, fingerprint
+from edits.fingerprints import fingerprint
+from edits.pinned_motion import PinnedMotion
 from overlay.strips import Strip, strip_strokes
 from panels.motion import POISE_PT_motion
 from tests.blender.builders import contents, linked_copy, make_armature, make_empty, make_ik_body, select, world

@@ -13,7 +13,7 @@ import bridge
 import commands
 from core import CoreError
 from core.formats.recipe import PRESETS, parse_recipe
-from edits.hold import LockedFeet
+from edits.foot_lock import LockedFeet
 from tests.blender.builders import contents, make_armature, make_ik_body, make_walk, world
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 

@@ -10,7 +10,7 @@ import bridge
 import commands
 from core import forward, rotation
 from core.editing.path import lead_path
-from edits.hold import LockedFeet
+from edits.foot_lock import LockedFeet
 from edits.path import LedPath
 from tests.blender.builders import contents
 from tests.blender.rigs import SHIPPED, context, load

@@ -14,8 +14,9 @@ from core.editing.contacts import find_contacts, foot_points, places_of
 from core.formats.recipe import read_recipe
 from core.generate import body_axes, leg_length
 from edits.generate import Generated
+from edits.pinned_motion import PinnedMotion
 from edits.retarget import Retargeted, imported
-from edits.timed_pins import PinnedMotion, add_timed_pin
+from edits.timed_pins import add_timed_pin
 from tests.blender.builders import contents, make_chain, make_ik_body, select
 from tests.blender.rigs import SHARED, SHIPPED, context, load
 from tests.blender.test_keys import keys_of

@@ -24,10 +24,10 @@ from ..core.generate.curves import default_weights
 from ..core.rotation import Array
 from ..properties.generate import label_of
 from ..properties.overrides import linked_count, new_key
-from .edit import free_name, setting
+from .evaluated import unkeyed_kept
 from .generate import Generated
-from .renamed import follow_renames, note_bones
-from .takes import unkeyed_kept
+from .motion_edit import free_name, setting
+from .renames import follow_renames, note_bones
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 GROUP: Final = "Poise"

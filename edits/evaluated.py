@@ -1,4 +1,4 @@
-"""What Blender itself evaluates at the frames of a job: bones, the armature object, and objects that goals follow."""
+"""Bones, the armature object and followed objects as Blender evaluates them at some frames."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Jobs on rigs whose bodies are driven: solved on the body's own bones, keyed on their controls."""
+"""Bodies that are driven by controls: solved on the body's own bones, keyed on their controls."""
 
 from collections.abc import Generator
 from contextlib import closing
@@ -12,7 +12,7 @@ from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..core import CoreError, Motion, Pose
 from ..core.body import Roles
 from ..core.formats.job import Job
-from .takes import Take, stepping
+from .evaluated import Take, stepping
 
 _SETTLED: Final = 1e-4  # radians: a pose of the body that differs by less is the same
 

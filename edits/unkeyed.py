@@ -1,4 +1,4 @@
-"""Bones without keys: how they stood before timed pins moved or keyed them, so that the original motion comes back."""
+"""The values of channels without keys, kept so that the original motion can be restored."""
 
 import json
 from collections.abc import Iterable, Mapping

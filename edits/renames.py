@@ -1,6 +1,6 @@
-"""Actions that the armature does not have at the moment, such as the original one, go with bones that are renamed.
+"""Follow renamed bones in actions that the armature does not have at the moment.
 
-Blender sees to the action that an object has, and to no other.
+Blender renames the curves of the action that an object has, and of no other.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""From a job's goals to core's: what is wanted at each frame, and how far from it a result is."""
+"""From a job's goals to core's: the target of each frame, and the distance of a result from it."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
@@ -25,7 +25,7 @@ from ..core.formats.goals import (
 )
 from ..core.goals import SUPPORT_RADIUS, AnyGoal
 from ..core.rotation import Array
-from .takes import Frame, Take
+from .evaluated import Frame, Take
 
 _UP: Final = np.array([0.0, 0.0, 1.0])  # in the world
 _NOTHING: Final = 1e-9  # of lengths: shorter ones have no direction

@@ -1,4 +1,4 @@
-"""A change of a motion in three steps: read from Blender, solved without it, written as keys and measured."""
+"""`MotionEdit`: read a motion from Blender, solve without it, write keys, and measure them."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import bridge
-from ..core import Motion
+from ..core import CoreError, Motion
 from ..core.editing.timed_pins import TimedPin, pin_errors
 from ..core.formats.report import GoalReport, Report
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
-from .solve import check_scene
 
 POSITION, ROTATION = 0.001, 0.5  # metres and degrees to which a pin holds
 
@@ -167,3 +166,16 @@ def setting(armature: Any, name: str, value: Any) -> Iterator[None]:
         yield
     finally:
         setattr(armature, name, before)
+
+
+def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
+    """Raises CoreError if the armature is not in the scene, or if keys would not be what is seen, or not be then."""
+    if armature.name not in context.scene.objects:
+        raise CoreError(f'The armature "{armature.name}" is not in the scene "{context.scene.name}".')
+    render = context.scene.render
+    if keyed and render.frame_map_old != render.frame_map_new:
+        raise CoreError(
+            "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
+        )
+    if keyed:
+        bridge.check_target(armature)

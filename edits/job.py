@@ -1,4 +1,4 @@
-"""The one way from a job to keys: read the motion, solve, write, and measure what came of it in Blender."""
+"""`solve`: from a job to keys: read the motion, solve, write, and measure the result in Blender."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,9 +19,10 @@ from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.steps import finish
 from .chains import find_chain, method_of
-from .led import find_led, leading, seen_by, set_switches, settled
-from .takes import Take, record, unkeyed_kept
-from .targets import Wanted, check_scale, followed_objects, held_frames, want, want_balance
+from .controls import find_led, leading, seen_by, set_switches, settled
+from .evaluated import Take, record, unkeyed_kept
+from .job_goals import Wanted, check_scale, followed_objects, held_frames, want, want_balance
+from .motion_edit import check_scene
 
 _LEADS: Final = 4  # times that controls are led, since what lies between the parts of a body gives way a little
 SHARPER: Final = 0.5  # of the tolerance is what the solver aims at: single precision and scale take their part
@@ -123,19 +124,6 @@ def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda s
         moved=moved,
         grown=grown,
     )
-
-
-def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
-    """Raises CoreError if the armature is not in the scene, or if keys would not be what is seen, or not be then."""
-    if armature.name not in context.scene.objects:
-        raise CoreError(f'The armature "{armature.name}" is not in the scene "{context.scene.name}".')
-    render = context.scene.render
-    if keyed and render.frame_map_old != render.frame_map_new:
-        raise CoreError(
-            "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
-        )
-    if keyed:
-        bridge.check_target(armature)
 
 
 def _check_names(context: Any, armature: Any, job: Job) -> None:

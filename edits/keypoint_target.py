@@ -1,4 +1,4 @@
-"""An armature as what takes readings of keypoints: on its own bones or, where these are driven, by its controls."""
+"""An armature as the target of keypoint readings: its own bones or, where these are driven, their controls."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import Actor
 from ..core.pose import stack
-from .led import Led, set_switches
+from .controls import Led, set_switches
 
 _NAMED: Final = 6  # bones that a sentence names
 

@@ -1,0 +1,87 @@
+"""`lock-feet`: find the contacts of feet and hands with the ground, and hold them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError
+from ..core.body import SIDES, Roles
+from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
+from ..core.editing.foot_lock import EASE, contact_pins, skating
+from .held_motion import HeldMotion
+from .motion_edit import Edit
+
+FEET = "feet"
+HANDS = "hands"
+SKATING: Final = 0.5  # lengths of a human's body a second: of a point that should stand
+_STILL: Final = 1e-6  # of its largest number: an object's matrix that changes less stands still
+
+
+class LockedFeet(HeldMotion):
+    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`.
+
+    Held are those in the `frames`; they begin and end, and ease, where they do in the whole motion.
+    """
+
+    method = "lock-feet"
+
+    def __init__(
+        self, context: Any, armature: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
+    ) -> None:
+        whole = bridge.keyed_range(armature)
+        super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
+        found = find_touches(self, contact_points(self.skeleton, self.roles, points))
+        pins = contact_pins(self.skeleton, self.before, found, ease)
+        self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
+        within = (self.before.frames >= frames[0]) & (self.before.frames <= frames[1])
+        self.contacts = replace(found, touching=found.touching & within[:, None])
+
+    def skating(self) -> dict[str, float]:
+        """Shares of the bearing steps of heels and balls that are too fast, before and after."""
+        shares: dict[str, float] = {}
+        for name, motion in (("before", self.before), ("after", self.after)):
+            fast, all = skating(self.skeleton, motion, self.contacts, SKATING * self.skeleton.size)
+            shares[name] = fast / max(all, 1)
+        return shares
+
+
+def find_touches(edit: Edit, points: Sequence[BodyPoint]) -> Contacts:
+    """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
+    if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
+        raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
+    found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]))
+    if not found.touching.any():
+        named = ", ".join(point.name for point in points)
+        raise CoreError(f"Nothing bears on the ground; looked at: {named}.")
+    return found
+
+
+def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[BodyPoint]:
+    """The points that may touch the ground: "feet", "hands", or bones by name, of which the tail is meant."""
+    found: list[BodyPoint] = []
+    for name in names:
+        if name == FEET:
+            feet = foot_points(skeleton, roles)
+            if not feet:
+                raise CoreError("There are no feet in this body; name the bones that touch the ground.")
+            above = skeleton.parents[[skeleton.index(point.bone) for point in feet]]
+            if not (skeleton.parents[above[above >= 0]] >= 0).any():
+                name = skeleton.names[skeleton.index(feet[0].bone)]
+                raise CoreError(
+                    f'"{name}" and the other feet hang on the root alone: no leg could yield, only the whole body; '
+                    "name bones at the ends of its legs."
+                )
+            found += feet
+        elif name == HANDS:
+            hands = [(f"{HANDS[:-1]}.{side}", roles.bones.get(f"hand.{side}")) for side in SIDES]
+            found += [_tail(skeleton, hand, bone) for hand, bone in hands if isinstance(bone, int)]
+        else:
+            found.append(_tail(skeleton, name, skeleton.index(name)))
+    return found
+
+
+def _tail(skeleton: Any, name: str, bone: int) -> BodyPoint:
+    return BodyPoint(name, bone, (0.0, float(skeleton.lengths[bone]), 0.0))

@@ -1,0 +1,71 @@
+"""Motions with pins over time."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import bridge
+from ..core.editing.foot_lock import for_feet
+from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
+from ..core.formats.report import GoalReport
+from ..core.rotation import Array, lengths
+from ..core.skeleton import Flags
+from .body_motion import BodyMotion
+from .motion_edit import POSITION, ROTATION, Progress
+
+
+class HeldMotion(BodyMotion):
+    """A motion with pins: `pins` are to be set before it is solved, and `after` where they hold another motion.
+
+    `only` (F,): the frames that are solved, all by default. `draft`: quickly, see `pin_motion`.
+    """
+
+    method = "pins"
+    only: Flags | None = None
+    draft = False
+    reasons: Sequence[str] = ()  # why pins do not hold, once it is written
+
+    def change(self, progress: Progress) -> None:
+        if self.pins:
+            skeleton, method = for_feet(self.skeleton, self.after, self.roles)
+            pinned = pin_motion(skeleton, self.after, self.pins, method, progress, self.only, self.draft)
+            self.after = pinned.motion
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        causes: dict[tuple[str, str], list[str]] = {}
+        for pin, goal in zip(self.pins, goals, strict=True):
+            cause = None if goal.met.all() else self._cause(pin)
+            if cause is not None:
+                causes.setdefault(cause, []).append(goal.bone)
+        told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items()}
+        self.reasons = [f"{before}{bones}{after}" for (before, after), bones in told.items()]
+        return (*super().explain(goals), *self.reasons)
+
+    def _cause(self, pin: TimedPin) -> tuple[str, str] | None:
+        """Why a pin does not hold, before and after its bone: it is out of reach, or something else decides."""
+        names, bone = self.skeleton.names, self.skeleton.index(pin.bone)
+        on = slice(*pin.span(self.after))
+        solved = np.ones(len(self.after), bool) if self.only is None else self.only
+        gaps, turns = (part[solved[on]] for part in pin_errors(self.skeleton, self.after, pin))
+        if not len(gaps):
+            return None
+        gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
+        if max(lengths(gaps).max() / POSITION, np.degrees(lengths(turns)).max() / ROTATION) > 1.0:
+            alone = len(self.pins) == 1
+            return ("", " is out of reach") if alone else ("out of reach, or other pins pull elsewhere: ", "")
+        above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
+        driver = next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
+        return None if driver is None else (f"{driver} does not let ", " get there")
+
+
+def over_time(worlds: Array, at: int, position: Array | None, turn: Array | None) -> tuple[Array | None, Array | None]:
+    """A place (3,) and a rotation (4,) of armature space at frame index `at`, still in the world: (F, 3), (F, 4).
+
+    As they are where the armature stands still.
+    """
+    if np.array_equal(worlds, np.broadcast_to(worlds[at], worlds.shape)):
+        return position, turn
+    placed = bridge.armature_to_world(worlds[at], position, turn)
+    count = len(worlds)
+    held = [None if part is None else np.broadcast_to(part, (count, len(part))) for part in placed]
+    return bridge.world_to_armature(worlds, *held)
