@@ -8,8 +8,9 @@ from bpy.props import StringProperty
 from .. import bridge
 from ..core import CoreError
 from ..edits.drag.session import next_kind, pin_kind
+from ..edits.pins import with_other_side
 from ..overlay.draw import ui_scale
-from .pins import keep_pin, with_other_side
+from .pins import keep_pin
 from .tool import Tool, selected_bones
 
 

@@ -6,9 +6,9 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ..core import CoreError
-from ..edits.pins import OBJECT
+from ..edits.pins import OBJECT, with_other_side
 from ..properties.pins import PIN_SPACES
-from .pins import set_pins, with_other_side
+from .pins import set_pins
 from .tool import Tool, counted, selected_bones
 
 

@@ -31,14 +31,6 @@ def set_pins(
         place_pin(armature, pin, stands[0][bone], stands[1][bone])
 
 
-def with_other_side(armature: Any, bones: Iterable[str]) -> list[str]:
-    """The bones, and their counterparts where the pose is mirrored (X-Axis Mirror)."""
-    names = list(bones)
-    if armature.pose.use_mirror_x:
-        names += [other for name in names if (other := bpy.utils.flip_name(name)) in armature.pose.bones]
-    return list(dict.fromkeys(names))
-
-
 def add_pin(armature: Any, bone: str) -> Any:
     """A new pin of a bone."""
     pin = armature.poise_pins.add()

@@ -6,7 +6,8 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core import CoreError
-from .pins import PinsTool, release, with_other_side
+from ..edits.pins import with_other_side
+from .pins import PinsTool, release
 from .tool import selected_bones
 
 

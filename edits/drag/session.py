@@ -18,9 +18,8 @@ from ...core.pose import forward_matrices, frame_rotations
 from ...core.rotation import Array
 from ...core.solvers.humanoid.method import HumanoidDrag
 from ...core.solvers.pins.problem import Root
-from ...operators.pins import with_other_side
 from ..humanoid import settings_of
-from ..pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports
+from ..pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports, with_other_side
 
 ROOTS: Final[dict[str, Root]] = {
     "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
