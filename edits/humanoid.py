@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.formats.humanoid import Body
+from ..core.formats.humanoid import HumanoidSettings
 from ..properties.humanoid import ENDS, LIMBS, TRUNK
 
 
-def settings_of(armature: Any) -> Body:
+def settings_of(armature: Any) -> HumanoidSettings:
     """The method as the panel of an armature has it."""
 
     def those(names: Mapping[str, tuple[str, str]], but: float) -> dict[str, float]:
@@ -17,4 +17,4 @@ def settings_of(armature: Any) -> Body:
         return {known: value for known, value in values.items() if value != but}
 
     swivels = {name: known for name, known in LIMBS.items() if getattr(armature, f"poise_use_{name}")}
-    return Body(those(ENDS, 1.0), those(TRUNK, 0.0), armature.poise_reach, those(swivels, np.inf))
+    return HumanoidSettings(those(ENDS, 1.0), those(TRUNK, 0.0), armature.poise_reach, those(swivels, np.inf))

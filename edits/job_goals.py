@@ -18,9 +18,9 @@ from ..core.formats.goals import (
     JobGoal,
     Kind,
     LookAtGoal,
-    Path,
     Point,
     Target,
+    Waypoints,
     Wish,
 )
 from ..core.goals import SUPPORT_RADIUS, AnyGoal
@@ -84,7 +84,7 @@ class _Wanted:
                 matrices = take.objects[target.who]
                 places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
                 return places if self.frame == "world" else take.places_from("world", places)
-            case Path(times, points):
+            case Waypoints(times, points):
                 frames = self.before.frames
                 return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
         return np.broadcast_to(places, (len(self.before.frames), 3))
@@ -162,7 +162,7 @@ class _Placed(_Wanted):
                 turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[target.who][:, :3, :3]))
                 turns = rotation.mul(turns, np.array(offset)) if offset else turns
                 return turns if self.frame == "world" else take.stands_from("world", turns)
-            case Path():
+            case Waypoints():
                 raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
         return np.broadcast_to(turns, (len(self.before.frames), 4))
 

@@ -92,14 +92,14 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Path:
+class Waypoints:
     """Points at frames: linear between, held outside."""
 
     frames: tuple[float, ...]
     points: tuple[tuple[float, ...], ...]
 
 
-Target = Held | Fixed | Followed | Path
+Target = Held | Fixed | Followed | Waypoints
 
 
 @dataclass(frozen=True)
@@ -365,7 +365,7 @@ def _position(data: object, where: str) -> Target:
     for i in range(1, len(points)):
         if points[i][0] <= points[i - 1][0]:
             raise CoreError(f"{where}.path[{i}]: the frames of a path must increase.")
-    return Path(tuple(p[0] for p in points), tuple(p[1:] for p in points))
+    return Waypoints(tuple(p[0] for p in points), tuple(p[1:] for p in points))
 
 
 def _rotation(data: object, where: str) -> Target:

@@ -26,7 +26,7 @@ _TURN: Final = 360.0
 
 
 @dataclass(frozen=True)
-class Body:
+class HumanoidSettings:
     """The method of a job; see `Humanoid`."""
 
     pull: float | Mapping[str, float] = 1.0
@@ -40,7 +40,7 @@ class Body:
         return Humanoid(roles, **vars(self), limits=limits, **tolerances)
 
 
-def read_humanoid(data: object, where: str) -> Body:
+def read_humanoid(data: object, where: str) -> HumanoidSettings:
     """The method of a job; raises CoreError naming the field that is wrong."""
     fields = read_fields(data, where, _METHOD)
     changes: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def read_humanoid(data: object, where: str) -> Body:
         changes["swivel"] = {name: float(np.radians(angle)) for name, angle in angles.items()}
     if "finish" in fields:
         changes["finish"] = read_flag(fields["finish"], f"{where}.finish")
-    return Body(**changes)
+    return HumanoidSettings(**changes)
 
 
 def _numbers(data: object, where: str, least: float = 0.0, most: float = 1.0) -> dict[str, float]:

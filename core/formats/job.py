@@ -24,7 +24,7 @@ What JOB.json leaves open, as decided here:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from .. import CoreError
@@ -44,7 +44,7 @@ from .fields import (
     shown,
 )
 from .goals import JobBalance, JobGoal, Wish, on_bone, read_balance, read_by_bone, read_goal, read_stiffness
-from .humanoid import Body, read_humanoid
+from .humanoid import HumanoidSettings, read_humanoid
 from .mapping import RoleMapping, parse_mapping, read_mapping
 
 __all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "on_bones", "parse", "read"]
@@ -117,7 +117,7 @@ class Job:
     joint_targets: JointTargets = "present"
     stretch: bool = False
     ccd: Ccd | None = None
-    humanoid: Body | None = None
+    humanoid: HumanoidSettings | None = None
     chosen: bool = field(default=False, compare=False)  # how a job is put is no part of what it says
     roles: RoleMapping = field(default_factory=dict)
 
@@ -181,12 +181,12 @@ class Job:
             )
 
 
-def read(path: FilePath) -> Job:
+def read(path: Path) -> Job:
     """The job in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no job."""
     return read_json(path, "job", lambda data: parse(data, path.parent))
 
 
-def parse(data: object, folder: FilePath | None = None) -> Job:
+def parse(data: object, folder: Path | None = None) -> Job:
     """A job from JSON data; raises CoreError naming the field that is wrong.
 
     Files that it names are looked for in `folder`, by default the present one.
@@ -214,7 +214,7 @@ def parse(data: object, folder: FilePath | None = None) -> Job:
         stiffness=read_by_bone(fields.get("stiffness", {}), "stiffness", read_stiffness),
         joint_targets=read_choice(fields.get("joint_targets", "present"), "joint_targets", _TARGETS),
         stretch=read_flag(fields.get("stretch", False), "stretch"),
-        roles=_roles(fields.get("roles", {}), folder or FilePath()),
+        roles=_roles(fields.get("roles", {}), folder or Path()),
     )
 
 
@@ -224,7 +224,7 @@ def on_bones(job: Job, roles: Roles, names: tuple[str, ...]) -> Job:
     return replace(job, goals=tuple(goals))
 
 
-def _roles(data: object, folder: FilePath) -> RoleMapping:
+def _roles(data: object, folder: Path) -> RoleMapping:
     return read_mapping(folder / data) if isinstance(data, str) else parse_mapping(data, "roles")
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from core import CoreError
-from core.formats.goals import DistanceGoal, Fixed, Followed, Held, JobBalance, JobGoal, LookAtGoal
-from core.formats.goals import Path as JobPath
+from core.formats.goals import DistanceGoal, Fixed, Followed, Held, JobBalance, JobGoal, LookAtGoal, Waypoints
 from core.formats.job import Job, Tolerance, Write, parse, read
 
 GOAL = {"bone": "hand.L", "position": [0.0, 0.0, 1.0]}
@@ -48,7 +47,7 @@ def test_the_example_of_the_format_is_read_in_full() -> None:
             JobGoal("hand.R", position=Fixed((0.3, -0.4, 1.2)), priority=0),
             JobGoal("hand.L", position=Followed("Cup"), frames=(20, 60), ease=8),
             JobGoal("head", rotation=Fixed((1.0, 0.0, 0.0, 0.0))),
-            JobGoal("hand.R", position=JobPath((1.0, 40.0), ((0.3, -0.4, 1.2), (0.1, -0.5, 1.4))), point="tail"),
+            JobGoal("hand.R", position=Waypoints((1.0, 40.0), ((0.3, -0.4, 1.2), (0.1, -0.5, 1.4))), point="tail"),
         ),
         write=Write(action="rig solved", key=True),
     )
@@ -92,7 +91,7 @@ def test_a_look_is_read_with_its_axis_and_what_carries_its_target() -> None:
         )
     carried = parse(goal(look_at={"path": [[1, 0, 0, 0]]}, relative_to="head", point=[0, 0, 1], priority=2)).goals[0]
     assert carried == LookAtGoal(
-        "hand.L", JobPath((1.0,), ((0.0, 0.0, 0.0),)), relative_to="head", point=(0.0, 0.0, 1.0), priority=2
+        "hand.L", Waypoints((1.0,), ((0.0, 0.0, 0.0),)), relative_to="head", point=(0.0, 0.0, 1.0), priority=2
     )
 
 
