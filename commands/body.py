@@ -2,8 +2,8 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import Field, fields
 from difflib import get_close_matches
-from types import SimpleNamespace
 from typing import Any, Final
 
 import bpy
@@ -11,10 +11,12 @@ import numpy as np
 
 from ..core import CoreError
 from ..core.formats.fields import check_range
-from ..edits.body import TOOLS, BodyEdit
+from ..edits.body import BodyEdit
+from ..edits.body_tools import TOOLS, BodyTool
 from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
 
 _FLAGS: Final = {"true": True, "false": False}
+_LARGEST: Final = float(np.finfo(np.float32).max)  # numbers in Blender
 
 
 def add_body(verbs: Any) -> None:
@@ -37,53 +39,49 @@ def body(arguments: argparse.Namespace) -> int:
     """Use a tool."""
     texts = outputs(arguments)
     armature = armature_of(arguments.armature)
-    settings = read_settings(arguments.tool, arguments.settings)
+    tool = read_tool(arguments.tool, arguments.settings)
     frames = None if arguments.frames is None else check_range(tuple(arguments.frames), "--frames")
     keyed = arguments.key or frames is not None
     check_lasting(armature, keyed, "Ask for --frames, or for a key with --key.")
     if arguments.action is not None and not keyed:
         raise CoreError("--action: nothing is keyed; ask for --frames, or for a key with --key.")
-    edit = BodyEdit(bpy.context, armature, frames, arguments.tool, settings, keyed)
+    edit = BodyEdit(bpy.context, armature, frames, tool, keyed)
     edit.solve()
     return tell_report(arguments, edit.write(armature, arguments.action), texts)
 
 
-def read_settings(tool: str, texts: Sequence[str]) -> SimpleNamespace:
-    """All settings of a tool, as its operator has them, and as they are given; raises CoreError for what it has not."""
-    operator, fixed = TOOLS[tool]
-    operators: Any = bpy.ops
-    found = getattr(operators.poise, operator).get_rna_type().properties
-    known = {one.identifier: one for one in found if not one.is_readonly}
-    values = {name: one.default for name, one in known.items()} | fixed
+def read_tool(name: str, texts: Sequence[str]) -> BodyTool:
+    """Return a tool with the settings NAME=VALUE that are given; raises CoreError for those that it does not have."""
+    kind, fixed = TOOLS[name]
+    known = {setting.name: setting for setting in fields(kind) if setting.name not in fixed}
+    values = dict(fixed)
     for text in texts:
-        name, _, value = text.partition("=")
-        if name not in known or name in fixed:
-            near = get_close_matches(name, [other for other in known if other not in fixed], 1)
-            raise CoreError(f'--set: "{tool}" has no "{name}"' + (f'; did you mean "{near[0]}"?' if near else "."))
-        values[name] = _read(known[name], value)
-    return SimpleNamespace(**values)
+        setting, _, value = text.partition("=")
+        if setting not in known:
+            near = get_close_matches(setting, list(known), 1)
+            raise CoreError(f'--set: "{name}" has no "{setting}"' + (f'; did you mean "{near[0]}"?' if near else "."))
+        values[setting] = _read(known[setting], value)
+    return kind(**values)
 
 
-def _read(setting: Any, text: str) -> Any:
-    """The value of a setting from what was written; raises CoreError if it is none."""
-    where = f"--set {setting.identifier}"
-    if setting.type == "STRING":
-        return text
-    if setting.type in ("ENUM", "BOOLEAN"):
-        choices = (
-            {item.identifier: item.identifier for item in setting.enum_items} if setting.type == "ENUM" else _FLAGS
-        )
+def _read(setting: Field[Any], text: str) -> Any:
+    """Return the value of a setting from its text; raises CoreError if it has no such value."""
+    where, about = f"--set {setting.name}", setting.metadata
+    if "items" in about or isinstance(setting.default, bool):
+        choices = {item[0]: item[0] for item in about["items"]} if "items" in about else _FLAGS
         if text not in choices:
             raise CoreError(f'{where}: has to be {", ".join(choices)}, not "{text}".')
         return choices[text]
+    if isinstance(setting.default, str):
+        return text
     try:
         number = float(text)
     except ValueError:
         raise CoreError(f'{where}: has to be a number, not "{text}".') from None
-    value = np.radians(number) if setting.subtype == "ANGLE" else number
-    if not setting.hard_min <= value <= setting.hard_max:
-        least, most = (
-            np.degrees(end) if setting.subtype == "ANGLE" else end for end in (setting.hard_min, setting.hard_max)
-        )
+    angle = about.get("subtype") == "ANGLE"
+    value = np.radians(number) if angle else number
+    ends = [float(np.float32(about.get(*end))) for end in (("min", -_LARGEST), ("max", _LARGEST))]
+    if not ends[0] <= value <= ends[1]:
+        least, most = np.degrees(ends) if angle else ends
         raise CoreError(f"{where}: has to be from {least:g} to {most:g}, not {text}.")
     return float(value)

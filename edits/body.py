@@ -2,35 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any
 
 import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import Goal, Humanoid, LookAt, Pose, Skeleton, Solution, rotation, solve
+from ..core import Goal, LookAt, Pose, Skeleton, Solution, rotation
 from ..core.body.gaze import MISSED
 from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from ..core.steps import finish
+from .body_tools import BodyTool, PoseGoals, Wanted
 from .controls import leading, seen_by, set_switches
 from .evaluated import Take, record, step, unkeyed_kept
 from .motion_edit import POSITION, ROTATION, Bones, Edit, Progress
-
-# What a tool is called here, its operator, and settings that come with the name.
-TOOLS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "t-pose": ("take_posture", {"posture": "T"}),
-    "a-pose": ("take_posture", {"posture": "A"}),
-    "relaxed": ("take_posture", {"posture": "RELAXED"}),
-    "rest": ("take_posture", {"posture": "REST"}),
-    "mirror": ("mirror_pose", {}),
-    "feet": ("plant_feet", {}),
-    "hands": ("lay_hands", {}),
-    "fingers": ("pose_fingers", {}),
-    "look-at": ("look_at", {}),
-}
 
 
 class BodyEdit(Edit):
@@ -43,25 +30,19 @@ class BodyEdit(Edit):
         context: Any,
         armature: Any,
         frames: tuple[int, int] | None,
-        tool: str,
-        settings: SimpleNamespace,
+        tool: BodyTool,
         keyed: bool = True,
     ) -> None:
         here = context.scene.frame_current
         super().__init__(context, armature, frames or (here, here))
         self.keyed, self.led, self.at = keyed, None, None if frames is None else self.before.frames
-        kind: Any = getattr(bpy.types, f"POISE_OT_{TOOLS[tool][0]}")
         bodies: list[bridge.Body] = []
-        found: list[Pose | Solution] = []
-        wishes: list[tuple[Pose, list[Goal]]] = []
+        found: list[Wanted] = []
 
         def note() -> None:
             context.view_layer.update()
             bodies.append(bridge.read_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
-            if hasattr(kind, "wish"):
-                wishes.append(kind.wish(settings, context, armature, bodies[-1]))
-            else:
-                found.append(kind.pose(settings, context, armature, bodies[-1]))
+            found.append(tool.apply(context, armature, bodies[-1]))
 
         if frames is None:
             note()
@@ -69,15 +50,16 @@ class BodyEdit(Edit):
             with unkeyed_kept(context, armature):
                 step(context, self.before.frames, note)
         self.body = bodies[0]
-        if wishes:
-            together = lead_body(
-                self.body, stack([pose for pose, _ in wishes]), _stacked([asked for _, asked in wishes])
-            )
+        asked = [one for one in found if isinstance(one, PoseGoals)]
+        posed = [one for one in found if not isinstance(one, PoseGoals)]
+        if asked:  # then in every frame
+            poses, goals = stack([one.pose for one in asked]), _stacked([one.goals for one in asked])
+            together = PoseGoals(poses, goals).solve(self.body)
             self.wanted = together.pose
-            self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(wishes))]
+            self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(asked))]
         else:
-            self.wanted = stack([pose_of(one) for one in found])
-            self.solutions = [one for one in found if isinstance(one, Solution)]
+            self.wanted = stack([pose_of(one) for one in posed])
+            self.solutions = [one for one in posed if isinstance(one, Solution)]
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.rig = self.body.rig
@@ -140,11 +122,6 @@ def _stacked(goals: Sequence[Sequence[Goal]]) -> list[Goal]:
         )
         for column in zip(*goals, strict=True)
     ]  # fmt: skip
-
-
-def lead_body(body: bridge.Body, pose: Pose, goals: Sequence[Goal]) -> Solution:
-    """The pose, or poses, that a body takes for goals."""
-    return solve(body.skeleton, pose, goals, Humanoid(body.roles))
 
 
 def pose_of(found: Pose | Solution) -> Pose:

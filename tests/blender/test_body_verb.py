@@ -9,14 +9,17 @@ import pytest
 
 import commands
 import edits.body
+import edits.body_tools
 from core import rotation
-from edits.body import TOOLS as NAMES
+from edits.body_tools import TOOLS as NAMES
+from operators.body_tools import CLASSES
 from tests.blender.builders import contents, make_armature, make_empty, select, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 from tests.blender.test_body_tools import TOOLS
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
+OPERATORS = {operator.tool: operator.bl_idname.partition(".")[2] for operator in CLASSES}
 POSES = {10: 0.4, 12: 0.9}
 
 
@@ -39,7 +42,7 @@ def run(*argv: object) -> int:
 
 
 def test_every_tool_of_the_panel_has_a_name_here() -> None:
-    assert {operator for operator, _ in NAMES.values()} == set(TOOLS)
+    assert {OPERATORS[tool] for tool, _ in NAMES.values()} == set(TOOLS)
 
 
 def test_a_pose_is_made_as_the_operator_makes_it(tmp_path: Any, capsys: Any) -> None:
@@ -79,13 +82,13 @@ def test_frames_are_solved_together_and_come_out_as_one_by_one(walker: Any, tool
     alone = {}
     for frame in range(10, 13):
         context.scene.frame_set(frame)
-        getattr(bpy.ops.poise, NAMES[tool][0])(height=0.2)
+        getattr(bpy.ops.poise, OPERATORS[NAMES[tool][0]])(height=0.2)
         alone[frame] = {bone.name: world(walker, bone.name) for bone in walker.pose.bones}
         bpy.ops.pose.select_all(action="SELECT")
         bpy.ops.pose.transforms_clear()
     context.scene.frame_set(1)
     counted = {"read_body": 0, "solve": 0}
-    for name, owner in (("read_body", edits.body.bridge), ("solve", edits.body)):
+    for name, owner in (("read_body", edits.body.bridge), ("solve", edits.body_tools)):
         was = getattr(owner, name)
 
         def noted(*given: Any, name: str = name, was: Any = was) -> Any:

@@ -1,0 +1,266 @@
+"""The tools that pose a body by its parts, as plain settings that operators, the command line and scripts fill.
+
+The metadata of each field are the keywords of its property in Blender; the command line reads choices and ranges there.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, solve
+from ..core.body import SIDES
+from ..core.body.corrections import require
+from ..core.body.gaze import gaze_at
+from ..core.body.grip import has_fingers, pose_fingers
+from ..core.body.ground import Plane, lay_hands, plant_feet
+from ..core.body.mirror import mirror_pose
+from ..core.body.posture import take_posture
+from ..core.rotation import Array
+
+_UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
+_BOTH: Final = ("BOTH", "Both", "Left and right")
+_SIDES: Final = (_BOTH, ("L", "Left", "The body's own left"), ("R", "Right", "The body's own right"))
+
+
+@dataclass(frozen=True)
+class PoseGoals:
+    """A pose of a body and goals that change it; the frames of a motion are solved together."""
+
+    pose: Pose
+    goals: list[Goal]
+
+    def solve(self, body: bridge.Body) -> Solution:
+        """Return the body's pose for the goals."""
+        return solve(body.skeleton, self.pose, self.goals, Humanoid(body.roles))
+
+
+Wanted = Pose | Solution | PoseGoals
+
+
+def _setting(default: Any, name: str, description: str, **keywords: Any) -> Any:
+    """Return a field with this default; `keywords` are further ones of its property in Blender."""
+    if isinstance(default, float):
+        default = float(np.float32(default))  # Blender's properties are float32: a script gives the same pose
+    return field(default=default, metadata={"name": name, "description": description, **keywords})
+
+
+@dataclass(frozen=True)
+class BodyTool:
+    """A tool's settings."""
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Wanted:
+        """Return the new pose of the body, its solution, or goals for it; raises CoreError if the body lacks a part."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class TakePosture(BodyTool):
+    """Bring the body to a posture that every body knows."""
+
+    posture: str = _setting(
+        "T", "Posture", "How it is to stand",
+        items=(
+            ("T", "T-Pose", "Arms straight out, whatever the rest pose is"),
+            ("A", "A-Pose", "Arms straight, lowered"),
+            ("RELAXED", "Relaxed", "As a body stands at ease"),
+            ("REST", "As at Rest", "As the armature was made"),
+        ),
+    )  # fmt: skip
+    arms: float = _setting(
+        np.pi / 4.0, "Arms", "How far the arms of the A-pose are below the horizontal",
+        subtype="ANGLE", min=0.0, max=np.pi / 2.0,
+    )  # fmt: skip
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
+        return take_posture(body.skeleton, body.roles, body.pose, self.posture, self.arms)
+
+
+@dataclass(frozen=True)
+class MirrorPose(BodyTool):
+    """Mirror the pose by the parts of the body."""
+
+    model: str = _setting(
+        "BOTH", "Model", "Which side the other one is to follow",
+        items=(
+            ("BOTH", "Both", "Left and right change places"),
+            ("L", "Left", "The right side is to be as the body's own left"),
+            ("R", "Right", "The left side is to be as the body's own right"),
+        ),
+    )  # fmt: skip
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
+        return mirror_pose(body.skeleton, body.roles, bridge.loosened(armature, body).pose, self.model)
+
+
+@dataclass(frozen=True)
+class PoseFingers(BodyTool):
+    """Close and spread the fingers of a hand."""
+
+    side: str = _setting("BOTH", "Hands", "Which hands", items=_SIDES)
+    close: float = _setting(0.0, "Close", "From as at rest to a fist", subtype="FACTOR", min=0.0, max=1.0)
+    spread: float = _setting(
+        0.0, "Spread", "The fingers apart, or below zero together", subtype="FACTOR", min=-1.0, max=1.0
+    )
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
+        pose = body.pose
+        sides = _chosen_sides(self.side, body, "hand")
+        for side in [side for side in sides if has_fingers(body.roles, side)] or sides:
+            pose = pose_fingers(body.skeleton, body.roles, pose, side, self.close, self.spread)
+        return pose
+
+
+@dataclass(frozen=True)
+class LookAt(BodyTool):
+    """Turn neck, head and eyes to a place."""
+
+    target: str = _setting(
+        "CURSOR", "Target", "What is looked at",
+        items=(("CURSOR", "3D Cursor", "The 3D cursor"), ("OBJECT", "Object", "Another object's origin")),
+    )  # fmt: skip
+    object: str = _setting("", "Object", "The object that is looked at")
+    head: float = _setting(1.0, "Head", "How far neck and head go of the way", subtype="FACTOR", min=0.0, max=1.0)
+    eyes: float = _setting(1.0, "Eyes", "How far the eyes go of the rest", subtype="FACTOR", min=0.0, max=1.0)
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose | Solution:
+        place = context.scene.cursor.location
+        if self.target == "OBJECT":
+            place = _find_object(context, self.object, armature).matrix_world.translation
+        target, _ = bridge.world_to_armature(bridge.world_matrix(armature), np.array(place, float))
+        assert target is not None
+        return gaze_at(body.skeleton, body.roles, body.pose, target, self.head, self.eyes)
+
+
+@dataclass(frozen=True)
+class SurfaceTool(BodyTool):
+    """A tool that moves parts of the body to a surface."""
+
+    surface: str = _setting(
+        "GROUND", "Surface", "What it is brought to",
+        items=(
+            ("GROUND", "Ground", "A level plane of the world"),
+            ("CURSOR", "3D Cursor", "The plane through the 3D cursor, square to its Z axis"),
+            ("OBJECT", "Object", "The nearest place of a mesh, or the XY plane of another object"),
+        ),
+    )  # fmt: skip
+    height: float = _setting(0.0, "Height", "How high it is above the surface", subtype="DISTANCE", precision=4)
+    object: str = _setting("", "Object", "The object whose surface it is")
+
+    def planes(self, context: Any, armature: Any, places: dict[str, Array]) -> dict[str, Plane]:
+        """Return the plane of the surface nearest to each place (3,); places and planes are in armature space."""
+        world = bridge.world_matrix(armature)
+        found: dict[str, Plane] = {}
+        for name, place in places.items():
+            there, _ = bridge.armature_to_world(world, place)
+            assert there is not None
+            point, normal = self._near(context, armature, there)
+            at, _ = bridge.world_to_armature(world, point + self.height * normal)
+            assert at is not None
+            square = world[:3, :3].T @ normal  # planes go by the inverse transpose
+            found[name] = Plane(at, square / np.linalg.norm(square))
+        return found
+
+    def _near(self, context: Any, armature: Any, place: Array) -> tuple[Array, Array]:
+        """Return point and unit normal (3,) of the surface near a place, all in the world."""
+        if self.surface == "CURSOR":
+            frame = np.array(context.scene.cursor.matrix, float)
+            return frame[:3, 3], frame[:3, 2]
+        if self.surface == "GROUND":
+            return np.zeros(3), _UP
+        surface = _find_object(context, self.object, armature)
+        matrix = np.array(surface.matrix_world, float)
+        if surface.type != "MESH":
+            normal = np.cross(matrix[:3, 0], matrix[:3, 1])
+            return matrix[:3, 3], normal / np.linalg.norm(normal)
+        near = surface.evaluated_get(context.evaluated_depsgraph_get())
+        local = np.linalg.solve(matrix, np.append(place, 1.0))[:3]
+        hit, point, normal, _ = near.closest_point_on_mesh(local.tolist())
+        if not hit:
+            raise CoreError(f'"{surface.name}" has no faces.')
+        square = np.linalg.inv(matrix[:3, :3]).T @ np.array(normal)
+        return matrix[:3, :3] @ np.array(point) + matrix[:3, 3], square / np.linalg.norm(square)
+
+
+@dataclass(frozen=True)
+class PlantFeet(SurfaceTool):
+    """Put the feet on a surface, flat or rolled; the other foot, and the hips if they are not to help, stay."""
+
+    side: str = _setting("BOTH", "Feet", "Which feet", items=_SIDES)
+    roll: float = _setting(
+        0.0, "Roll", "Below zero the foot stands on its heel, above on the ball, then on its tip",
+        subtype="ANGLE", soft_min=-np.pi / 4.0, soft_max=np.pi / 2.0, min=-np.pi / 2.0, max=np.pi / 2.0,
+    )  # fmt: skip
+    bend: float = _setting(
+        np.radians(40.0), "Toes Bend", "How far the foot rolls on the ball until it goes on to the tip of its toes",
+        subtype="ANGLE", min=0.0, max=np.pi / 2.0,
+    )  # fmt: skip
+    use_hips: bool = _setting(True, "Hips Help", "The hips come along where the legs are too short")
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
+        skeleton, roles = body.skeleton, body.roles
+        heads, turns = forward(skeleton, body.pose)
+        sides = _chosen_sides(self.side, body, "foot")
+        feet = dict(zip(sides, require(skeleton, roles, *(f"foot.{side}" for side in sides)), strict=True))
+        planes = self.planes(context, armature, {side: heads[foot] for side, foot in feet.items()})
+        pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
+        still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
+        still += [] if self.use_hips else ["hips"]
+        goals += [Goal(bone, heads[bone], turns[bone]) for bone in require(skeleton, roles, *still)]
+        return PoseGoals(pose, goals)
+
+
+@dataclass(frozen=True)
+class LayHands(SurfaceTool):
+    """Lay the hands flat on a surface, below where they are; the feet stay."""
+
+    side: str = _setting("BOTH", "Hands", "Which hands", items=_SIDES)
+    use_fingers: bool = _setting(True, "Straight Fingers", "The fingers are straightened, too")
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
+        skeleton, roles, pose = body.skeleton, body.roles, body.pose
+        heads, turns = forward(skeleton, pose)
+        sides = _chosen_sides(self.side, body, "hand")
+        hands = dict(zip(sides, require(skeleton, roles, *(f"hand.{side}" for side in sides)), strict=True))
+        planes = self.planes(context, armature, {side: heads[hand] for side, hand in hands.items()})
+        for side in sides:
+            if self.use_fingers and has_fingers(roles, side):
+                pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)
+        goals = lay_hands(skeleton, roles, pose, planes)
+        feet = [f"foot.{side}" for side in SIDES if f"foot.{side}" in roles.bones]
+        goals += [Goal(foot, heads[foot], turns[foot]) for foot in require(skeleton, roles, *feet)]
+        return PoseGoals(pose, goals)
+
+
+# Names on the command line: the tool, and settings that come with the name.
+TOOLS: Final[dict[str, tuple[type[BodyTool], dict[str, Any]]]] = {
+    "t-pose": (TakePosture, {"posture": "T"}),
+    "a-pose": (TakePosture, {"posture": "A"}),
+    "relaxed": (TakePosture, {"posture": "RELAXED"}),
+    "rest": (TakePosture, {"posture": "REST"}),
+    "mirror": (MirrorPose, {}),
+    "feet": (PlantFeet, {}),
+    "hands": (LayHands, {}),
+    "fingers": (PoseFingers, {}),
+    "look-at": (LookAt, {}),
+}
+
+
+def _find_object(context: Any, name: str, other: Any) -> Any:
+    """Return an object of the scene by its name; raises CoreError for none, and for the armature itself."""
+    if not name:
+        raise CoreError("Name the object in Adjust Last Operation.")
+    found = context.scene.objects.get(name)
+    if found is None:
+        raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
+    if found == other:
+        raise CoreError(f'"{name}" is the body itself; name another object.')
+    return found
+
+
+def _chosen_sides(side: str, body: bridge.Body, part: str) -> tuple[str, ...]:
+    """Return the sides that were asked for; of both, those that have the part, if one has."""
+    if side != "BOTH":
+        return (side,)
+    return tuple(side for side in SIDES if f"{part}.{side}" in body.roles.bones) or SIDES

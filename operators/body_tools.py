@@ -1,0 +1,144 @@
+"""Pose a body by its parts: postures, mirror, feet, hands, fingers, gaze."""
+
+from dataclasses import fields
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+
+from .. import bridge
+from ..bridge import autokey
+from ..core import CoreError, Solution
+from ..edits import body_tools
+from ..edits.body import explain_goals, pose_of, report_goals
+from ..edits.evaluated import record
+from .tool import Tool, counted
+
+
+def _properties(tool: type[body_tools.BodyTool]) -> dict[str, Any]:
+    """Return the settings of a tool as annotations of its operator."""
+    kinds: dict[type, Any] = {bool: BoolProperty, str: StringProperty, float: FloatProperty}
+    return {
+        setting.name: (EnumProperty if "items" in setting.metadata else kinds[type(setting.default)])(
+            default=setting.default, **setting.metadata
+        )
+        for setting in fields(tool)
+    }
+
+
+class BodyTool(Tool):
+    """An operator that applies `tool`, with its own properties as settings, to the body of the active armature."""
+
+    tool: type[body_tools.BodyTool]
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        refusal = autokey.check(context, armature)
+        if refusal is not None:
+            raise CoreError(refusal)
+        context.view_layer.update()
+        body = bridge.read_body(armature)
+        tool = self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})
+        found = tool.apply(context, armature, body)
+        found = found.solve(body) if isinstance(found, body_tools.PoseGoals) else found
+        pose = pose_of(found)
+        changes = bridge.write_body(armature, body, pose)
+        keyed = autokey.key(context, armature, changes.rotated, changes.moved, changes.grown)
+        autokey.key_switches(armature, changes.switched, keyed)
+        changed = len({*changes.rotated, *changes.moved, *changes.grown})
+        said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
+        said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
+        solved = [found] if isinstance(found, Solution) else []
+        missed = explain_goals(report_goals(body, solved, record(context, armature, None)), solved)
+        missed += bridge.held_back(body, pose, bridge.read_body(armature).pose) + bridge.at_limit(changes.held)
+        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
+
+
+class POISE_OT_take_posture(BodyTool, bpy.types.Operator):
+    """Bring the body to a known posture, where it stands and looking where it looks"""
+
+    bl_idname = "poise.take_posture"
+    bl_label = "Go to Posture"
+    tool = body_tools.TakePosture
+    __annotations__ = _properties(tool)
+
+
+class POISE_OT_mirror_pose(BodyTool, bpy.types.Operator):
+    """Mirror the pose by the parts of the body, whatever the bones are called; it keeps its place and heading"""
+
+    bl_idname = "poise.mirror_pose"
+    bl_label = "Mirror Pose"
+    tool = body_tools.MirrorPose
+    __annotations__ = _properties(tool)
+
+
+class SurfaceTool(BodyTool):
+    """A tool whose panel shows the object last, and only where it is asked for."""
+
+    def draw(self, context: Any) -> None:
+        operator: Any = self
+        layout = operator.layout
+        layout.use_property_split = True
+        for setting in fields(self.tool):
+            if setting.name != "object":
+                layout.prop(operator, setting.name)
+        if operator.surface == "OBJECT":
+            layout.prop_search(operator, "object", context.scene, "objects")
+
+
+class POISE_OT_plant_feet(SurfaceTool, bpy.types.Operator):
+    """Put the feet on the ground, flat or rolled over heel, ball and toes; the legs bend, the hips help"""
+
+    bl_idname = "poise.plant_feet"
+    bl_label = "Feet on the Ground"
+    tool = body_tools.PlantFeet
+    __annotations__ = _properties(tool)
+
+
+class POISE_OT_lay_hands(SurfaceTool, bpy.types.Operator):
+    """Lay the hands flat on a surface, below where they are; the body leans as far as the arms are too short"""
+
+    bl_idname = "poise.lay_hands"
+    bl_label = "Hands on a Surface"
+    tool = body_tools.LayHands
+    __annotations__ = _properties(tool)
+
+
+class POISE_OT_pose_fingers(BodyTool, bpy.types.Operator):
+    """Close and spread all fingers of a hand, one slider each"""
+
+    bl_idname = "poise.pose_fingers"
+    bl_label = "Fingers"
+    tool = body_tools.PoseFingers
+    __annotations__ = _properties(tool)
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_props_popup(self, event)
+
+
+class POISE_OT_look_at(BodyTool, bpy.types.Operator):
+    """Turn neck, head and eyes to look at the 3D cursor or an object, as far as a neck goes"""
+
+    bl_idname = "poise.look_at"
+    bl_label = "Look At"
+    tool = body_tools.LookAt
+    __annotations__ = _properties(tool)
+
+    def draw(self, context: Any) -> None:
+        operator: Any = self
+        layout = operator.layout
+        layout.use_property_split = True
+        layout.prop(operator, "target")
+        if operator.target == "OBJECT":
+            layout.prop_search(operator, "object", context.scene, "objects")
+        layout.prop(operator, "head")
+        layout.prop(operator, "eyes")
+
+
+CLASSES = (
+    POISE_OT_take_posture,
+    POISE_OT_mirror_pose,
+    POISE_OT_plant_feet,
+    POISE_OT_lay_hands,
+    POISE_OT_pose_fingers,
+    POISE_OT_look_at,
+)
