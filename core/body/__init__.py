@@ -1,6 +1,6 @@
 """The body in a skeleton: what plays which part, what it weighs, how it stands."""
 
-from .human import SIDES
+from .detection.human import SIDES
 from .roles import BODY, Roles, find_roles
 
 __all__ = ["BODY", "SIDES", "Roles", "find_roles"]

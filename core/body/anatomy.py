@@ -27,12 +27,12 @@ from ..rotation import Array
 from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag
 from ..solvers.pins import numbers
-from .human import SIDES
+from .axes import mirrored, mirrored_turn
+from .detection.human import SIDES
+from .detection.rest_pose import heading_frame
 from .joint_limits import hinge_limits, range_limits
 from .masses import masses_of
 from .roles import Roles, find_roles
-from .sides import mirrored, mirrored_turn
-from .stance import heading_frame
 
 LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
 DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones

@@ -10,10 +10,10 @@ import numpy as np
 from ..errors import CoreError
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .human import ARM, LEG, SIDES, THREE, unit
-from .names import FINGERS
+from .detection.human import ARM, LEG, SIDES, THREE, unit
+from .detection.names import FINGERS
+from .detection.rest_pose import axis_vector, nearest_axis, rest_kind
 from .roles import BODY, Bones, Roles
-from .stance import axis_vector, nearest_axis, rest_kind
 
 PARTS_OF_HANDS: Final = tuple(
     f"{part}.{side}" for side in SIDES for part in (*FINGERS, *(f"palm.{finger}" for finger in FINGERS[1:]))

@@ -14,10 +14,10 @@ from ..solution import Solution
 from ..solvers.pins import numbers
 from .anatomy import anatomy
 from .corrections import require
-from .human import unit
+from .detection.human import unit
+from .detection.rest_pose import axis_vector, heading_frame
 from .posture import rest_turn
 from .roles import Roles
-from .stance import axis_vector, heading_frame
 
 HEAD: Final = np.radians((80.0, 60.0))  # how far neck and head go to the side and up or down
 EYES: Final = np.radians((35.0, 25.0))

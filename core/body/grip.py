@@ -11,14 +11,14 @@ from ..limits import EulerBox, Framed
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
+from .axes import mirrored
 from .corrections import require
+from .detection.human import SIDES, unit
+from .detection.names import FINGERS
 from .ground import find_palm
-from .human import SIDES, unit
 from .joint_limits import ASIDE, framed
-from .names import FINGERS
 from .posture import rest_turn
 from .roles import Roles
-from .sides import mirrored
 
 # Degrees of a fist, joint by joint from the knuckle; between the flexion of a relaxed grip and the joints' ranges.
 _FIST: Final = (80.0, 100.0, 65.0)

@@ -16,11 +16,11 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
+from .axes import mirrored
 from .corrections import require
-from .human import SIDES, unit
+from .detection.human import SIDES, unit
+from .detection.rest_pose import axis_vector
 from .roles import Roles
-from .sides import mirrored
-from .stance import axis_vector
 
 # Shares of the size, which a human of 1.7 m has as metres.
 _MADE_ON: Final = (-0.02, 0.08)  # the lowest joint of a foot is so far above the ground that the body was made on

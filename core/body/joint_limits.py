@@ -14,7 +14,7 @@ import numpy as np
 from .. import rotation
 from ..limits import EulerBox, Framed, OrderFreeBox
 from ..rotation import Array
-from .sides import mirrored_turn
+from .axes import mirrored_turn
 
 # Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
 # other ranges only keep a joint from going round sideways.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from .human import SIDES
+from .detection.human import SIDES
 from .roles import Roles, find_roles
 
 # Shares of the whole body: D. A. Winter, Biomechanics and Motor Control of Human Movement, table "Anthropometric Data"

@@ -12,9 +12,9 @@ from ..skeleton import Indices, Skeleton
 from ..solvers.humanoid.figure import Figure
 from .anatomy import anatomy
 from .corrections import require, swapped
+from .detection.rest_pose import axis_vector, heading_frame
 from .posture import heading_of, rest_turn
 from .roles import Roles
-from .stance import axis_vector, heading_frame
 
 Model = Literal["BOTH", "L", "R"]
 

@@ -9,11 +9,11 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
+from .axes import mirrored_turn
 from .corrections import require
-from .human import SIDES
+from .detection.human import SIDES
+from .detection.rest_pose import axis_vector
 from .roles import Roles
-from .sides import mirrored_turn
-from .stance import axis_vector
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:

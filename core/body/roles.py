@@ -9,10 +9,9 @@ import numpy as np
 
 from ..errors import CoreError
 from ..skeleton import Flags, Skeleton
-from .creature import find_creature, find_extras
-from .fingers import named_fingers, shaped_fingers
-from .halves import find_half
-from .human import (
+from .detection.creature import find_creature, find_extras
+from .detection.fingers import named_fingers, shaped_fingers
+from .detection.human import (
     ARM,
     BY_NAME,
     LEG,
@@ -27,11 +26,12 @@ from .human import (
     trunk_way,
     whole_limbs,
 )
-from .names import Reading, read_names
-from .shape import Shape, find_shape
-from .stance import axis_vector, nearest_axis, rest_kind
-from .tree import Tree, grow
-from .trunk import Trunk, find_trunk
+from .detection.incomplete import find_half
+from .detection.names import Reading, read_names
+from .detection.rest_pose import axis_vector, nearest_axis, rest_kind
+from .detection.shape import Shape, find_shape
+from .detection.tree import Tree, grow
+from .detection.trunk import Trunk, find_trunk
 
 BODY: Final = ("hips", "spine", "neck", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG)))
 

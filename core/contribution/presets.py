@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..body.detection.names import FINGERS, read_names
 from ..body.grip import find_knuckles, finger_hinges
-from ..body.names import FINGERS, read_names
 from ..body.roles import Roles, find_roles
 from ..errors import CoreError
 from ..goals import Bone

@@ -15,7 +15,7 @@ import numpy as np
 from .. import rotation
 from ..body import Roles
 from ..body.anatomy import anatomy
-from ..body.stance import heading_frame
+from ..body.detection.rest_pose import heading_frame
 from ..errors import CoreError
 from ..generate.poses import body_axes, leg_length
 from ..motion import Motion

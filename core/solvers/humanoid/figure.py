@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ... import rotation
 from ...body.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, carrier_of
+from ...body.axes import mirrored
 from ...body.corrections import require
-from ...body.human import SIDES
+from ...body.detection.human import SIDES
 from ...body.roles import Roles, find_roles
-from ...body.sides import mirrored
 from ...errors import CoreError
 from ...pose import Pose, forward, shifted
 from ...rotation import Array

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array
+from ...rotation import Array
 from .names import ARM_PARTS, LEG_PARTS, Reading
+from .rest_pose import axis_vector, nearest_axis
 from .shape import Pair, limb_pairs
-from .stance import axis_vector, nearest_axis
 from .tree import Tree
 from .trunk import find_head, named_head
 

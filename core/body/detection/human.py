@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array
+from ...rotation import Array
 from .names import Reading
+from .rest_pose import forward_evidence, nearest_axis
 from .shape import UPRIGHT, Shape, angle
-from .stance import forward_evidence, nearest_axis
 from .tree import Tree
 
 SIDES: Final = ("L", "R")

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import lengths
+from ...rotation import lengths
 from .names import FINGERS, Reading
 from .shape import angle
 from .tree import Tree

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rotation import Array, lengths
-from ..skeleton import Flags, Skeleton
+from ...rotation import Array, lengths
+from ...skeleton import Flags, Skeleton
 
 _SAME_PLACE: Final = 0.015  # of the skeleton's size: two heads are one joint
 _SAME_HEAD: Final = 0.005  # of the size: one bone lies in the place of another

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array, lengths
+from ...rotation import Array, lengths
 from .shape import LEAST_REACH, LONGEST, Limb, Pair, Shape, best_body, fit, long_pairs, strands
 from .tree import Tree
 

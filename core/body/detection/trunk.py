@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array, lengths
+from ...rotation import Array, lengths
 from .human import Body
 from .names import Reading
 from .tree import Tree

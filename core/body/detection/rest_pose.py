@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from .. import rotation
-from ..rotation import Array
+from ... import rotation
+from ...rotation import Array
 from .shape import angle
 
 _AXES: Final = ("X", "Y", "Z")

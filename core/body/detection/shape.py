@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..rotation import Array, lengths
-from ..skeleton import Indices
+from ...rotation import Array, lengths
+from ...skeleton import Indices
 from .tree import Tree
 
 LEAST_REACH: Final = 0.25  # of the skeleton's size: shorter chains are no arms and legs
