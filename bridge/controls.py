@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core import CoreError, Pose, Skeleton, rotation
 from ..core.body import BODY, SIDES, Roles
-from ..core.body.corrections import PARTS_OF_HANDS
 from ..core.body.gaze import is_eye
+from ..core.body.roles import PARTS_OF_HANDS
 from ..core.limits import Framed, LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array

@@ -11,7 +11,6 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, solve
 from ..core.body import SIDES
-from ..core.body.corrections import require
 from ..core.body.gaze import gaze_at
 from ..core.body.grip import has_fingers, pose_fingers
 from ..core.body.ground import Plane, lay_hands, plant_feet
@@ -202,12 +201,12 @@ class PlantFeet(SurfaceTool):
         skeleton, roles = body.skeleton, body.roles
         heads, turns = forward(skeleton, body.pose)
         sides = _chosen_sides(self.side, body, "foot")
-        feet = dict(zip(sides, require(skeleton, roles, *(f"foot.{side}" for side in sides)), strict=True))
+        feet = dict(zip(sides, roles.require(*(f"foot.{side}" for side in sides)), strict=True))
         planes = self.planes(context, armature, {side: heads[foot] for side, foot in feet.items()})
         pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
         still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
         still += [] if self.use_hips else ["hips"]
-        goals += [Goal(bone, heads[bone], turns[bone]) for bone in require(skeleton, roles, *still)]
+        goals += [Goal(bone, heads[bone], turns[bone]) for bone in roles.require(*still)]
         return PoseGoals(pose, goals)
 
 
@@ -222,14 +221,14 @@ class LayHands(SurfaceTool):
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
         heads, turns = forward(skeleton, pose)
         sides = _chosen_sides(self.side, body, "hand")
-        hands = dict(zip(sides, require(skeleton, roles, *(f"hand.{side}" for side in sides)), strict=True))
+        hands = dict(zip(sides, roles.require(*(f"hand.{side}" for side in sides)), strict=True))
         planes = self.planes(context, armature, {side: heads[hand] for side, hand in hands.items()})
         for side in sides:
             if self.use_fingers and has_fingers(roles, side):
                 pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)
         goals = lay_hands(skeleton, roles, pose, planes)
         feet = [f"foot.{side}" for side in SIDES if f"foot.{side}" in roles.bones]
-        goals += [Goal(foot, heads[foot], turns[foot]) for foot in require(skeleton, roles, *feet)]
+        goals += [Goal(foot, heads[foot], turns[foot]) for foot in roles.require(*feet)]
         return PoseGoals(pose, goals)
 
 

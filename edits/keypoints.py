@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Goal, Motion, rotation
-from ..core.body.detection.rest_pose import axis_vector
+from ..core.body.axes import axis_vector
 from ..core.editing.foot_lock import lock_feet
 from ..core.formats.mapping import RoleMapping, read_mapping
 from ..core.formats.report import GoalReport, Report

@@ -10,7 +10,8 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
 from ..core import CoreError
-from ..core.body.corrections import LISTS, NO_PART, ROLES, swapped
+from ..core.body.corrections import NO_PART
+from ..core.body.roles import LISTS, ROLES, opposite_role
 from ..core.formats.mapping import mapping_of, read_mapping
 from ..edits.files import check_place, write_whole
 from ..edits.info import find_controls, find_parts
@@ -123,12 +124,12 @@ class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         roles = bridge.read_roles(armature)
         names = armature.data.bones.keys()
-        sided = {role: bones for role, bones in roles.bones.items() if role != swapped(role)}
+        sided = {role: bones for role, bones in roles.bones.items() if role != opposite_role(role)}
         if not sided:
             raise CoreError(f'No part of "{armature.name}" has a side.')
         bridge.write_corrections(
             armature,
-            {names[bone]: swapped(role) for role, bones in sided.items()
+            {names[bone]: opposite_role(role) for role, bones in sided.items()
              for bone in ((bones,) if isinstance(bones, int) else bones)},
         )  # fmt: skip
         return "INFO", f'"{armature.name}" looks along {bridge.read_roles(armature).facing} now'

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import Pose, Skeleton, forward, rotation
-from core.body.roles import Roles, find_roles
+from core.body.detection import find_roles
+from core.body.roles import Roles
 
 Array = NDArray[np.float64]
 

@@ -27,14 +27,12 @@ from ..rotation import Array
 from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag
 from ..solvers.pins import numbers
-from .axes import mirrored, mirrored_turn
-from .detection.human import SIDES
-from .detection.rest_pose import heading_frame
+from .axes import canonical_frame, mirror_direction, mirror_rotation
+from .detection import find_roles
 from .joint_limits import hinge_limits, range_limits
 from .masses import masses_of
-from .roles import Roles, find_roles
+from .roles import LIMBS, SIDES, Roles
 
-LIMBS: Final = {"arm": ("upper_arm", "forearm", "hand"), "leg": ("thigh", "shin", "foot")}
 DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones
 _FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint, a flat foot
 _SHAPE: Final = float(np.radians(30.0))  # a hand or foot at rest is so far off for its shape; the rest is its pose
@@ -119,7 +117,7 @@ def anatomy(skeleton: Skeleton, roles: Roles | None = None, tuning: Tuning | Non
     usual pose and the deviations of that.
     """
     roles = find_roles(skeleton) if roles is None else roles
-    found = _Body(skeleton, roles).anatomy()
+    found = _JointAxes(skeleton, roles).anatomy()
     if tuning is None:
         return found
     turns = rotation.mul(found.axes, rotation.mul(tuning.turns, rotation.inv(found.axes)))
@@ -145,7 +143,7 @@ def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]
     if unknown is not None:
         near = get_close_matches(unknown, known, 1)
         raise CoreError(f'No joint "{unknown}" in a body' + (f'; did you mean "{near[0]}"?' if near else "."))
-    return _Body(skeleton, roles).pose(angles)
+    return _JointAxes(skeleton, roles).pose(angles)
 
 
 def with_anatomy(
@@ -217,7 +215,7 @@ def standing(relaxed: Pose, skeleton: Skeleton, pose: Pose, roles: Roles) -> Pos
     return Pose(rotations, translations, pose.scales, pose.driven_matrices)
 
 
-class _Body:
+class _JointAxes:
     """A skeleton and its roles on the way to an anatomy; quaternions (J, 4), heading and rest in armature space."""
 
     def __init__(self, skeleton: Skeleton, roles: Roles) -> None:
@@ -225,7 +223,7 @@ class _Body:
         rest = skeleton.rest_matrices
         self.heads: Array = rest[:, :, 3]
         self.rest = frame_rotations(rest[:, :, :3])
-        self.heading = heading_frame(roles.up, roles.facing)
+        self.heading = canonical_frame(roles.up, roles.facing)
         self.parts = self._parts()
         own = self._strays() if roles.humanoid else {}
         # canonical pose to rest pose: a bone that has none of its own goes with its parent
@@ -262,7 +260,7 @@ class _Body:
         counts = Counter(part for part, side in self.parts.values() if not side)
         for bone, (part, side) in self.parts.items():
             given = angles.get(f"{part}.{side}", angles.get(part, _RELAXED.get(part, (0.0, 0.0, 0.0))))
-            degrees[bone] = mirrored_turn(given, side) / max(counts[part], 1)
+            degrees[bone] = mirror_rotation(given, side) / max(counts[part], 1)
         turns = rotation.exp(rotation.rotate(self.axes, np.radians(degrees)))
         return replace(Pose.rest(self.skeleton), rotations=rotation.mul(self.canonical, turns))
 
@@ -293,10 +291,10 @@ class _Body:
                 upper, lower, end = (self.roles.bone(f"{part}.{side}") for part in (first, second, last))
                 if upper not in self.parts or lower not in self.parts:
                     continue
-                straight = rotation.rotate(self.heading, mirrored(DIRECTIONS[kind], side))
+                straight = rotation.rotate(self.heading, mirror_direction(DIRECTIONS[kind], side))
                 ways = self.heads[lower] - self.heads[upper], self._reach(lower, end, side) - self.heads[lower]
                 found[upper] = rotation.shortest(straight, ways[0])
-                hinge = rotation.rotate(rotation.mul(found[upper], self.heading), mirrored_turn(_BENDS[second], side))
+                hinge = rotation.rotate(rotation.mul(found[upper], self.heading), mirror_rotation(_BENDS[second], side))
                 found[upper] = rotation.mul(_plane(hinge, *ways), found[upper])
                 found[lower] = rotation.mul(
                     rotation.shortest(rotation.rotate(found[upper], straight), ways[1]), found[upper]
@@ -376,7 +374,7 @@ class _Body:
                     result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), BEND / angle * hinge)
         for bone, (part, side) in self.parts.items():
             if part in _BENDS:
-                result[bone] = rotation.rotate(self.axes[bone], BEND * mirrored_turn(_BENDS[part], side))
+                result[bone] = rotation.rotate(self.axes[bone], BEND * mirror_rotation(_BENDS[part], side))
         return result
 
 

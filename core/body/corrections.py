@@ -10,16 +10,10 @@ import numpy as np
 from ..errors import CoreError
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .detection.human import ARM, LEG, SIDES, THREE, unit
-from .detection.names import FINGERS
-from .detection.rest_pose import axis_vector, nearest_axis, rest_kind
-from .roles import BODY, Bones, Roles
+from .axes import axis_vector, nearest_axis, unit
+from .detection.rest_pose import rest_kind
+from .roles import ARM, BODY, LEG, LIMBS, LISTS, ROLES, SIDES, Bones, Roles, opposite_role
 
-PARTS_OF_HANDS: Final = tuple(
-    f"{part}.{side}" for side in SIDES for part in (*FINGERS, *(f"palm.{finger}" for finger in FINGERS[1:]))
-)
-ROLES: Final = (*BODY, *PARTS_OF_HANDS)
-LISTS: Final = frozenset(("spine", "neck", *(f"{finger}.{side}" for side in SIDES for finger in FINGERS)))
 NO_PART: Final = "none"  # of a bone that plays no part, whatever it seems to be
 
 _SAID: Final = 1.0  # confidence of what a person said
@@ -100,7 +94,7 @@ def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[s
     limbs = [f"{part}.{side}" for parts in (ARM, LEG) for part in parts for side in SIDES]
     above = [(role, bone) for role in limbs if isinstance(bone := bones.get(role), int)]
     for role, found in bones.items():
-        if role == swapped(role):
+        if role == opposite_role(role):
             continue
         for bone in (found,) if isinstance(found, int) else found:
             ancestors = skeleton.ancestors(bone)[1:]
@@ -152,7 +146,7 @@ def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[s
 
 def _is_body(bones: Mapping[str, Bones]) -> bool:
     """Hips and two whole limbs."""
-    whole = [all(f"{part}.{side}" in bones for part in parts) for parts in THREE.values() for side in SIDES]
+    whole = [all(f"{part}.{side}" in bones for part in parts) for parts in LIMBS.values() for side in SIDES]
     return "hips" in bones and sum(whole) > 1
 
 
@@ -162,7 +156,7 @@ def _twists(
     """What lies between the first bones of two segments, anew where one of them was said."""
     found = dict(roles.twist)
     for side in SIDES:
-        for parts in THREE.values():
+        for parts in LIMBS.values():
             for upper, lower in pairwise(f"{part}.{side}" for part in parts):
                 if upper not in said and lower not in said and upper in bones and lower in bones:
                     continue
@@ -203,23 +197,6 @@ def _directed(skeleton: Skeleton, roles: Roles) -> Roles:
     arms, legs = (
         np.reshape([heads[[roles.chain(f"{part}.{side}")[0] for part in parts]] for side in SIDES
                     if all(f"{part}.{side}" in roles.bones for part in parts)], (-1, len(parts), 3))
-        for parts in (THREE["arm"][:2], THREE["leg"])
+        for parts in (LIMBS["arm"][:2], LIMBS["leg"])
     )  # fmt: skip
     return replace(roles, up=up_axis, facing=facing, rest=rest_kind(up, arms, legs))
-
-
-def swapped(role: str) -> str:
-    """The same part of the other side; what has no side stays."""
-    return role[:-1] + {"L": "R", "R": "L"}[role[-1]] if role[-2:] in (".L", ".R") else role
-
-
-def require(skeleton: Skeleton, roles: Roles, *wanted: str) -> list[int]:
-    """The bones of these roles, the first of each; raises CoreError naming what the body lacks."""
-    lacking = [role for role in wanted if roles.bones.get(role, ()) == ()]
-    if lacking:
-        raise CoreError(
-            f"No {' and no '.join(lacking)} is found; say which bone it is."
-            if roles.humanoid
-            else "No humanoid body is found here; say which bones are its parts."
-        )
-    return [roles.chain(role)[0] for role in wanted]

@@ -13,9 +13,7 @@ from ..skeleton import Skeleton
 from ..solution import Solution
 from ..solvers.pins import numbers
 from .anatomy import anatomy
-from .corrections import require
-from .detection.human import unit
-from .detection.rest_pose import axis_vector, heading_frame
+from .axes import canonical_frame, left_vector, unit
 from .posture import rest_turn
 from .roles import Roles
 
@@ -34,7 +32,7 @@ def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: f
     `head` and `eyes` are the shares, 0 to 1, of the way that each goes, within what a neck and eyes can.
     Raises CoreError if there is no head.
     """
-    last = require(skeleton, roles, "head")[0]
+    last = roles.require("head")[0]
     axes = anatomy(skeleton, roles).axes
     chain = [*(bone for bone in roles.chain("neck") if bone in skeleton.ancestors(last)), last]
     pupils = find_eyes(skeleton, roles)
@@ -68,7 +66,7 @@ def gaze_at(
     Without either it is a pose.
     """
     found = look_at(skeleton, roles, pose, target, head, eyes)
-    last, pupils = require(skeleton, roles, "head")[0], find_eyes(skeleton, roles)
+    last, pupils = roles.require("head")[0], find_eyes(skeleton, roles)
     goals: list[LookAt] = []
     if pupils and eyes == 1.0:
         ways = [_axes_of_eye(skeleton, roles, eye) for eye in pupils]
@@ -110,8 +108,8 @@ class _Reach:
 
 def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
     """Eyeballs: bones on the head that are called eyes; of several on a side the one nearest the root."""
-    head = require(skeleton, roles, "head")[0]
-    left = np.cross(axis_vector(roles.up), axis_vector(roles.facing))
+    head = roles.require("head")[0]
+    left = left_vector(roles.up, roles.facing)
     found: dict[bool, int] = {}
     middle = skeleton.rest_matrices[head, :, 3]
     for bone, name in enumerate(skeleton.names):
@@ -128,7 +126,7 @@ def is_eye(name: str) -> bool:
 
 def _axes_of_eye(skeleton: Skeleton, roles: Roles, eye: int) -> Array:
     """(4,) the canonical frame in that of an eye."""
-    return rotation.mul(rotation.inv(rest_turn(skeleton, eye)), heading_frame(roles.up, roles.facing))
+    return rotation.mul(rotation.inv(rest_turn(skeleton, eye)), canonical_frame(roles.up, roles.facing))
 
 
 def _towards(frame: Array, way: Array, most: Array) -> Array:

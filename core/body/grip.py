@@ -11,14 +11,11 @@ from ..limits import EulerBox, Framed
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .axes import mirrored
-from .corrections import require
-from .detection.human import SIDES, unit
-from .detection.names import FINGERS
+from .axes import mirror_direction, unit
 from .ground import find_palm
 from .joint_limits import ASIDE, framed
 from .posture import rest_turn
-from .roles import Roles
+from .roles import FINGERS, SIDES, Roles
 
 # Degrees of a fist, joint by joint from the knuckle; between the flexion of a relaxed grip and the joints' ranges.
 _FIST: Final = (80.0, 100.0, 65.0)
@@ -37,7 +34,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
 
     Raises CoreError if the hand has no fingers.
     """
-    require(skeleton, roles, f"hand.{side}")
+    roles.require(f"hand.{side}")
     if not has_fingers(roles, side):
         raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
     hinges = finger_hinges(skeleton, roles)
@@ -68,7 +65,7 @@ def finger_hinges(skeleton: Skeleton, roles: Roles) -> Hinges:
         turn = rest_turn(skeleton, hand)
         palm, out = rotation.rotate(turn, palm), rotation.rotate(turn, out)
         under = heads[hand] + _reach(heads, hand, chains) * (0.5 * out + 0.25 * palm)
-        aside = palm * float(mirrored((1.0, 0.0, 0.0), side)[0])
+        aside = palm * float(mirror_direction((1.0, 0.0, 0.0), side)[0])
         for finger, chain in chains.items():
             way = heads[chain[-1]] - heads[chain[0]]
             way = way if way.any() else out

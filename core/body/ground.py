@@ -16,11 +16,8 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
-from .axes import mirrored
-from .corrections import require
-from .detection.human import SIDES, unit
-from .detection.rest_pose import axis_vector
-from .roles import Roles
+from .axes import axis_vector, mirror_direction, unit
+from .roles import SIDES, Roles
 
 # Shares of the size, which a human of 1.7 m has as metres.
 _MADE_ON: Final = (-0.02, 0.08)  # the lowest joint of a foot is so far above the ground that the body was made on
@@ -64,7 +61,7 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
 
     At rest the body stands on the armature's origin, if its feet are near that, else on their lowest joint.
     """
-    foot = require(skeleton, roles, f"foot.{side}")[0]
+    foot = roles.require(f"foot.{side}")[0]
     up = axis_vector(roles.up)
     rest = skeleton.rest_matrices[:, :, 3]
     feet = [bone for other in SIDES for role in ("foot", "toe") for bone in roles.chain(f"{role}.{other}")]
@@ -145,11 +142,11 @@ def lay_hands(skeleton: Skeleton, roles: Roles, pose: Pose, planes: Mapping[str,
 
 def find_palm(skeleton: Skeleton, roles: Roles, side: str) -> tuple[int, Array, Array, Array]:
     """The hand, and in its frame: which way its palm looks, where its fingers point (3,), and its place (3,)."""
-    hand = require(skeleton, roles, f"hand.{side}")[0]
+    hand = roles.require(f"hand.{side}")[0]
     rest = skeleton.rest_matrices
     frame = anatomy(skeleton, roles).axes[hand]
     palm = rotation.rotate(frame, np.array([0.0, -1.0, 0.0]))
-    out = rotation.rotate(frame, mirrored((1.0, 0.0, 0.0), side))
+    out = rotation.rotate(frame, mirror_direction((1.0, 0.0, 0.0), side))
     back = rotation.inv(rotation.from_matrix(rest[hand, :, :3]))
     firsts = [chain[0] for finger in ("index", "middle", "ring", "pinky")
               if (chain := roles.chain(f"{finger}.{side}"))]  # fmt: skip

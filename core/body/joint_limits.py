@@ -14,7 +14,7 @@ import numpy as np
 from .. import rotation
 from ..limits import EulerBox, Framed, OrderFreeBox
 from ..rotation import Array
-from .axes import mirrored_turn
+from .axes import mirror_rotation
 
 # Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
 # other ranges only keep a joint from going round sideways.
@@ -63,14 +63,14 @@ def range_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
     wider = np.array([np.sqrt(_SPINE_JOINTS / spine) if parts[bone][0] == "spine" else 1.0 for bone in bones])
     sides = [parts[bone][1] for bone in bones]
     box = OrderFreeBox(bones, *_sided(lower * wider[:, None], upper * wider[:, None], sides))
-    turns = [mirrored_turn(middle, side) for middle, side in zip(middles, sides, strict=True)]
+    turns = [mirror_rotation(middle, side) for middle, side in zip(middles, sides, strict=True)]
     middle = rotation.exp(rotation.rotate(axes[bones], np.radians(turns)))
     return (framed(box, axes[bones], rotation.mul(canonical[bones], middle)),)
 
 
 def _sided(lower: Array, upper: Array, sides: list[str]) -> tuple[Array, Array]:
     """Radians (k, 3) of degrees of the left."""
-    ends = np.radians([[mirrored_turn(end, side) for end, side in zip(bounds, sides, strict=True)]
+    ends = np.radians([[mirror_rotation(end, side) for end, side in zip(bounds, sides, strict=True)]
                        for bounds in (lower, upper)])  # fmt: skip
     return ends.min(axis=0), ends.max(axis=0)
 

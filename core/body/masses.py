@@ -6,8 +6,8 @@ import numpy as np
 
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from .detection.human import SIDES
-from .roles import Roles, find_roles
+from .detection import find_roles
+from .roles import SIDES, Roles
 
 # Shares of the whole body: D. A. Winter, Biomechanics and Motor Control of Human Movement, table "Anthropometric Data"
 # (after Dempster 1955). The spine is thorax and abdomen, the head has the neck with it.

@@ -11,16 +11,13 @@ from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from ..solvers.humanoid.figure import Figure
 from .anatomy import anatomy
-from .corrections import require, swapped
-from .detection.rest_pose import axis_vector, heading_frame
+from .axes import MIRROR_QUATERNION, MIRROR_VECTOR, axis_vector, canonical_frame, left_vector
 from .posture import heading_of, rest_turn
-from .roles import Roles
+from .roles import Roles, opposite_role
 
 Model = Literal["BOTH", "L", "R"]
 
 _NEAR: Final = 0.01  # of the size: how far a bone may be from where its counterpart's mirror image is
-_WAY_ACROSS: Final = np.array([-1.0, 1.0, 1.0])
-ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])  # a quaternion of the canonical frame on the other side of X
 
 
 def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BOTH") -> Pose:
@@ -30,7 +27,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     T-pose about anatomical axes, locations as ways along these, scales of all bones but those that carry the hips as
     sizes along them. Bones without a counterpart stay as they are. Raises CoreError without a body.
     """
-    require(skeleton, roles, "hips")
+    roles.require("hips")
     figure = Figure(skeleton, roles)
     known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
     heads, turns = forward(skeleton, pose)
@@ -41,7 +38,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     if model != "BOTH":
         other[list(_side_of(skeleton, roles, partners, model))] = False
     changed = np.flatnonzero(other | (middle & (model == "BOTH")))
-    new = own[partners[changed]] * ACROSS
+    new = own[partners[changed]] * MIRROR_QUATERNION
     new = rotation.mul(known.axes[changed], rotation.mul(new, rotation.inv(known.axes[changed])))
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
@@ -50,12 +47,12 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     zero = rotation.mul(known.canonical, known.axes)  # (J, 4) the canonical frame in that of the bone at rest
     ways = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
     translations = np.array(pose.translations)
-    translations[moved] = rotation.rotate(zero[moved], ways * _WAY_ACROSS)
+    translations[moved] = rotation.rotate(zero[moved], ways * MIRROR_VECTOR)
     pose = replace(pose, translations=translations)
     if pose.scales is not None:
         sized = np.setdiff1d(changed, skeleton.ancestors(figure.hips)[1:])
         to, back = (rotation.to_matrix(known.axes[bones]) for bones in (sized, partners[sized]))
-        seen = np.square(to * _WAY_ACROSS @ np.swapaxes(back, -1, -2))  # one where axes are the other's mirror images
+        seen = np.square(to * MIRROR_VECTOR @ np.swapaxes(back, -1, -2))  # one where axes are the other's mirror images
         scales = pose.scales.copy()
         scales[sized] = (seen @ pose.scales[partners[sized]][..., None])[..., 0]
         pose = replace(pose, scales=scales)
@@ -65,10 +62,10 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     above = skeleton.ancestors(figure.hips)[1:]
     rotations[above] = pose.rotations[above]
     turn = rotation.mul(turns[figure.hips], rotation.inv(rest_turn(skeleton, figure.hips)))
-    heading, to_canonical = heading_of(skeleton, roles, turns), heading_frame(roles.up, roles.facing)
+    heading, to_canonical = heading_of(skeleton, roles, turns), canonical_frame(roles.up, roles.facing)
     tilt = rotation.mul(rotation.inv(heading), turn)
     tilt = rotation.mul(to_canonical, rotation.mul(
-        rotation.mul(rotation.inv(to_canonical), rotation.mul(tilt, to_canonical)) * ACROSS,
+        rotation.mul(rotation.inv(to_canonical), rotation.mul(tilt, to_canonical)) * MIRROR_QUATERNION,
         rotation.inv(to_canonical)))  # fmt: skip
     wanted = rotation.mul(heading, rotation.mul(tilt, rest_turn(skeleton, figure.hips)))
     rotations[figure.hips] = rotation.mul(
@@ -99,17 +96,17 @@ def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
     """
     found = np.full(len(skeleton), -1)
     for role in (*roles.bones, *roles.limbs):
-        chains = [roles.limbs.get(name, ()) or roles.chain(name) for name in (role, swapped(role))]
+        chains = [roles.limbs.get(name, ()) or roles.chain(name) for name in (role, opposite_role(role))]
         for bone, other in zip(*chains, strict=False):
             found[bone] = other
     for role, chain in roles.twist.items():
-        for bone, other in zip(chain, roles.twist.get(swapped(role), ()), strict=False):
+        for bone, other in zip(chain, roles.twist.get(opposite_role(role), ()), strict=False):
             found[bone] = other
     hips = roles.chain("hips")
     rest = skeleton.rest_matrices
     tails = rest[:, :, 3] + skeleton.lengths[:, None] * rest[:, :, 1]
     ends = np.stack([rest[:, :, 3], tails], axis=1)  # (J, 2, 3)
-    left = np.cross(axis_vector(roles.up), axis_vector(roles.facing))
+    left = left_vector(roles.up, roles.facing)
     across = ends - 2.0 * ((ends - rest[hips[0], :, 3]) @ left)[..., None] * left if hips else ends
     for bone, parent in enumerate(skeleton.parents.tolist()):
         if found[bone] >= 0 or parent < 0 or found[parent] < 0:

@@ -9,11 +9,8 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
-from .axes import mirrored_turn
-from .corrections import require
-from .detection.human import SIDES
-from .detection.rest_pose import axis_vector
-from .roles import Roles
+from .axes import axis_vector, mirror_rotation
+from .roles import SIDES, Roles
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:
@@ -21,7 +18,7 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
 
     The hips are upright, with the heading and in the place that they have; bones that are no part of the body stay.
     """
-    hips = require(skeleton, roles, "hips")[0]
+    hips = roles.require("hips")[0]
     known = anatomy(skeleton, roles)
     if posture == "REST":
         wanted = np.tile(rotation.IDENTITY, (len(skeleton), 1))
@@ -32,7 +29,7 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
         if posture == "A":
             for side in SIDES:
                 for arm in roles.chain(f"upper_arm.{side}"):
-                    down = mirrored_turn((0.0, 0.0, -arms), side)
+                    down = mirror_rotation((0.0, 0.0, -arms), side)
                     wanted[arm] = rotation.mul(wanted[arm], rotation.exp(rotation.rotate(known.axes[arm], down)))
     rotations = np.array(pose.rotations)
     bones = sorted(body_bones(skeleton, roles) - {hips})
@@ -47,7 +44,7 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
 
 def heading_of(skeleton: Skeleton, roles: Roles, turns: Array) -> Array:
     """(4,) how far the body, its bones' frames `turns` (J, 4), is turned about the vertical from its rest pose."""
-    hips = require(skeleton, roles, "hips")[0]
+    hips = roles.require("hips")[0]
     change = rotation.mul(turns[hips], rotation.inv(rest_turn(skeleton, hips)))
     return rotation.swing_twist(change, axis_vector(roles.up))[1]
 

@@ -1,43 +1,23 @@
 """Which bone plays which part of the body: by names, and by shape where names say nothing or nonsense."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
-import numpy as np
-
 from ..errors import CoreError
-from ..skeleton import Flags, Skeleton
-from .detection.creature import find_creature, find_extras
-from .detection.fingers import named_fingers, shaped_fingers
-from .detection.human import (
-    ARM,
-    BY_NAME,
-    LEG,
-    SIDES,
-    THREE,
-    Body,
-    find_body,
-    joints,
-    left_way,
-    named_limbs,
-    orient,
-    trunk_way,
-    whole_limbs,
-)
-from .detection.incomplete import find_half
-from .detection.names import Reading, read_names
-from .detection.rest_pose import axis_vector, nearest_axis, rest_kind
-from .detection.shape import Shape, find_shape
-from .detection.tree import Tree, grow
-from .detection.trunk import Trunk, find_trunk
+
+SIDES: Final = ("L", "R")
+ARM: Final = ("shoulder", "upper_arm", "forearm", "hand")
+LEG: Final = ("thigh", "shin", "foot", "toe")
+PARTS: Final = {"arm": ARM, "leg": LEG}
+LIMBS: Final = {"arm": ARM[1:], "leg": LEG[:3]}  # the three segments of each
+FINGERS: Final = ("thumb", "index", "middle", "ring", "pinky")
 
 BODY: Final = ("hips", "spine", "neck", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG)))
-
-_SHORT_HEAD: Final = 0.35  # of the trunk's length: a head without a neck goes further up from the shoulders
-_HIGH_HIPS: Final = 0.12  # of the trunk's length: hips that carry no legs are nearer to them
-_GUESS: Final = 0.4  # confidence
+PARTS_OF_HANDS: Final = tuple(
+    f"{part}.{side}" for side in SIDES for part in (*FINGERS, *(f"palm.{finger}" for finger in FINGERS[1:]))
+)
+ROLES: Final = (*BODY, *PARTS_OF_HANDS)
+LISTS: Final = frozenset(("spine", "neck", *(f"{finger}.{side}" for side in SIDES for finger in FINGERS)))
 
 Bones = int | tuple[int, ...]
 
@@ -76,127 +56,18 @@ class Roles:
         found = self.bones.get(role, ())
         return (found,) if isinstance(found, int) else found
 
-
-def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool = True) -> Roles:
-    """The roles of any skeleton; `deform` (J,) says which bones move skin, all if None.
-
-    With `use_names` False, by shape alone. Raises CoreError if `deform` has another shape.
-    """
-    flags = np.ones(len(skeleton), bool) if deform is None else np.asarray(deform, bool)
-    if flags.shape != (len(skeleton),):
-        raise CoreError(f"deform needs one flag for each of the {len(skeleton)} bones, not {flags.shape}.")
-    readings = read_names(skeleton.names) if use_names else (Reading(),) * len(skeleton)
-    tree, shape = _grow(skeleton, flags, readings)
-    if use_names and not whole_limbs(tree, named_limbs(tree, readings)):
-        # names that make no limb of a body that is there are not believed in anything else, but perhaps sides
-        plain = tuple(Reading(side=reading.side) for reading in readings)
-        other_tree, other_shape = _grow(skeleton, flags, plain)
-        if other_shape is not None:
-            tree, shape, readings = other_tree, other_shape, plain
-    body = find_body(tree, readings, shape)
-    return _creature(tree, readings) if body is None else _humanoid(skeleton, tree, readings, body)
+    def require(self, *wanted: str) -> list[int]:
+        """Return the bones of these roles, the first of each. Raises CoreError naming what the body lacks."""
+        lacking = [role for role in wanted if self.bones.get(role, ()) == ()]
+        if lacking:
+            raise CoreError(
+                f"No {' and no '.join(lacking)} is found; say which bone it is."
+                if self.humanoid
+                else "No humanoid body is found here; say which bones are its parts."
+            )
+        return [self.chain(role)[0] for role in wanted]
 
 
-def _grow(skeleton: Skeleton, deform: Flags, readings: Sequence[Reading]) -> tuple[Tree, Shape | None]:
-    helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
-    tree = grow(skeleton, deform, helpers, ends, known)
-    return tree, find_shape(tree) or find_half(tree)
-
-
-def _humanoid(skeleton: Skeleton, tree: Tree, readings: Sequence[Reading], body: Body) -> Roles:
-    up = trunk_way(tree, body)
-    trust = min(body.confidence.values())  # of what has no side
-    orient(tree, body, up)
-    left = left_way(tree, body)
-    bones: dict[str, Bones] = {}
-    confidence: dict[str, float] = {}
-    trunk = find_trunk(tree, readings, body, up, left)
-    if trunk is not None:
-        bones |= {"hips": trunk.hips, "spine": trunk.spine}
-        if trunk.head >= 0:
-            bones |= {"neck": trunk.neck, "head": trunk.head}
-            up = tree.heads[trunk.head] - tree.heads[trunk.hips]
-        confidence |= dict.fromkeys(bones, trust)
-        _doubt(skeleton, tree, readings, body, trunk, confidence)
-    up_axis = nearest_axis(up)
-    up = axis_vector(up_axis)
-    forward = np.cross(left, up)
-
-    bones |= {role: body.limbs[role] for role in BODY if role in body.limbs}
-    confidence |= body.confidence
-    for side in SIDES:
-        for finger, chain in _fingers(tree, readings, body, side).items():
-            bones[f"{finger}.{side}"] = chain[0] if finger.startswith("palm") else chain
-            confidence[f"{finger}.{side}"] = min(body.confidence[f"forearm.{side}"], BY_NAME)
-    limbs: dict[str, tuple[int, ...]] = {}
-    if trunk is not None and body.of("upper_arm"):
-        taken = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
-        spine = trunk.spine or (trunk.hips,)
-        extras = find_extras(tree, readings, taken, spine, trunk.hips, body.of("upper_arm")[0], (up, forward, left))
-        limbs = extras.bones
-        confidence |= extras.confidence
-    missing = tuple(role for role in BODY if role not in bones)
-    rest = rest_kind(up, joints(tree, body, "arm", 2), joints(tree, body, "leg"))
-    return Roles(True, bones, _twists(tree, body), limbs, confidence, missing, nearest_axis(forward), up_axis, rest)
-
-
-def _doubt(
-    skeleton: Skeleton,
-    tree: Tree,
-    readings: Sequence[Reading],
-    body: Body,
-    trunk: Trunk,
-    confidence: dict[str, float],
-) -> None:
-    """Lower the confidence in a head that may be a neck without one, and in hips that may be a spine without them."""
-    thighs, arms = body.of("thigh"), body.of("upper_arm")
-    if len(thighs) < 2 or not arms:
-        return
-    legs, shoulders = (tree.heads[bones].mean(axis=0) for bones in (thighs, arms))
-    way = shoulders - legs
-    square = max(float(way @ way), np.finfo(float).tiny)
-    if trunk.head >= 0 and not trunk.neck and readings[trunk.head].part != "head":
-        beyond = [bone for bone in tree.members if bone == trunk.head or tree.below(bone, trunk.head)]
-        if float(np.max((tree.tips[beyond] - shoulders) @ way)) < _SHORT_HEAD * square:
-            confidence["head"] = min(confidence["head"], _GUESS)
-    carried = any(trunk.hips in skeleton.ancestors(thigh) for thigh in thighs)
-    if not carried and float((tree.heads[trunk.hips] - legs) @ way) > _HIGH_HIPS * square:
-        confidence["hips"] = min(confidence["hips"], _GUESS)
-
-
-def _twists(tree: Tree, body: Body) -> dict[str, tuple[int, ...]]:
-    """What lies between the first bones of two segments."""
-    found: dict[str, tuple[int, ...]] = {}
-    for side in SIDES:
-        for parts in THREE.values():
-            for part, after in pairwise(parts):
-                upper, lower = (body.limbs.get(f"{name}.{side}", -1) for name in (part, after))
-                between = tree.path(upper, lower)[:-1] if upper >= 0 and lower >= 0 else []
-                if between:
-                    found[f"{part}.{side}"] = tuple(between)
-    return found
-
-
-def _fingers(tree: Tree, readings: Sequence[Reading], body: Body, side: str) -> dict[str, tuple[int, ...]]:
-    forearm = body.limbs.get(f"forearm.{side}", -1)
-    hand = body.limbs.get(f"hand.{side}", forearm)
-    if hand < 0:
-        return {}
-    named_side = readings[hand].side or side  # the character's left may be called right
-    return named_fingers(tree, readings, hand, named_side) or shaped_fingers(tree, hand, forearm)
-
-
-def _creature(tree: Tree, readings: Sequence[Reading]) -> Roles:
-    """A creature's limbs, or the named parts of a piece of a body: a hand alone."""
-    bones: dict[str, Bones] = {}
-    named = named_limbs(tree, readings)
-    for side in SIDES:
-        hand = named.get(f"hand.{side}", -1)
-        fingers = named_fingers(tree, readings, hand, side) if hand >= 0 and tree.parents[hand] < 0 else {}
-        if fingers:
-            bones[f"hand.{side}"] = hand
-            bones |= {f"{f}.{side}": chain[0] if f.startswith("palm") else chain for f, chain in fingers.items()}
-    if bones:
-        return Roles(False, bones, {}, {}, dict.fromkeys(bones, BY_NAME), (), "-Y", "+Z", "other")
-    limbs = find_creature(tree, readings)
-    return Roles(False, {}, {}, limbs.bones, limbs.confidence, (), limbs.facing, limbs.up, "other")
+def opposite_role(role: str) -> str:
+    """Return the role on the other side; a role without a side is returned as it is."""
+    return role[:-1] + {"L": "R", "R": "L"}[role[-1]] if role[-2:] in (".L", ".R") else role

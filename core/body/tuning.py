@@ -17,8 +17,10 @@ from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import Tuning, anatomy
-from .mirror import ACROSS, counterparts
-from .roles import Roles, find_roles
+from .axes import MIRROR_QUATERNION
+from .detection import find_roles
+from .mirror import counterparts
+from .roles import Roles
 
 _ROUNDS: Final = 20  # of the median, at most
 _FOUND: Final = float(np.radians(0.01))  # a median that moves by less is there
@@ -59,7 +61,7 @@ def learn_tuning(skeleton: Skeleton, roles: Roles | None, turns: Array) -> Tunin
     for bone in np.flatnonzero(told).tolist():
         own = [turns[:, bone]] if bone in moved else []
         if partners[bone] in moved:
-            own.append(turns[:, partners[bone]] * ACROSS)
+            own.append(turns[:, partners[bone]] * MIRROR_QUATERNION)
         middles[bone], deviations[bone] = _spread(np.concatenate(own), usual[bone])
     share = _share(turns[:, moved], deviations[moved])
     middles = rotation.slerp(usual, middles, share)

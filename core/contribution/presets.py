@@ -16,9 +16,10 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..body.detection.names import FINGERS, read_names
+from ..body.detection import find_roles
+from ..body.detection.names import read_names
 from ..body.grip import find_knuckles, finger_hinges
-from ..body.roles import Roles, find_roles
+from ..body.roles import FINGERS, Roles
 from ..errors import CoreError
 from ..goals import Bone
 from ..limits import LimitGroup

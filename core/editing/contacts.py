@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.detection.rest_pose import axis_vector
+from ..body.axes import axis_vector
 from ..errors import CoreError
 from ..motion import BLOCK, Motion, blocks
 from ..pose import Pose, forward

@@ -15,7 +15,7 @@ import numpy as np
 from .. import rotation
 from ..body import Roles
 from ..body.anatomy import anatomy
-from ..body.detection.rest_pose import heading_frame
+from ..body.axes import canonical_frame
 from ..errors import CoreError
 from ..generate.poses import body_axes, leg_length
 from ..motion import Motion
@@ -39,7 +39,7 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
             raise CoreError(f"Motions go from one human body to another; the {name} armature has none.")
     _, frames = forward(source, motion.pose)
     axes = rotation.mul(frames, anatomy(source, source_roles).axes)
-    turns = rotation.mul(rotation.inv(heading_frame(source_roles.up, source_roles.facing)), axes)
+    turns = rotation.mul(rotation.inv(canonical_frame(source_roles.up, source_roles.facing)), axes)
     parts = _matched(turns, source_roles, target_roles)
     rotations = _own_rotations(target, target_roles, parts, len(motion))
     pose = Pose(rotations, np.zeros((len(motion), len(target), 3)))
@@ -117,7 +117,7 @@ def _along(chain: Sequence[Array], share: float) -> Array:
 
 def _own_rotations(skeleton: Skeleton, roles: Roles, parts: dict[int, Array], count: int) -> Array:
     """(F, J, 4) with which the parts of the body are turned so; other bones at rest."""
-    heading, axes = heading_frame(roles.up, roles.facing), anatomy(skeleton, roles).axes
+    heading, axes = canonical_frame(roles.up, roles.facing), anatomy(skeleton, roles).axes
     rest = rotation.from_matrix(rotation.nearest_rotation(skeleton.rest_matrices[:, :, :3]))
     result = np.tile(rotation.IDENTITY, (count, len(skeleton), 1))
     frames = np.broadcast_to(rest, result.shape).copy()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import CoreError
-from ..body.corrections import LISTS, ROLES
+from ..body.roles import LISTS, ROLES
 from .fields import read_fields, read_json, read_list, read_name, shown
 
 VERSION: Final = 1

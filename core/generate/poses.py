@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import posed
-from ..body.detection.rest_pose import axis_vector
+from ..body.axes import axis_vector
 from ..editing.contacts import foot_points, places_of
 from ..pose import Pose
 from ..rotation import Array

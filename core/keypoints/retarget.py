@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import Anatomy, Tuning, anatomy, carrier_of
-from ..body.detection.rest_pose import axis_vector
+from ..body.axes import axis_vector
 from ..editing.contacts import BodyPoint, foot_points
 from ..errors import CoreError
 from ..generate.poses import leg_length

@@ -14,7 +14,7 @@ from bridge import read_pose, read_rig
 from core import Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.body import Roles, find_roles
 from core.body.anatomy import anatomy, with_anatomy
-from core.body.detection.rest_pose import axis_vector
+from core.body.axes import axis_vector
 from tests.blender.rigs import SHARED, SHIPPED
 from tests.blender.test_roles import answers, cases
 from tests.blender.test_zoo import FULL

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
-from core.body.roles import find_roles
+from core.body.detection import find_roles
 from core.contribution import PRESETS, learn, preset, preset_for, with_hinges
 from core.contribution.lessons import Lesson, uniform_list
 from tests.core.figures import skeleton_of

@@ -8,8 +8,8 @@ import pytest
 
 from core import CoreError, Skeleton, rotation
 from core.body import BODY, Roles, find_roles
+from core.body.axes import axis_vector
 from core.body.detection.names import read_names
-from core.body.detection.rest_pose import axis_vector
 from tests.core.figures import FIGURE, skeleton_of
 
 Row = tuple[str, str | None, Any, Any]

@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array
-from .names import ARM_PARTS, LEG_PARTS, Reading
-from .rest_pose import axis_vector, nearest_axis
-from .shape import Pair, limb_pairs
-from .tree import Tree
+from ..axes import axis_vector, nearest_axis
+from .names import ARM_PARTS, LEG_PARTS, NameReading
+from .shape import LimbPair, limb_pairs
+from .tree import BodyTree
 from .trunk import find_head, named_head
 
 _LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
@@ -34,7 +34,7 @@ _GUESS: Final = 0.4
 
 
 @dataclass(frozen=True, eq=False)
-class Limbs:
+class CreatureLimbs:
     """Name of the limb -> bones from the trunk outwards."""
 
     facing: str = "-Y"
@@ -47,23 +47,23 @@ class Limbs:
             self.bones[name] = tuple(bones)
             self.confidence[name] = confidence
 
-    def add_pair(self, tree: Tree, name: str, pair: Pair, left: Array, confidence: float) -> None:
+    def add_pair(self, tree: BodyTree, name: str, pair: LimbPair, left: Array, confidence: float) -> None:
         for limb, way in zip(pair.limbs, (pair.across, -pair.across), strict=True):
             self.add(f"{name}.{'L' if way @ left > 0.0 else 'R'}", _to_fan(tree, limb.chain), confidence)
 
 
-def find_creature(tree: Tree, readings: Sequence[Reading]) -> Limbs:
+def find_creature(tree: BodyTree, readings: Sequence[NameReading]) -> CreatureLimbs:
     """The limbs of a body that is no human's, and its spine, neck, head and tail."""
     pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH))
     if not pairs:
-        limbs = Limbs()
+        limbs = CreatureLimbs()
         limbs.add("tail", [bone for bone in tree.members if readings[bone].part == "tail"], _BY_NAME)
         return limbs
     up = _up(tree, pairs)
     legs, others = _legs_and_others(tree, readings, pairs, up)
     forward, sure = _forward(tree, readings, legs, others, up)
     left = np.cross(up, forward)
-    limbs = Limbs(nearest_axis(forward), nearest_axis(up))
+    limbs = CreatureLimbs(nearest_axis(forward), nearest_axis(up))
     legs.sort(key=lambda pair: -float(_start(tree, pair) @ forward))
     places = {1: ("leg",), 2: ("leg.front", "leg.hind")}.get(len(legs), [f"leg.{n + 1}" for n in range(len(legs))])
     for name, pair in (*zip(places, legs, strict=True), *((_kind(tree, readings, p, legs), p) for p in others)):
@@ -74,14 +74,14 @@ def find_creature(tree: Tree, readings: Sequence[Reading]) -> Limbs:
 
 
 def find_extras(
-    tree: Tree,
-    readings: Sequence[Reading],
+    tree: BodyTree,
+    readings: Sequence[NameReading],
     taken: Collection[int],
     spine: Sequence[int],
     hips: int,
     arm: int,
     axes: tuple[Array, Array, Array],
-) -> Limbs:
+) -> CreatureLimbs:
     """Wings, tail and further arms of a human body.
 
     taken  bones that have roles
@@ -90,7 +90,7 @@ def find_extras(
     axes   up, forward and left
     """
     up, forward, left = axes
-    limbs = Limbs()
+    limbs = CreatureLimbs()
     for pair in limb_pairs(tree, _EXTRA * float(tree.reach[arm])):
         if pair.trunk not in spine or any(bone in taken for limb in pair.limbs for bone in limb.chain):
             continue
@@ -105,14 +105,14 @@ def find_extras(
     return limbs
 
 
-def _chosen(tree: Tree, pairs: Sequence[Pair]) -> list[Pair]:
+def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
     """Every limb in one pair only, the best mirror images first; no limbs of limbs."""
     pairs = [pair for pair in pairs if _off_centre(tree, pair) < _CENTRED]
     if not pairs:
         return []
     axis = _side_axis(pairs)
     along = {pair: abs(float(pair.across[axis])) for pair in pairs}
-    chosen: list[Pair] = []
+    chosen: list[LimbPair] = []
     used: set[int] = set()
     for pair in sorted(pairs, key=lambda pair: pair.limbs[0].cost + _OBLIQUE * (1.0 - along[pair])):
         starts = {limb.chain[0] for limb in pair.limbs}
@@ -122,29 +122,29 @@ def _chosen(tree: Tree, pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in chosen if not used & set(tree.ancestors(pair.trunk))]
 
 
-def _side_axis(pairs: Sequence[Pair]) -> int:
+def _side_axis(pairs: Sequence[LimbPair]) -> int:
     return int(np.argmax(np.sum([abs(pair.across) for pair in pairs], axis=0)))
 
 
-def _off_centre(tree: Tree, pair: Pair) -> float:
+def _off_centre(tree: BodyTree, pair: LimbPair) -> float:
     middle = np.mean([tree.heads[[limb.bones[0], limb.bones[2]]] for limb in pair.limbs], axis=(0, 1))
     return abs(float((middle - tree.heads[pair.trunk]) @ pair.across)) / _reach(tree, pair)
 
 
-def _reach(tree: Tree, pair: Pair) -> float:
+def _reach(tree: BodyTree, pair: LimbPair) -> float:
     return float(max(tree.reach[limb.chain[0]] for limb in pair.limbs))
 
 
-def _start(tree: Tree, pair: Pair) -> Array:
+def _start(tree: BodyTree, pair: LimbPair) -> Array:
     """The middle between the two first joints."""
     return tree.heads[[limb.bones[0] for limb in pair.limbs]].mean(axis=0)
 
 
-def _parts(readings: Sequence[Reading], pair: Pair) -> set[str]:
+def _parts(readings: Sequence[NameReading], pair: LimbPair) -> set[str]:
     return {readings[bone].part for limb in pair.limbs for bone in limb.chain}
 
 
-def _up(tree: Tree, pairs: Sequence[Pair]) -> Array:
+def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
     """The axis against which the pairs reach, by the trunk's extent along it; what they reach aside cancels."""
     limbs = [limb for pair in pairs for limb in pair.limbs]
     down = sum((tree.tips[limb.chain[-1]] - tree.heads[limb.chain[0]] for limb in limbs), np.zeros(3))
@@ -156,14 +156,14 @@ def _up(tree: Tree, pairs: Sequence[Pair]) -> Array:
 
 
 def _legs_and_others(
-    tree: Tree, readings: Sequence[Reading], pairs: Sequence[Pair], up: Array
-) -> tuple[list[Pair], list[Pair]]:
+    tree: BodyTree, readings: Sequence[NameReading], pairs: Sequence[LimbPair], up: Array
+) -> tuple[list[LimbPair], list[LimbPair]]:
     """What comes down to the ground, and what else is long enough and no face."""
     members = list(tree.members)
     low = float(np.minimum(tree.tips[members] @ up, tree.heads[members] @ up).min())
     high = max(float(_start(tree, pair) @ up) for pair in pairs)
 
-    def stands(pair: Pair) -> bool:
+    def stands(pair: LimbPair) -> bool:
         lowest = [np.minimum(tree.tips[list(c)] @ up, tree.heads[list(c)] @ up).min() for c in _chains(pair)]
         return bool(max(lowest) - low < _GROUND * (high - low))
 
@@ -177,12 +177,12 @@ def _legs_and_others(
     return legs, others
 
 
-def _chains(pair: Pair) -> list[tuple[int, ...]]:
+def _chains(pair: LimbPair) -> list[tuple[int, ...]]:
     return [limb.chain for limb in pair.limbs]
 
 
 def _forward(
-    tree: Tree, readings: Sequence[Reading], legs: Sequence[Pair], others: Sequence[Pair], up: Array
+    tree: BodyTree, readings: Sequence[NameReading], legs: Sequence[LimbPair], others: Sequence[LimbPair], up: Array
 ) -> tuple[Array, bool]:
     """The axis towards the head, and whether anything said so."""
     pairs = [*legs, *others]
@@ -200,7 +200,7 @@ def _forward(
     return (axis_vector(nearest_axis(way)), True) if way.any() else (axis_vector(nearest_axis(level)), False)
 
 
-def _kind(tree: Tree, readings: Sequence[Reading], pair: Pair, legs: Sequence[Pair]) -> str:
+def _kind(tree: BodyTree, readings: Sequence[NameReading], pair: LimbPair, legs: Sequence[LimbPair]) -> str:
     """Wings are called so, or are longer than the legs."""
     parts = _parts(readings, pair)
     if "wing" in parts:
@@ -209,7 +209,7 @@ def _kind(tree: Tree, readings: Sequence[Reading], pair: Pair, legs: Sequence[Pa
     return "arm" if shorter or parts & (ARM_PARTS | LEG_PARTS) else "wing"
 
 
-def _to_fan(tree: Tree, chain: Sequence[int]) -> Sequence[int]:
+def _to_fan(tree: BodyTree, chain: Sequence[int]) -> Sequence[int]:
     for place, bone in enumerate(chain):
         if sum(bool(tree.children[child]) for child in tree.children[bone]) >= _FAN:
             return chain[: place + 1]
@@ -217,7 +217,7 @@ def _to_fan(tree: Tree, chain: Sequence[int]) -> Sequence[int]:
 
 
 def _tail(
-    tree: Tree, readings: Sequence[Reading], hips: int, taken: Collection[int], way: Array, left: Array
+    tree: BodyTree, readings: Sequence[NameReading], hips: int, taken: Collection[int], way: Array, left: Array
 ) -> Sequence[int]:
     """The middle chain on the hips that is called a tail, or the longest that goes the given `way` (3,)."""
     best: Sequence[int] = ()
@@ -236,11 +236,11 @@ def _tail(
 
 
 def _add_trunk(
-    limbs: Limbs,
-    tree: Tree,
-    readings: Sequence[Reading],
-    legs: Sequence[Pair],
-    others: Sequence[Pair],
+    limbs: CreatureLimbs,
+    tree: BodyTree,
+    readings: Sequence[NameReading],
+    legs: Sequence[LimbPair],
+    others: Sequence[LimbPair],
     forward: Array,
     left: Array,
 ) -> None:

@@ -6,14 +6,15 @@ from typing import Final
 import numpy as np
 
 from ...rotation import lengths
-from .names import FINGERS, Reading
-from .shape import angle
-from .tree import Tree
+from ..axes import angle
+from ..roles import FINGERS
+from .names import NameReading
+from .tree import BodyTree
 
 _PHALANGES: Final = 3  # a chain of more begins in the palm
 
 
-def named_fingers(tree: Tree, readings: Sequence[Reading], hand: int, side: str) -> dict[str, tuple[int, ...]]:
+def named_fingers(tree: BodyTree, readings: Sequence[NameReading], hand: int, side: str) -> dict[str, tuple[int, ...]]:
     """Finger -> phalanges, and "palm.FINGER" -> (metacarpal,), of the bones below `hand`, by their names."""
     below = [bone for bone in tree.members if readings[bone].side in ("", side) and tree.below(bone, hand)]
     below = [bone for bone in below if not readings[bone].twist]
@@ -34,7 +35,7 @@ def named_fingers(tree: Tree, readings: Sequence[Reading], hand: int, side: str)
     return result
 
 
-def _numbered(readings: Sequence[Reading], below: Sequence[int], bone: int) -> str:
+def _numbered(readings: Sequence[NameReading], below: Sequence[int], bone: int) -> str:
     """Which finger a bone called finger and a number is: counted from the thumb; one chain alone is the middle.
 
     3ds Max counts from 0, and "Finger12" is a phalanx of finger 1; MakeHuman counts from 1.
@@ -48,7 +49,7 @@ def _numbered(readings: Sequence[Reading], below: Sequence[int], bone: int) -> s
     return FINGERS[place] if 0 <= place < len(FINGERS) else ""
 
 
-def shaped_fingers(tree: Tree, hand: int, forearm: int) -> dict[str, tuple[int, ...]]:
+def shaped_fingers(tree: BodyTree, hand: int, forearm: int) -> dict[str, tuple[int, ...]]:
     """The same by shape: chains that fan out from the hand, in order across it; the thumb points most aside."""
     chains = _chains(tree, hand)
     if not 2 <= len(chains) <= len(FINGERS):
@@ -66,7 +67,7 @@ def shaped_fingers(tree: Tree, hand: int, forearm: int) -> dict[str, tuple[int, 
     return result
 
 
-def _chains(tree: Tree, hand: int) -> list[list[int]]:
+def _chains(tree: BodyTree, hand: int) -> list[list[int]]:
     """From the hand to every tip, without the hand; a palm bone that carries two fingers is in one of them only."""
     chains: list[list[int]] = []
     seen: set[int] = {hand}

@@ -7,16 +7,12 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array
-from .names import Reading
-from .rest_pose import forward_evidence, nearest_axis
-from .shape import UPRIGHT, Shape, angle
-from .tree import Tree
-
-SIDES: Final = ("L", "R")
-ARM: Final = ("shoulder", "upper_arm", "forearm", "hand")
-LEG: Final = ("thigh", "shin", "foot", "toe")
-PARTS: Final = {"arm": ARM, "leg": LEG}
-THREE: Final = {"arm": ARM[1:], "leg": LEG[:3]}  # what makes a limb
+from ..axes import angle, nearest_axis, unit
+from ..roles import ARM, LEG, LIMBS, PARTS, SIDES
+from .names import NameReading
+from .rest_pose import forward_evidence
+from .shape import UPRIGHT, BodyShape
+from .tree import BodyTree
 
 # Role -> parts by name, the surest first; a later role of the limb hangs on the earlier ones. A shoulder or a hip with
 # a side is the joint where there is no other name for the upper arm or the thigh (Xsens, SMPL).
@@ -45,7 +41,7 @@ _AGREED: Final = 0.8  # of them name the same
 
 
 @dataclass
-class Body:
+class HumanLimbs:
     """Limb roles: "upper_arm.L" -> bone; `sided` if names say which side is which."""
 
     limbs: dict[str, int]
@@ -58,7 +54,7 @@ class Body:
 
     def chain(self, kind: str, side: str) -> list[int]:
         """Upper arm, forearm, hand (thigh, shin, foot), as many as there are."""
-        return [self.limbs[f"{part}.{side}"] for part in THREE[kind] if f"{part}.{side}" in self.limbs]
+        return [self.limbs[f"{part}.{side}"] for part in LIMBS[kind] if f"{part}.{side}" in self.limbs]
 
     def chains(self, kind: str) -> list[list[int]]:
         return [chain for side in SIDES if (chain := self.chain(kind, side))]
@@ -77,14 +73,14 @@ def _other_side(role: str) -> str:
     return role[:-1] + ("R" if role[-1] == "L" else "L")
 
 
-def find_body(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> Body | None:
+def find_body(tree: BodyTree, readings: Sequence[NameReading], shape: BodyShape | None) -> HumanLimbs | None:
     """Two arms, or an arm and two legs, or all; None for less, and if the trunk lies as an animal's.
 
     Two legs alone are a body's by their names, if a head stands upright over them and nothing else has sides.
     """
     named = named_limbs(tree, readings)
     shaped = _shaped_limbs(tree, readings, shape)
-    whole = whole_limbs(tree, named)
+    whole = complete_limbs(tree, named)
     if len(whole) < 4 and shaped is not None:
         body = shaped
         if body.sided:  # what names say whole goes before what shape says
@@ -93,7 +89,9 @@ def find_body(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> B
                 kept = {role: bone for role, bone in body.limbs.items() if role not in roles}
                 body.limbs = kept | {role: named[role] for role in roles if role in named}
     elif {("arm", "L"), ("arm", "R")} <= whole or len(whole) == 3 or _walks(tree, readings, named, whole):
-        body = Body({f"{p}.{s}": named[f"{p}.{s}"] for k, s in whole for p in PARTS[k] if f"{p}.{s}" in named}, True)
+        body = HumanLimbs(
+            {f"{p}.{s}": named[f"{p}.{s}"] for k, s in whole for p in PARTS[k] if f"{p}.{s}" in named}, True
+        )
     else:
         return None
     by_shape = _shaped_limbs(tree, readings, shape)
@@ -107,7 +105,7 @@ def find_body(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> B
     return body if _stands(tree, body) else None
 
 
-def named_limbs(tree: Tree, readings: Sequence[Reading]) -> dict[str, int]:
+def named_limbs(tree: BodyTree, readings: Sequence[NameReading]) -> dict[str, int]:
     """Limb roles by name; every bone hangs on the one before it in its limb."""
     found: dict[str, int] = {}
     for side in SIDES:
@@ -132,7 +130,7 @@ def named_limbs(tree: Tree, readings: Sequence[Reading]) -> dict[str, int]:
     return found
 
 
-def _pick(tree: Tree, readings: Sequence[Reading], role: str, among: Sequence[int]) -> int:
+def _pick(tree: BodyTree, readings: Sequence[NameReading], role: str, among: Sequence[int]) -> int:
     """The bone that is called most like the role, the first of a row; -1 if there is none, or a fan of equals."""
     called = _CALLED[role]
     fit = [bone for bone in among if readings[bone].part in called]
@@ -145,10 +143,10 @@ def _pick(tree: Tree, readings: Sequence[Reading], role: str, among: Sequence[in
     return -1 if role == "hand" and len(equals) >= _FAN else best
 
 
-def whole_limbs(tree: Tree, limbs: Mapping[str, int]) -> set[tuple[str, str]]:
+def complete_limbs(tree: BodyTree, limbs: Mapping[str, int]) -> set[tuple[str, str]]:
     """(kind, side) of limbs with all three bones; the last may be missing where the limb ends, or fans out."""
     whole: set[tuple[str, str]] = set()
-    for kind, parts in THREE.items():
+    for kind, parts in LIMBS.items():
         for side in SIDES:
             upper, lower, end = (limbs.get(f"{part}.{side}", -1) for part in parts)
             if upper >= 0 and lower >= 0 and (end >= 0 or not tree.children[lower] or _fans_out(tree, lower)):
@@ -156,18 +154,18 @@ def whole_limbs(tree: Tree, limbs: Mapping[str, int]) -> set[tuple[str, str]]:
     return whole
 
 
-def _fans_out(tree: Tree, bone: int) -> bool:
+def _fans_out(tree: BodyTree, bone: int) -> bool:
     return sum(bool(tree.children[child]) for child in tree.children[bone]) >= _FAN
 
 
-def _shaped_limbs(tree: Tree, readings: Sequence[Reading], shape: Shape | None) -> Body | None:
+def _shaped_limbs(tree: BodyTree, readings: Sequence[NameReading], shape: BodyShape | None) -> HumanLimbs | None:
     """Limb roles by shape; the sides as most names have them, or any."""
     if shape is None:
         return None
     limbs: dict[str, int] = {}
     votes: list[bool] = []
     for side, arm, leg in zip(SIDES, shape.arms, shape.legs, strict=True):
-        roles: dict[str, int] = dict(zip(THREE["arm"], arm.bones, strict=False))
+        roles: dict[str, int] = dict(zip(LIMBS["arm"], arm.bones, strict=False))
         roles |= dict(zip(LEG, (*leg.bones, *leg.after[:1]), strict=False))
         if arm.before:
             roles["shoulder"] = arm.before[0]
@@ -176,13 +174,13 @@ def _shaped_limbs(tree: Tree, readings: Sequence[Reading], shape: Shape | None) 
         limbs |= {f"{part}.{side}": bone for part, bone in roles.items()}
         votes += [readings[bone].side == side for bone in roles.values() if readings[bone].side]
     agreed = np.mean(votes) if len(votes) >= _VOTES else 0.5
-    body = Body(limbs, bool(max(agreed, 1.0 - agreed) > _AGREED))
+    body = HumanLimbs(limbs, bool(max(agreed, 1.0 - agreed) > _AGREED))
     if body.sided and agreed < 0.5:
         body.swap()
     return body
 
 
-def _stands(tree: Tree, body: Body) -> bool:
+def _stands(tree: BodyTree, body: HumanLimbs) -> bool:
     """The trunk goes on where the legs end; true if there is no telling."""
     legs, arms = body.chains("leg"), body.chains("arm")
     if len(legs) < 2 or len(arms) < 2:
@@ -192,7 +190,9 @@ def _stands(tree: Tree, body: Body) -> bool:
     return angle(shoulders - hips, hips - ankles) < UPRIGHT
 
 
-def _walks(tree: Tree, readings: Sequence[Reading], named: Mapping[str, int], whole: set[tuple[str, str]]) -> bool:
+def _walks(
+    tree: BodyTree, readings: Sequence[NameReading], named: Mapping[str, int], whole: set[tuple[str, str]]
+) -> bool:
     """Whether two legs carry a head upright, and nothing beside them but the head's own parts has a side."""
     heads = [bone for bone in tree.members if readings[bone].part == "head" and not readings[bone].side]
     if whole != {("leg", "L"), ("leg", "R")} or not heads:
@@ -205,13 +205,13 @@ def _walks(tree: Tree, readings: Sequence[Reading], named: Mapping[str, int], wh
     return upright and all(any(tree.below(bone, thigh) or bone == thigh for thigh in thighs) for bone in aside)
 
 
-def joints(tree: Tree, body: Body, kind: str, count: int = 3) -> Array:
+def joints(tree: BodyTree, body: HumanLimbs, kind: str, count: int = 3) -> Array:
     """(n, count, 3): the first joints of the limbs that have as many."""
     chains = [chain[:count] for chain in body.chains(kind) if len(chain) >= count]
     return tree.heads[np.array(chains, int).reshape(-1, count)]
 
 
-def trunk_way(tree: Tree, body: Body) -> Array:
+def trunk_direction(tree: BodyTree, body: HumanLimbs) -> Array:
     """The unit vector from the hips to the shoulders; of half a body, from its root on."""
     ends = [[chain[0] for chain in body.chains(kind)] for kind in ("leg", "arm")]
     if all(ends):
@@ -225,15 +225,15 @@ def trunk_way(tree: Tree, body: Body) -> Array:
     return unit(tree.tips[chest] - tree.heads[tree.ancestors(chest)[-1]]) if chest >= 0 else np.array([0.0, 0.0, 1.0])
 
 
-def left_way(tree: Tree, body: Body) -> Array:
+def left_direction(tree: BodyTree, body: HumanLimbs) -> Array:
     """The unit vector to the side called left."""
     pairs = [tree.heads[bones] for part in ("upper_arm", "thigh") if len(bones := body.of(part)) == 2]
     return unit(np.sum([pair[0] - pair[1] for pair in pairs], axis=0)) if pairs else np.array([1.0, 0.0, 0.0])
 
 
-def orient(tree: Tree, body: Body, up: Array) -> None:
+def orient(tree: BodyTree, body: HumanLimbs, up: Array) -> None:
     """Swap left and right if the body looks the other way: the character's own sides count, whatever names say."""
-    forward = unit(np.cross(left_way(tree, body), up))
+    forward = unit(np.cross(left_direction(tree, body), up))
     feet, toes = body.of("foot"), body.of("toe")
     said = forward_evidence(
         forward,
@@ -254,9 +254,3 @@ def orient(tree: Tree, body: Body, up: Array) -> None:
     if unsure or disputed:
         most = _UNSURE_SIDE if unsure else _DISPUTED
         body.confidence = {role: min(trust, most) for role, trust in body.confidence.items()}
-
-
-def unit(vector: Array) -> Array:
-    """The vector with length 1; of no length, itself."""
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 0.0 else vector

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array, lengths
-from .shape import LEAST_REACH, LONGEST, Limb, Pair, Shape, best_body, fit, long_pairs, strands
-from .tree import Tree
+from .shape import LEAST_REACH, LONGEST, BodyShape, LimbPair, LimbShape, best_body, fit, long_pairs, longest_chains
+from .tree import BodyTree
 
 _ASIDE: Final = 0.04  # of the limb's length: its first joint is at least so far off the middle, or it is a tail
 _CENTRED: Final = 0.1  # of its reach: the bone that it hangs on is no further off the middle
@@ -24,16 +24,16 @@ _ALIKE: Final = 0.15  # bones of both sides differ in length by less than this, 
 _ASTRAY: Final = 0.6  # cosine between the first bones of both sides at least
 
 
-def find_half(tree: Tree) -> Shape | None:
+def find_incomplete(tree: BodyTree) -> BodyShape | None:
     """The most human choice of a pair of limbs and a limb alone; None if no choice is."""
     pairs = long_pairs(tree)
     best = best_body(tree, _choices(tree, pairs), _COST)
-    return Shape(best.legs, best.arms, _LESS_SURE * best.cost) if best is not None else None
+    return BodyShape(best.legs, best.arms, _LESS_SURE * best.cost) if best is not None else None
 
 
-def _choices(tree: Tree, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, Pair]]:
+def _choices(tree: BodyTree, pairs: Sequence[LimbPair]) -> Iterator[tuple[LimbPair, LimbPair]]:
     """(legs, arms) of which one is a pair and the other a limb with its mirror image."""
-    singles = [(trunk, bone) for trunk in tree.members for bone in strands(tree, trunk, LEAST_REACH)]
+    singles = [(trunk, bone) for trunk in tree.members for bone in longest_chains(tree, trunk, LEAST_REACH)]
     for pair in pairs:
         taken = {bone for limb in pair.limbs for bone in limb.chain}
         for trunk, bone in singles:
@@ -43,7 +43,7 @@ def _choices(tree: Tree, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, Pair]]:
                     yield from ((pair, single), (single, pair))
 
 
-def _mirrored(tree: Tree, trunk: int, bone: int, pair: Pair) -> Pair | None:
+def _mirrored(tree: BodyTree, trunk: int, bone: int, pair: LimbPair) -> LimbPair | None:
     """The limb that begins with a bone and its mirror image beside a pair; None if it is no limb, or not alone."""
     middle = np.mean([limb.points[1] for limb in pair.limbs], axis=0)
     if abs((tree.heads[trunk] - middle) @ pair.across) > _CENTRED * tree.reach[bone]:
@@ -64,12 +64,12 @@ def _mirrored(tree: Tree, trunk: int, bone: int, pair: Pair) -> Pair | None:
     left = _fellow(tree, trunk, chain, image, length)
     if len(left) >= min(joints[2] + 1, len(chain)):
         return None  # whole: the two would be a pair if they were alike
-    limb = Limb(tuple(chain), joints, cost, places, sure)
-    fellow = Limb(left, joints, cost, image[[0, *joints]], sure)
-    return Pair(trunk, (limb, fellow), across)
+    limb = LimbShape(tuple(chain), joints, cost, places, sure)
+    fellow = LimbShape(left, joints, cost, image[[0, *joints]], sure)
+    return LimbPair(trunk, (limb, fellow), across)
 
 
-def _fellow(tree: Tree, trunk: int, chain: Sequence[int], image: Array, length: float) -> tuple[int, ...]:
+def _fellow(tree: BodyTree, trunk: int, chain: Sequence[int], image: Array, length: float) -> tuple[int, ...]:
     """What is left of the limb whose whole fellow is `chain`, and that one's mirror image (m, 3); perhaps nothing."""
     aside = float(lengths(tree.heads[chain[0]] - image[0])) > _ASIDE * length
     starts = [bone for bone in tree.children[trunk] if bone != chain[0] and _begins(tree, bone, image, length, aside)]
@@ -86,7 +86,7 @@ def _fellow(tree: Tree, trunk: int, chain: Sequence[int], image: Array, length: 
     return tuple(found)
 
 
-def _begins(tree: Tree, bone: int, image: Array, length: float, aside: bool) -> bool:
+def _begins(tree: BodyTree, bone: int, image: Array, length: float, aside: bool) -> bool:
     """Whether a bone begins in the place where the mirror image does, aside of the middle, or near it the same way."""
     gap = float(lengths(tree.heads[bone] - image[0]))
     way, wanted = _next(tree, bone) - tree.heads[bone], image[1] - image[0]
@@ -94,7 +94,7 @@ def _begins(tree: Tree, bone: int, image: Array, length: float, aside: bool) -> 
     return (aside and gap < _SAME * length) or (along and gap < _NEAR * length)
 
 
-def _next(tree: Tree, bone: int) -> Array:
+def _next(tree: BodyTree, bone: int) -> Array:
     """Where the next joint is, or the bone's tip."""
     chain = tree.chain(bone)
     return tree.heads[chain[1]] if len(chain) > 1 else tree.tips[bone]

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..roles import FINGERS
+
 
 def _words_in(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -68,7 +70,6 @@ _SAYINGS: Final = {
     "wing": "wing wings feather 翼 羽",
 }
 _PARTS: Final = {saying: part for part, sayings in _SAYINGS.items() for saying in sayings.split()}
-FINGERS: Final = ("thumb", "index", "middle", "ring", "pinky")
 ARM_PARTS: Final = frozenset(("clavicle", "shoulder", "upperarm", "arm", "forearm", "elbow", "wrist", "hand"))
 LEG_PARTS: Final = frozenset(("thigh", "leg", "shin", "knee", "ankle", "foot", "toe"))
 
@@ -90,7 +91,7 @@ _CUT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
 @dataclass(frozen=True)
-class Reading:
+class NameReading:
     """What one name says."""
 
     part: str = ""  # a key of the table of sayings; "" if none
@@ -104,7 +105,7 @@ class Reading:
     place: str = ""  # "front", "hind" or "lower": which of several legs or arms
 
 
-def read_names(names: Sequence[str]) -> tuple[Reading, ...]:
+def read_names(names: Sequence[str]) -> tuple[NameReading, ...]:
     """What the names of one skeleton's bones say."""
     cut = [_words(name) for name in names]
     counts = Counter(word for words in cut for word in set(words))
@@ -144,7 +145,7 @@ def _is_whole(word: str) -> bool:
     return len(word) > 1 or not word.isascii()
 
 
-def _read(words: Sequence[str]) -> Reading:
+def _read(words: Sequence[str]) -> NameReading:
     # a number that follows an empty word belongs to that: Bip01
     numbers = tuple(
         int(word) for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
@@ -166,7 +167,7 @@ def _read(words: Sequence[str]) -> Reading:
             left_over.append(said[start])
         start = max(stop, start + 1)
     if not parts:
-        return Reading("", side, numbers, len(left_over), helper, end, twist)
+        return NameReading("", side, numbers, len(left_over), helper, end, twist)
 
     place = ""
     if _FRONT & set(left_over):
@@ -185,4 +186,4 @@ def _read(words: Sequence[str]) -> Reading:
             part, finger = "palm", part
     elif "finger" in parts:
         part = "finger"
-    return Reading(part, side, numbers, len(left_over), helper, end, twist, finger, place)
+    return NameReading(part, side, numbers, len(left_over), helper, end, twist, finger, place)

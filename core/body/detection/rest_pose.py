@@ -4,11 +4,9 @@ from typing import Final
 
 import numpy as np
 
-from ... import rotation
 from ...rotation import Array
-from .shape import angle
+from ..axes import angle
 
-_AXES: Final = ("X", "Y", "Z")
 _T_POSE: Final = 20.0  # degrees of the upper arms below the horizontal
 _A_POSE: Final = 65.0
 _STRAIGHT: Final = np.radians(35.0)  # thighs further off the vertical, or knees bent more: no standing pose
@@ -20,24 +18,6 @@ _BY_TOES: Final = 1.0
 _BY_KNEES: Final = 0.6
 _BY_ELBOWS: Final = 0.3
 _BY_FOOT_TAILS: Final = 0.5
-
-
-def nearest_axis(vector: Array) -> str:
-    """Of armature space, like "-Y"."""
-    axis = int(np.argmax(np.abs(vector)))
-    return ("-" if vector[axis] < 0.0 else "+") + _AXES[axis]
-
-
-def axis_vector(axis: str) -> Array:
-    vector = np.zeros(3)
-    vector[_AXES.index(axis[1])] = -1.0 if axis[0] == "-" else 1.0
-    return vector
-
-
-def heading_frame(up: str, facing: str) -> Array:
-    """(4,) the canonical frame in armature space: X to the body's left, Y up, Z where it looks."""
-    above, ahead = axis_vector(up), axis_vector(facing)
-    return rotation.from_matrix(np.stack([np.cross(above, ahead), above, ahead], axis=-1))
 
 
 def forward_evidence(

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...rotation import Array, lengths
 from ...skeleton import Indices
-from .tree import Tree
+from ..axes import angle
+from .tree import BodyTree
 
 LEAST_REACH: Final = 0.25  # of the skeleton's size: shorter chains are no arms and legs
 _STRANDS: Final = 12  # chains on one bone that are looked at, the longest: hair and skirts have dozens
@@ -52,7 +53,7 @@ UPRIGHT: Final = np.radians(55.0)  # a trunk that is further off the line of the
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class LimbShape:
     """A chain from the trunk to the tip, and the places of its three joints in it.
 
     A limb that ends early has as many bones as it has; a joint at `len(chain)` is the tip of the last bone.
@@ -81,20 +82,20 @@ class Limb:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class LimbPair:
     """Two like limbs on one bone of the trunk."""
 
     trunk: int
-    limbs: tuple[Limb, Limb]
+    limbs: tuple[LimbShape, LimbShape]
     across: Array  # (3,) unit vector from the second to the first
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class BodyShape:
     """A body: limbs as (one side, other side), the same side first in both; a limb that is missing has no chain."""
 
-    legs: tuple[Limb, Limb]
-    arms: tuple[Limb, Limb]
+    legs: tuple[LimbShape, LimbShape]
+    arms: tuple[LimbShape, LimbShape]
     cost: float
 
     @property
@@ -109,41 +110,41 @@ class Shape:
         return self.confidence if sure else min(self.confidence, _UNSURE)
 
 
-def find_shape(tree: Tree) -> Shape | None:
+def find_shape(tree: BodyTree) -> BodyShape | None:
     """The most human choice of two legs and two arms; None if no choice is. Hands and feet may be missing."""
     return best_body(tree, permutations(long_pairs(tree), 2))
 
 
-def long_pairs(tree: Tree) -> list[Pair]:
+def long_pairs(tree: BodyTree) -> list[LimbPair]:
     """Pairs that may be arms and legs: the longest on every bone."""
-    longest: dict[int, list[Pair]] = {}
+    longest: dict[int, list[LimbPair]] = {}
     pairs = limb_pairs(tree, LEAST_REACH, tips=True)
     for pair in sorted(pairs, key=lambda pair: -tree.reach[pair.limbs[0].chain[0]]):
         longest.setdefault(pair.trunk, []).append(pair)
     return [pair for hanging in longest.values() for pair in hanging[:_MANY]]
 
 
-def best_body(tree: Tree, choices: Iterable[tuple[Pair, Pair]], most: float = _BODY) -> Shape | None:
+def best_body(tree: BodyTree, choices: Iterable[tuple[LimbPair, LimbPair]], most: float = _BODY) -> BodyShape | None:
     """The most human of these (legs, arms); None if none costs less than `most`."""
     shapes = [_body(tree, legs, arms) for legs, arms in choices if _apart(tree, legs, arms)]
     best = min((shape for shape in shapes if shape is not None), key=lambda shape: shape.cost, default=None)
     return best if best is not None and best.cost < most else None
 
 
-def strands(tree: Tree, trunk: int, least_reach: float) -> list[int]:
+def longest_chains(tree: BodyTree, trunk: int, least_reach: float) -> list[int]:
     """The first bones of the longest chains on a bone."""
     starts = [bone for bone in tree.children[trunk] if tree.reach[bone] > least_reach]
     return sorted(sorted(starts, key=lambda bone: -tree.reach[bone])[:_STRANDS])
 
 
-def limb_pairs(tree: Tree, least_reach: float, tips: bool = False) -> list[Pair]:
+def limb_pairs(tree: BodyTree, least_reach: float, tips: bool = False) -> list[LimbPair]:
     """Pairs of like chains, longer than `least_reach` of the size, that hang on one bone.
 
     With `tips` a chain may end where hand or foot would begin.
     """
-    found: list[Pair] = []
+    found: list[LimbPair] = []
     for trunk in tree.members:
-        chains = {bone: tree.chain(bone) for bone in strands(tree, trunk, least_reach)}
+        chains = {bone: tree.chain(bone) for bone in longest_chains(tree, trunk, least_reach)}
         for one, other in combinations(chains, 2):
             reach = tree.reach[one], tree.reach[other]
             if abs(reach[0] - reach[1]) < _LIKE * max(reach):
@@ -152,7 +153,7 @@ def limb_pairs(tree: Tree, least_reach: float, tips: bool = False) -> list[Pair]
     return found
 
 
-def _apart(tree: Tree, legs: Pair, arms: Pair) -> bool:
+def _apart(tree: BodyTree, legs: LimbPair, arms: LimbPair) -> bool:
     """The two pairs are no parts of each other and do not hang on one bone."""
     starts = {limb.chain[0] for limb in legs.limbs if limb.chain}, {limb.chain[0] for limb in arms.limbs if limb.chain}
     return (
@@ -162,7 +163,7 @@ def _apart(tree: Tree, legs: Pair, arms: Pair) -> bool:
     )
 
 
-def _fit(tree: Tree, trunk: int, one: Sequence[int], other: Sequence[int], tips: bool) -> Pair | None:
+def _fit(tree: BodyTree, trunk: int, one: Sequence[int], other: Sequence[int], tips: bool) -> LimbPair | None:
     """The best three joints, the same on both sides; None where a chain has fewer or the two are no mirror images."""
     count = min(len(one), len(other), LONGEST)
     points, reach = tree.heads[[one[:count], other[:count]]], tree.reach[[one[0], other[0]]]
@@ -172,8 +173,10 @@ def _fit(tree: Tree, trunk: int, one: Sequence[int], other: Sequence[int], tips:
     if found is None:
         return None
     joints, cost, across, sure = found
-    limbs = [Limb(tuple(chain), joints, cost, points[n][[0, *joints]], sure) for n, chain in enumerate((one, other))]
-    return Pair(trunk, (limbs[0], limbs[1]), across)
+    limbs = [
+        LimbShape(tuple(chain), joints, cost, points[n][[0, *joints]], sure) for n, chain in enumerate((one, other))
+    ]
+    return LimbPair(trunk, (limbs[0], limbs[1]), across)
 
 
 def fit(points: Array, reach: Array, count: int) -> tuple[tuple[int, int, int], float, Array, bool] | None:
@@ -266,11 +269,11 @@ def _turns(points: Array) -> Array:
     return np.pad(np.arccos(np.clip(cosines, -1.0, 1.0)), ((0, 0), (1, 1)))
 
 
-def _body(tree: Tree, legs: Pair, arms: Pair) -> Shape | None:
+def _body(tree: BodyTree, legs: LimbPair, arms: LimbPair) -> BodyShape | None:
     """The body of these limbs; None if it does not stand."""
     hips, knees, ankles = (_ends(legs, n) for n in range(3))
     if np.sum(legs.across * arms.across) < 0.0:
-        arms = Pair(arms.trunk, (arms.limbs[1], arms.limbs[0]), -arms.across)
+        arms = LimbPair(arms.trunk, (arms.limbs[1], arms.limbs[0]), -arms.across)
     shoulders, elbows, wrists = (_ends(arms, n) for n in range(3))
     trunk = shoulders.mean(axis=0) - hips.mean(axis=0)
     length = float(np.linalg.norm(trunk))
@@ -294,10 +297,10 @@ def _body(tree: Tree, legs: Pair, arms: Pair) -> Shape | None:
         + _square(1.0 - legs.across @ arms.across, _MIRROR)
         + _square(float(legs.across @ up), _MIRROR)
     )
-    return Shape(legs.limbs, arms.limbs, float(cost))
+    return BodyShape(legs.limbs, arms.limbs, float(cost))
 
 
-def _beyond(tree: Tree, legs: Pair, arms: Pair) -> list[int]:
+def _beyond(tree: BodyTree, legs: LimbPair, arms: LimbPair) -> list[int]:
     """What hangs on the bone of the arms beside the arms and beside what leads to the legs: neck and head."""
     stop = {bone for pair in (legs, arms) for limb in pair.limbs for bone in limb.chain[:1]}
     stop |= set(tree.ancestors(legs.trunk))
@@ -307,7 +310,7 @@ def _beyond(tree: Tree, legs: Pair, arms: Pair) -> list[int]:
     return found
 
 
-def _ends(pair: Pair, joint: int) -> Array:
+def _ends(pair: LimbPair, joint: int) -> Array:
     return np.stack([limb.points[1 + joint] for limb in pair.limbs])
 
 
@@ -315,7 +318,7 @@ def _length(a: Array, b: Array) -> float:
     return float(np.linalg.norm(b - a, axis=1).mean())
 
 
-def _before(pair: Pair) -> float:
+def _before(pair: LimbPair) -> float:
     return _length(np.stack([limb.points[0] for limb in pair.limbs]), _ends(pair, 0))
 
 
@@ -326,9 +329,3 @@ def _above(value: Any, usual: tuple[float, float]) -> Any:
 
 def _square(value: Any, usual: tuple[float, float]) -> Any:
     return ((value - usual[0]) / usual[1]) ** 2
-
-
-def angle(a: Array, b: Array) -> float:
-    """Between two vectors (3,), radians; a right angle if one of them is none."""
-    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(np.arccos(np.clip(a @ b / lengths, -1.0, 1.0))) if lengths > _TINY**2 else np.pi / 2.0

@@ -23,7 +23,7 @@ _FEWEST: Final = 3  # deforming bones that make a body
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class BodyTree:
     """Bones of a skeleton by their index there; only `members` have links.
 
     members   parents before children
@@ -85,7 +85,7 @@ class Tree:
         return chain
 
 
-def grow(skeleton: Skeleton, deform: Flags, helpers: Flags, ends: Flags, known: Flags) -> Tree:
+def build_tree(skeleton: Skeleton, deform: Flags, helpers: Flags, ends: Flags, known: Flags) -> BodyTree:
     """The tree of the deforming bones (J,) that are neither `helpers` nor `ends`; those `known` by name are no ends.
 
     Controls between deforming bones stand for the deforming bone in their place (generated Rigify rigs); roots and what
@@ -216,7 +216,7 @@ def _largest_root(members: list[int], parents: list[int]) -> int:
     return max(sizes, key=lambda root: sizes[root])
 
 
-def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -> Tree:
+def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -> BodyTree:
     children: list[list[int]] = [[] for _ in parents]
     for bone in members:
         if parents[bone] >= 0:
@@ -231,4 +231,4 @@ def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -
     for bone in reversed(order):
         for child in children[bone]:
             reach[bone] = max(reach[bone], lengths(heads[child] - heads[bone]) + reach[child])
-    return Tree(tuple(order), tuple(parents), tuple(tuple(c) for c in children), heads, tips, reach, tuple(depth))
+    return BodyTree(tuple(order), tuple(parents), tuple(tuple(c) for c in children), heads, tips, reach, tuple(depth))

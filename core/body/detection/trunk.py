@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array, lengths
-from .human import Body
-from .names import Reading
-from .tree import Tree
+from .human import HumanLimbs
+from .names import NameReading
+from .tree import BodyTree
 
 _MUCH_NEARER: Final = 0.6  # a bone above that is so much nearer to the hip joints carries the pelvis
 _RISES: Final = 0.3  # cosine: the next bone of the neck goes on upwards
@@ -27,7 +27,9 @@ class Trunk:
     head: int  # -1 if there is none
 
 
-def find_trunk(tree: Tree, readings: Sequence[Reading], body: Body, up: Array, across: Array) -> Trunk | None:
+def find_trunk(
+    tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs, up: Array, across: Array
+) -> Trunk | None:
     """The trunk that carries the limbs; None if nothing carries them all. `up` and `across` are unit vectors (3,)."""
     legs, arms = body.firsts("leg"), body.firsts("arm")
     pelvis, chest = (tree.common(*(tree.parents[bone] for bone in bones)) if bones else -1 for bones in (legs, arms))
@@ -45,7 +47,7 @@ def find_trunk(tree: Tree, readings: Sequence[Reading], body: Body, up: Array, a
     return Trunk(hips, tuple(tree.path(hips, chest)), tuple(neck), head)
 
 
-def _chest(tree: Tree, readings: Sequence[Reading], pelvis: int) -> int:
+def _chest(tree: BodyTree, readings: Sequence[NameReading], pelvis: int) -> int:
     """What carries the neck of a body without arms, or the head; -1 if no bone is called a head."""
     head = named_head(tree, readings, pelvis)
     carriers = tree.path(pelvis, head)[:-1] if head >= 0 else []
@@ -54,7 +56,7 @@ def _chest(tree: Tree, readings: Sequence[Reading], pelvis: int) -> int:
     )
 
 
-def _hips(tree: Tree, readings: Sequence[Reading], common: int, thighs: Sequence[int]) -> int:
+def _hips(tree: BodyTree, readings: Sequence[NameReading], common: int, thighs: Sequence[int]) -> int:
     """The bone that carries legs and spine, or one above it if that is the pelvis by its name or its place."""
     if common < 0:
         return common
@@ -69,7 +71,7 @@ def _hips(tree: Tree, readings: Sequence[Reading], common: int, thighs: Sequence
     return above[1] if len(above) > 1 and gap[1] < _MUCH_NEARER * gap[0] else common
 
 
-def named_head(tree: Tree, readings: Sequence[Reading], chest: int) -> int:
+def named_head(tree: BodyTree, readings: Sequence[NameReading], chest: int) -> int:
     """The first bone beyond the chest that is called so; -1 if there is none."""
     heads = [
         bone
@@ -79,7 +81,7 @@ def named_head(tree: Tree, readings: Sequence[Reading], chest: int) -> int:
     return min(heads, key=lambda bone: (readings[bone].rest, tree.depth[bone]), default=-1)
 
 
-def find_head(tree: Tree, chest: int, limbs: set[int], up: Array, across: Array, human: bool = True) -> int:
+def find_head(tree: BodyTree, chest: int, limbs: set[int], up: Array, across: Array, human: bool = True) -> int:
     """The head by its shape; -1 if there is nothing beyond the chest.
 
     It carries a face, or is the last bone of the middle chain that goes up (an animal's: forward), or, of a human, the
@@ -107,19 +109,19 @@ def find_head(tree: Tree, chest: int, limbs: set[int], up: Array, across: Array,
     return chain[longest] if reach[longest] > _SHORT_HEAD else chain[-1]
 
 
-def _goes_on(tree: Tree, bone: int, start: Array, up: Array, across: Array, first: bool) -> bool:
+def _goes_on(tree: BodyTree, bone: int, start: Array, up: Array, across: Array, first: bool) -> bool:
     """The next joint, or for the first link any of the chain, is above `start` and in the middle."""
     ways = tree.heads[tree.chain(bone) if first else [bone]] - start
     lengths = np.linalg.norm(ways, axis=1)
     return bool(np.any((ways @ up > np.maximum(_HARDLY, _RISES * lengths)) & (abs(ways @ across) < _CENTRED * lengths)))
 
 
-def _goes(tree: Tree, bone: int, up: Array) -> bool:
+def _goes(tree: BodyTree, bone: int, up: Array) -> bool:
     way = tree.tips[bone] - tree.heads[bone]
     return bool(way @ up > _RISES * _norm(way))
 
 
-def _rise(tree: Tree, bone: int, start: Array, up: Array) -> float:
+def _rise(tree: BodyTree, bone: int, start: Array, up: Array) -> float:
     """How far the chain of this bone goes up from `start`, less how far it goes aside."""
     step = tree.tips[tree.chain(bone)[-1]] - start
     rise = float(step @ up)

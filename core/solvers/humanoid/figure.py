@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
-from ...body.anatomy import DIRECTIONS, LIMBS, Anatomy, anatomy, carrier_of
-from ...body.axes import mirrored
-from ...body.corrections import require
-from ...body.detection.human import SIDES
-from ...body.roles import Roles, find_roles
+from ...body.anatomy import DIRECTIONS, Anatomy, anatomy, carrier_of
+from ...body.axes import mirror_direction
+from ...body.detection import find_roles
+from ...body.roles import LIMBS, SIDES, Roles
 from ...errors import CoreError
 from ...pose import Pose, forward, shifted
 from ...rotation import Array
@@ -52,7 +51,7 @@ class Figure:
         self.roles = find_roles(skeleton) if roles is None else roles
         if not self.roles.humanoid:
             raise CoreError("No humanoid body is found in this skeleton; pins work on any.")
-        self.hips = require(skeleton, self.roles, "hips")[0]
+        self.hips = self.roles.require("hips")[0]
         carrier = carrier_of(skeleton, self.roles)
         self.root = self.hips if carrier is None else carrier
         self.spine = self._hanging(self.roles.chain("spine"))
@@ -135,7 +134,7 @@ class Figure:
         # the canonical frames of both segments are one where the limb is straight
         bend = rotation.rotate(rotation.inv(axes[bones[1]]), self.anatomy.bends[bones[1]])
         bend = bend / np.linalg.norm(bend)
-        out = mirrored(DIRECTIONS[kind], side)  # a way that it can always take, opposite to where it cannot go
+        out = mirror_direction(DIRECTIONS[kind], side)  # a way that it can always take, opposite to where it cannot go
         field = np.stack([out, bend, np.cross(out, bend)], axis=-1)
         return LimbBones(
             f"{kind}.{side}",
