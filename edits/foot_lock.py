@@ -10,7 +10,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.body import SIDES, Roles
 from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
-from ..core.editing.foot_lock import EASE, contact_pins, skating
+from ..core.editing.foot_lock import EASE, contact_pins, count_skating
 from .held_motion import HeldMotion
 from .motion_edit import Edit
 
@@ -43,7 +43,7 @@ class LockedFeet(HeldMotion):
         """Shares of the bearing steps of heels and balls that are too fast, before and after."""
         shares: dict[str, float] = {}
         for name, motion in (("before", self.before), ("after", self.after)):
-            fast, all = skating(self.skeleton, motion, self.contacts, SKATING * self.skeleton.size)
+            fast, all = count_skating(self.skeleton, motion, self.contacts, SKATING * self.skeleton.size)
             shares[name] = fast / max(all, 1)
         return shares
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
 from ..core.body.anatomy import carrier_of
-from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold, pin_motion
+from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin, pin_motion
 from ..core.formats.recipe import (
     Angles,
     Moment,
@@ -103,7 +103,7 @@ class Generated(BodyMotion):
         (bone, *_) = self._bones(support.role)
         start, fps = self.before.frames[0], self.before.fps
         first, last, at = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
-        return hold(self.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
+        return hold_pin(self.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
 
 
 def pose_at(

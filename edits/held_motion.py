@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import bridge
-from ..core.editing.foot_lock import for_feet
+from ..core.editing.foot_lock import foot_lock_settings
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
 from ..core.rotation import Array, lengths
@@ -27,7 +27,7 @@ class HeldMotion(BodyMotion):
 
     def change(self, progress: Progress) -> None:
         if self.pins:
-            skeleton, method = for_feet(self.skeleton, self.after, self.roles)
+            skeleton, method = foot_lock_settings(self.skeleton, self.after, self.roles)
             pinned = pin_motion(skeleton, self.after, self.pins, method, progress, self.only, self.draft)
             self.after = pinned.motion
 

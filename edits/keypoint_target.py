@@ -7,7 +7,7 @@ from typing import Any, Final
 from .. import bridge
 from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..core import CoreError, Motion, Pose
-from ..core.keypoints import Actor
+from ..core.keypoints import Character
 from ..core.pose import stack
 from .controls import Led, set_switches
 
@@ -16,13 +16,13 @@ _NAMED: Final = 6  # bones that a sentence names
 
 @dataclass(frozen=True, eq=False)
 class Taker:
-    """The body `actor`, which stands as `present`; the rig's own, or `controlled`, which its controls lead.
+    """The body `character`, which stands as `present`; the rig's own, or `controlled`, which its controls lead.
 
     notes: sentences about what is left out.
     """
 
     rig: bridge.Rig
-    actor: Actor
+    character: Character
     present: Pose
     controlled: bridge.ControlledBody | None
     notes: tuple[str, ...]
@@ -32,28 +32,28 @@ def taker_of(armature: Any, limits: bool, controls: bool = True) -> Taker:
     """Raises CoreError where there is no humanoid, or nothing of it can be turned; without `controls`, by itself."""
     rig = bridge.read_rig(armature)
     roles = bridge.read_roles(armature, rig.skeleton)
-    actor = Actor(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
+    character = Character(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
     controlled = bridge.find_controlled(armature, rig, roles, poles=True) if controls else None
-    if controlled is not None and _is_needed(rig, actor, controlled):
+    if controlled is not None and _is_needed(rig, character, controlled):
         tuning = bridge.read_tuning(armature, controlled.skeleton)
-        led = Actor(controlled.skeleton, controlled.roles, limits, tuning)
-        notes = _left_out(rig, {*actor.parts} - {*controlled.bones[led.bones].tolist()})
+        led = Character(controlled.skeleton, controlled.roles, limits, tuning)
+        notes = _left_out(rig, {*character.parts} - {*controlled.bones[led.bones].tolist()})
         present = bridge.read_controlled(controlled, bridge.read_matrices(armature))
         return Taker(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)
-    if not actor.bones:
-        why = rig.driven_above(actor.hips) or "it is locked"
+    if not character.bones:
+        why = rig.driven_above(character.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{armature.name}" can be turned: {why}.')
-    notes = _left_out(rig, {*actor.parts} - {*actor.bones})
-    return Taker(rig, actor, bridge.read_pose(armature, rig), None, notes)
+    notes = _left_out(rig, {*character.parts} - {*character.bones})
+    return Taker(rig, character, bridge.read_pose(armature, rig), None, notes)
 
 
-def _is_needed(rig: bridge.Rig, actor: Actor, controlled: bridge.ControlledBody) -> bool:
+def _is_needed(rig: bridge.Rig, character: Character, controlled: bridge.ControlledBody) -> bool:
     """Whether parts that readings turn are driven, or do not hang on each other."""
     bones, parents = controlled.bones, controlled.skeleton.parents
     above = {int(bone): int(bones[parent]) for bone, parent in zip(bones, parents, strict=True) if parent >= 0}
     return any(
         not rig.skeleton.movable[bone] or above.get(bone, bone) not in rig.skeleton.ancestors(bone)
-        for bone in actor.parts
+        for bone in character.parts
     )
 
 
@@ -106,7 +106,7 @@ class Leading:
 def key_motion(context: Any, armature: Any, taker: Taker, motion: Motion, action: str | None) -> Any:
     """Key the body's motion as one of its own; returns the action. Raises CoreError with nothing changed."""
     if taker.controlled is None:
-        return bridge.write_motion(armature, taker.rig, motion, taker.actor.bones, action)
+        return bridge.write_motion(armature, taker.rig, motion, taker.character.bones, action)
     with bridge.acting(armature, None):  # what was keyed before is not to show through
         leading = Leading(armature, taker)
         try:

@@ -17,20 +17,20 @@ from ..core.formats.mapping import RoleMapping, read_mapping
 from ..core.formats.report import GoalReport, Report
 from ..core.keypoints import (
     SUFFIXES,
+    CapturedMotion,
     Layout,
     Method,
-    Reading,
     Recording,
     bones_of,
-    find_taking,
+    estimate_clip,
+    find_conversion,
+    find_layout,
+    frame_times,
+    joint_landmarks,
     layout_from,
-    layout_named,
-    marks_of,
-    read_clip,
     read_recording,
-    timed,
 )
-from ..core.keypoints.body import MARK
+from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
 from .evaluated import record
 from .files import MOTIONS
@@ -85,7 +85,7 @@ class Found:
 
 
 def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
-    """The recording in a file; `mapping`: of markers to marks, or of a figure's parts to bones. Raises CoreError."""
+    """Recording of a file; `mapping`: of markers to landmarks, or of a figure's parts to bones. Raises CoreError."""
     if path.suffix.lower() in MOTIONS:
         return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
     said: str | Layout | None = layout
@@ -93,10 +93,10 @@ def load(context: Any, path: Path, layout: str | None, mapping: Path | None = No
     if mapping is not None:
         text = _read(mapping)
         try:
-            marks = json.loads(text)
+            landmarks = json.loads(text)
         except (ValueError, RecursionError):
             raise CoreError(f'The file "{mapping}" is not JSON.') from None
-        said = layout_from(mapping.name, marks)
+        said = layout_from(mapping.name, landmarks)
     try:
         return read_recording(path.suffix, data, said)
     except CoreError as error:
@@ -110,9 +110,9 @@ def _of_figure(context: Any, path: Path, parts: RoleMapping) -> Recording:
         first, last = bridge.keyed_range(source)
         motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
         roles = bridge.read_roles(source, rig.skeleton, bridge.mapping_to_corrections(source, parts))
-        points = marks_of(rig.skeleton, roles, motion.pose)
+        points = joint_landmarks(rig.skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
-    return Recording(layout_named("marks"), points, None, motion.fps)
+    return Recording(find_layout("marks"), points, None, motion.fps)
 
 
 def _read(path: Path) -> bytes:
@@ -133,18 +133,20 @@ def perform_keypoints(context: Any, armature: Any, recording: Recording, job: Ke
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
-    taking, notes = find_taking(recording.layout, recording.points, recording.confidence, unit, up, job.exchange)
-    recording, times, fps, said = timed(recording, job.fps)
-    marks = taking(recording.points, recording.confidence)
+    conversion, notes = find_conversion(
+        recording.layout, recording.points, recording.confidence, unit, up, job.exchange
+    )
+    recording, times, fps, said = frame_times(recording, job.fps)
+    landmarks = conversion(recording.points, recording.confidence)
     noise = None if job.noise is None else 0.001 * job.noise
-    reading = read_clip(marks, times, job.method, job.smooth, noise)
-    notes = (*notes, *said, *seen_notes(reading))
+    captured = estimate_clip(landmarks, times, job.method, job.smooth, noise)
+    notes = (*notes, *said, *seen_notes(captured))
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
-    reading, frames = at_frames(reading, times, scene_fps, job.start)
+    captured, frames = at_frames(captured, times, scene_fps, job.start)
     clock.append(perf_counter())
 
-    motion, ends = taken(taker, reading, frames, scene_fps, job)
+    motion, ends = taken(taker, captured, frames, scene_fps, job)
     clock.append(perf_counter())
     try:
         action = key_motion(context, armature, taker, motion, job.action)
@@ -155,13 +157,13 @@ def perform_keypoints(context: Any, armature: Any, recording: Recording, job: Ke
             taker = taker_of(armature, job.limits, controls=False)  # what is driven is left out
         except CoreError:
             raise why from None
-        motion, ends = taken(taker, reading, frames, scene_fps, job)
+        motion, ends = taken(taker, captured, frames, scene_fps, job)
         action = key_motion(context, armature, taker, motion, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
-    goals, names = measured(context, armature, taker, ends, frames), taker.actor.skeleton.names
-    turned, moved = bones_of(taker.actor)
+    goals, names = measured(context, armature, taker, ends, frames), taker.character.skeleton.names
+    turned, moved = bones_of(taker.character)
     report = Report(
         armature=armature.name,
         frames=frames,
@@ -173,22 +175,26 @@ def perform_keypoints(context: Any, armature: Any, recording: Recording, job: Ke
         rotated=tuple(names[bone] for bone in turned),
         moved=tuple(names[bone] for bone in moved),
     )
-    figure = reading.figure
+    subject = captured.subject
     return report, Found(
-        recording.layout.name, taking.unit, taking.up, round(fps, 1),
-        None if figure is None else round(1000.0 * figure.noise, 2), len(turned), (*taker.notes, *notes),
+        recording.layout.name, conversion.unit, conversion.up, round(fps, 1),
+        None if subject is None else round(1000.0 * subject.noise, 2), len(turned), (*taker.notes, *notes),
     )  # fmt: skip
 
 
-def taken(taker: Taker, reading: Reading, frames: Any, fps: float, job: KeypointsJob) -> tuple[Motion, list[Goal]]:
+def taken(
+    taker: Taker, captured: CapturedMotion, frames: Any, fps: float, job: KeypointsJob
+) -> tuple[Motion, list[Goal]]:
     """The motion of the body as a job wants it, and the goals of its exact ends, if so."""
-    actor = taker.actor
-    motion = Motion(actor.motion(reading, taker.present, job.travel), frames, fps)
+    character = taker.character
+    motion = Motion(character.motion(captured, taker.present, job.travel), frames, fps)
     if job.exact:
-        ends = actor.ends(reading, motion.pose)
-        return replace(motion, pose=actor.exact(ends, motion.pose)), ends
-    if job.lock_feet and actor.points and len(frames) > 1:
-        motion = lock_feet(actor.skeleton, motion, actor.roles, up=axis_vector(actor.roles.up)).pinned.motion
+        ends = character.ends(captured, motion.pose)
+        return replace(motion, pose=character.exact(ends, motion.pose)), ends
+    if job.lock_feet and character.points and len(frames) > 1:
+        motion = lock_feet(
+            character.skeleton, motion, character.roles, up=axis_vector(character.roles.up)
+        ).pinned.motion
     return motion, []
 
 
@@ -196,7 +202,7 @@ def measured(context: Any, armature: Any, taker: Taker, ends: Sequence[Goal], fr
     """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
     if not ends:
         return ()
-    take, skeleton, found = record(context, armature, frames), taker.actor.skeleton, list[GoalReport]()
+    take, skeleton, found = record(context, armature, frames), taker.character.skeleton, list[GoalReport]()
     own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
     for goal in ends:
         bone = skeleton.index(goal.bone)
@@ -209,7 +215,7 @@ def measured(context: Any, armature: Any, taker: Taker, ends: Sequence[Goal], fr
     return tuple(found)
 
 
-def seen_notes(reading: Reading) -> tuple[str, ...]:
+def seen_notes(captured: CapturedMotion) -> tuple[str, ...]:
     """Sentences about what the points did not show."""
     unseen = {
         "the turn of the hands": ("index", "pinky"),
@@ -217,16 +223,16 @@ def seen_notes(reading: Reading) -> tuple[str, ...]:
         "the head": ("nose", "crown"),
     }
     notes: list[str] = []
-    if reading.left_out:
-        notes.append(f"Left out as too far off for a body: {reading.left_out} points.")
+    if captured.left_out:
+        notes.append(f"Left out as too far off for a body: {captured.left_out} points.")
     for what, names in unseen.items():
-        rows = [row for mark, row in MARK.items() if mark.partition(".")[0] in names]
-        if not (reading.weights[:, rows] > 0.0).any():
+        rows = [row for landmark, row in LANDMARK.items() if landmark.partition(".")[0] in names]
+        if not (captured.weights[:, rows] > 0.0).any():
             notes.append(f"The points do not show {what}; it goes with the rest of the limb.")
     return tuple(notes)
 
 
-def at_frames(reading: Reading, times: Any, fps: float, start: int) -> tuple[Reading, Any]:
+def at_frames(captured: CapturedMotion, times: Any, fps: float, start: int) -> tuple[CapturedMotion, Any]:
     """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
 
     Raises CoreError where those are too many to be meant.
@@ -244,6 +250,8 @@ def at_frames(reading: Reading, times: Any, fps: float, start: int) -> tuple[Rea
         weight = share.reshape(-1, *[1] * (values.ndim - 1))
         return (1.0 - weight) * values[before] + weight * values[after]
 
-    turns = rotation.slerp(reading.rotations[before], reading.rotations[after], share[:, None])
-    between = Reading(turns, mixed(reading.hips), mixed(reading.marks), mixed(reading.weights), reading.figure)
+    turns = rotation.slerp(captured.rotations[before], captured.rotations[after], share[:, None])
+    between = CapturedMotion(
+        turns, mixed(captured.hips), mixed(captured.landmarks), mixed(captured.weights), captured.subject
+    )
     return between, (start + frames).astype(float)

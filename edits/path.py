@@ -9,7 +9,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.foot_lock import contact_pins
-from ..core.editing.path import lead_path
+from ..core.editing.path import edit_path
 from .held_motion import HeldMotion
 
 EASE: Final = 0.5  # seconds
@@ -18,7 +18,7 @@ EASE: Final = 0.5  # seconds
 class LedPath(HeldMotion):
     """A motion on another way: `offset` in metres of the world, `bend` in degrees.
 
-    `frames`: between which that is done, see `lead_path`; `ease`: seconds beside them for an offset to come and go.
+    `frames`: between which that is done, see `edit_path`; `ease`: seconds beside them for an offset to come and go.
     `plant`: feet stand as before, where the body does not go with them as a whole.
     """
 
@@ -40,7 +40,7 @@ class LedPath(HeldMotion):
         assert isinstance(hips, int)  # a role of one bone
         up = bridge.world_up(self.worlds[0])
         own = np.linalg.solve(linear, np.asarray(offset, float))
-        self.after = lead_path(
+        self.after = edit_path(
             skeleton, self.before, hips, own, scale, float(np.radians(bend)), up, frames, ease * self.before.fps
         )
         as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]

@@ -13,7 +13,7 @@ from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
 from ..core import CoreError, Motion, Pose, forward, rotation
 from ..core.editing.contacts import Contacts
-from ..core.editing.timed_pins import PinTrace, TimedPin, reach
+from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.skeleton import Flags
@@ -86,11 +86,11 @@ class PinnedMotion(HeldMotion):
         record = json.loads(armature.poise_result_pins or "{}")
         if record.get("made_of") != self.made_of or not has_result(armature) or edited(armature):
             return None
-        return reach(self.skeleton, self.before, [_trace(pin) for pin in record["pins"]], self.traces())
+        return affected_frames(self.skeleton, self.before, [_trace(pin) for pin in record["pins"]], self.traces())
 
-    def traces(self) -> list[PinTrace]:
+    def traces(self) -> list[PinFingerprint]:
         """What will tell these pins from others."""
-        return [pin.trace(self.skeleton) for pin in self.pins]
+        return [pin.fingerprint(self.skeleton) for pin in self.pins]
 
     def led_frames(self) -> Frames:
         return super().led_frames() if self.only is None else np.flatnonzero(self.only)
@@ -324,9 +324,9 @@ def _worst(goal: GoalReport) -> list[float | None] | None:
     return [None if some is None else float(some[goal.worst]) for some in values]
 
 
-def _trace(stored: Sequence[Any]) -> PinTrace:
+def _trace(stored: Sequence[Any]) -> PinFingerprint:
     bone, (x, y, z), *rest = stored
-    return PinTrace(bone, (x, y, z), *rest)
+    return PinFingerprint(bone, (x, y, z), *rest)
 
 
 def has_result(armature: Any) -> bool:

@@ -13,7 +13,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from .. import bridge
 from ..bridge.driven import split_path
 from ..core import CoreError, Motion, Skeleton, rotation
-from ..core.editing.path import carry_roots
+from ..core.editing.path import move_roots
 from ..core.editing.retarget import planted, retarget
 from ..core.rotation import Array
 from .files import import_motion
@@ -60,7 +60,7 @@ def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
     """The motion with what its object does, in the object's space at the first frame."""
     carried = np.linalg.solve(worlds[0], worlds)
     turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
-    return replace(motion, pose=carry_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
+    return replace(motion, pose=move_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
 
 
 def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:

@@ -18,15 +18,15 @@ from ..core import CoreError, Motion, Pose
 from ..core.keypoints import (
     BonePackets,
     BoneTracker,
+    CapturedMotion,
     PointPackets,
     PointTracker,
-    Reading,
+    RootFromFeet,
+    RootFromHips,
     Stream,
     Tracker,
-    Travel,
-    Walk,
     bones_of,
-    layout_named,
+    find_layout,
 )
 from ..edits.keypoint_target import Leading, Taker, taker_of
 from ..edits.keypoints import at_frames
@@ -72,11 +72,11 @@ class Live:
         self.receiver = Receiver(armature.poise_live_port, host)
 
     def _take(self, taker: Taker) -> None:
-        self.taker, self.actor, self.present = taker, taker.actor, taker.present
-        bones, moved = bones_of(taker.actor)
+        self.taker, self.character, self.present = taker, taker.character, taker.present
+        bones, moved = bones_of(taker.character)
         moved = moved if self.travel != "NONE" else moved[:0]
         self._writer = PoseWriter(taker.rig, () if taker.controlled else {*bones.tolist(), *moved.tolist()})
-        self.walk, self.hips = Walk(taker.actor), Travel(taker.actor)
+        self.walk, self.hips = RootFromFeet(taker.character), RootFromHips(taker.character)
 
     # -- a look at what came ----------------------------------------------------------------------------------------
 
@@ -133,11 +133,11 @@ class Live:
             return
         if looked > _FEW:
             self.walk.lose()
-        reading = self.tracker.read()
-        if self.taker.controlled is not None and not self._led(armature, self.taker.controlled, reading):
+        captured = self.tracker.read()
+        if self.taker.controlled is not None and not self._led(armature, self.taker.controlled, captured):
             self._take(taker_of(armature, armature.poise_live_limits, controls=False))
         if self.taker.controlled is None:
-            self._writer.write(armature, self._pose_of(reading))
+            self._writer.write(armature, self._pose_of(captured))
         context.view_layer.update()
         redraw(context, "WINDOW")
         self.used -= 1
@@ -147,21 +147,21 @@ class Live:
         self._latencies.append(now - begin)
         self.status = " ".join(["Listening.", *self.taker.notes, *self.tracker.notes])
 
-    def _led(self, armature: Any, controlled: bridge.ControlledBody, reading: Reading) -> bool:
+    def _led(self, armature: Any, controlled: bridge.ControlledBody, captured: CapturedMotion) -> bool:
         """Whether the controls led the body to a reading; only the first one tells whether they can."""
         try:
-            bridge.lead_controls(armature, self.taker.rig, controlled, self._pose_of(reading), passing=True)
+            bridge.lead_controls(armature, self.taker.rig, controlled, self._pose_of(captured), passing=True)
         except CoreError:
             return self.applied > 0
         return True
 
-    def _pose_of(self, reading: Reading) -> Pose:
+    def _pose_of(self, captured: CapturedMotion) -> Pose:
         """The pose of a reading of one frame."""
-        pose = self.actor.turn(reading.rotations[0], self.present)
+        pose = self.character.turn(captured.rotations[0], self.present)
         if self.travel == "FEET":
-            return self.actor.walked(pose, self.walk)
+            return self.character.walked(pose, self.walk)
         if self.travel == "HIPS":
-            return self.hips(pose, reading)
+            return self.hips(pose, captured)
         return pose
 
     # -- how it goes, and how it ends -------------------------------------------------------------------------------
@@ -207,11 +207,11 @@ class Live:
 
     def _clip(self, fps: float) -> None:
         """The recording at whole frames, by the times of its packets."""
-        reading, frames = at_frames(*self.tracker.clip(), fps, self._start)
+        captured, frames = at_frames(*self.tracker.clip(), fps, self._start)
         if self.travel == "NONE":
-            pose = self.actor.turn(reading.rotations, self.present)
+            pose = self.character.turn(captured.rotations, self.present)
         else:
-            pose = self.actor.motion(reading, self.present, self.travel == "HIPS")
+            pose = self.character.motion(captured, self.present, self.travel == "HIPS")
         self._motion = Motion(pose, frames, fps)
 
     def _finish(self, context: Any, armature: Any, live: Any, work: Work) -> float | None:
@@ -231,7 +231,7 @@ class Live:
         motion = self._motion
         assert motion is not None
         if self.taker.controlled is None:
-            keyed = bridge.write_motion(armature, self.taker.rig, motion, self.actor.bones)
+            keyed = bridge.write_motion(armature, self.taker.rig, motion, self.character.bones)
         else:  # a frame at a time, so that Blender goes on
             self._leading = self._leading or Leading(armature, self.taker)
             done = len(self._leading.poses)
@@ -258,7 +258,7 @@ def follower(armature: Any) -> tuple[Stream[Any], Tracker]:
     layout, record = armature.poise_live_layout, armature.poise_live_record
     if layout == VMC[0]:
         return Stream(BonePackets()), BoneTracker(record)
-    known = layout_named(layout)
+    known = find_layout(layout)
     tracker = PointTracker(
         known,
         armature.poise_live_unit,

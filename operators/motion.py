@@ -64,7 +64,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
             let_go(armature, range(len(armature.poise_timed_pins)))
-        labels = [contacts.points[touch.point].name for touch in contacts.touches()]
+        labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
         with setting(armature, "poise_live_pins", False):  # they are not changed by hand
             store_pins(armature, skeleton.names, pins, labels)
         choose_near(armature, context.scene.frame_current)

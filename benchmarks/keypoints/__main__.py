@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks.naturalness.motion import DATA, Array
 from core.keypoints import LAYOUTS, METHODS
-from core.keypoints.body import MARK, MARKS
-from core.keypoints.filters import Filtered, MarkFilter, smooth_clip
-from core.keypoints.reader import Figure, measure, read_frames
+from core.keypoints.body import LANDMARK, LANDMARKS
+from core.keypoints.estimate import Subject, estimate_rotations, measure
+from core.keypoints.filters import Filtered, LandmarkFilter, smooth_clip
 
 from .measure import Figures, angles, by_part, figures
 from .motion import Clip, load
@@ -28,37 +28,39 @@ CLIP_NOISE: Final = 0.010
 CLIPS, LONGEST = 8, 300  # clips, and frames of each, that filters are run over
 CORRELATION: Final = 0.9  # of noise from frame to frame, where it is not white
 ENDS: Final = 8  # frames at both ends of a clip that are left out: filters begin there
-UNSEEN: Final = 0.1  # share of marks that are missing where some are
+UNSEEN: Final = 0.1  # share of landmarks that are missing where some are
 TIMED: Final = 200
 PARTS: Final = ("frames", "layouts", "clips", "time")
 
 
 def weights_of(layout: str, shape: tuple[int, ...]) -> Array:
-    """(..., M) 1 for the marks that a layout has."""
+    """(..., M) 1 for the landmarks that a layout has."""
     return np.broadcast_to(LAYOUTS[layout].rows[1].astype(float), shape)
 
 
 def noisy(clip: Clip, noise: float, seed: int, correlation: float = 0.0) -> Array:
-    """Marks of a clip, each coordinate off by `noise` metres."""
+    """Landmarks of a clip, each coordinate off by `noise` metres."""
     rng = np.random.default_rng(seed)
-    off = rng.normal(0.0, 1.0, clip.marks.shape)
+    off = rng.normal(0.0, 1.0, clip.landmarks.shape)
     for frame in range(1, len(off) if correlation else 0):
         off[frame] = correlation * off[frame - 1] + np.sqrt(1.0 - correlation**2) * off[frame]
-    return clip.marks + noise * off
+    return clip.landmarks + noise * off
 
 
 def read_all(clips: list[Clip], method: str, noise: float, seed: int, layout: str, unseen: float = 0.0) -> list[Array]:
     """Each frame for itself; lengths measured over the clip as Poise does, the noise is told."""
     result: list[Array] = []
     for number, clip in enumerate(clips):
-        marks = noisy(clip, noise, seed + 100 * number)
-        weights = np.array(weights_of(layout, marks.shape[:-1]))
+        landmarks = noisy(clip, noise, seed + 100 * number)
+        weights = np.array(weights_of(layout, landmarks.shape[:-1]))
         if unseen:
             gone = np.random.default_rng(seed).random(weights.shape) < unseen
-            gone[:, [MARK[f"{mark}.{side}"] for mark in ("hip", "shoulder") for side in "LR"]] = False
+            gone[:, [LANDMARK[f"{landmark}.{side}"] for landmark in ("hip", "shoulder") for side in "LR"]] = False
             weights[gone] = 0.0
-        figure = measure(marks, weights)
-        result.append(read_frames(marks, weights, noise, None if figure is None else figure.lengths, method))  # pyright: ignore
+        subject = measure(landmarks, weights)
+        result.append(
+            estimate_rotations(landmarks, weights, noise, None if subject is None else subject.lengths, method)
+        )  # pyright: ignore
     return result
 
 
@@ -92,30 +94,30 @@ def of_layouts(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
 
 def of_clips(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
     """Filter and method, degrees and jitter, for white and for correlated noise of 10 mm."""
-    shape = weights_of("mediapipe", (len(MARKS),))
+    shape = weights_of("mediapipe", (len(LANDMARKS),))
 
-    def without(marks: Array, fps: float, figure: Figure) -> tuple[Array, Array]:
-        return marks, np.full(len(marks), figure.noise)
+    def without(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
+        return landmarks, np.full(len(landmarks), subject.noise)
 
-    def euro(marks: Array, fps: float, figure: Figure) -> tuple[Array, Array]:
-        middle = marks[:, [MARK["hip.L"], MARK["hip.R"]]].mean(axis=1, keepdims=True)
-        return one_euro(marks - middle, fps), np.full(len(marks), 0.57 * figure.noise)
+    def euro(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
+        middle = landmarks[:, [LANDMARK["hip.L"], LANDMARK["hip.R"]]].mean(axis=1, keepdims=True)
+        return one_euro(landmarks - middle, fps), np.full(len(landmarks), 0.57 * subject.noise)
 
-    def clip_filter(marks: Array, fps: float, figure: Figure) -> tuple[Array, Array]:
-        places, _, left = smooth_clip(
-            marks, np.broadcast_to(shape, marks.shape[:-1]), np.arange(len(marks)) / fps, figure.noise
+    def clip_filter(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
+        positions, _, left = smooth_clip(
+            landmarks, np.broadcast_to(shape, landmarks.shape[:-1]), np.arange(len(landmarks)) / fps, subject.noise
         )
-        return places, left
+        return positions, left
 
-    def live(delay: int) -> Callable[[Array, float, Figure], tuple[Array, Array]]:
-        def run(marks: Array, fps: float, figure: Figure) -> tuple[Array, Array]:
-            filtered = MarkFilter(delay)
+    def live(delay: int) -> Callable[[Array, float, Subject], tuple[Array, Array]]:
+        def run(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
+            filtered = LandmarkFilter(delay)
             frames: list[Filtered] = []
-            for number, places in enumerate(marks):
-                filtered.add(places, shape, number / fps, figure.noise)
+            for number, positions in enumerate(landmarks):
+                filtered.add(positions, shape, number / fps, subject.noise)
                 frames.append(filtered.now())
             frames = frames[delay:] + frames[-1:] * delay
-            return np.stack([frame.places for frame in frames]), np.array([frame.noise for frame in frames])
+            return np.stack([frame.positions for frame in frames]), np.array([frame.noise for frame in frames])
 
         return run
 
@@ -131,12 +133,12 @@ def of_clips(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
             for correlation in (0.0, CORRELATION):
                 found: list[Array] = []
                 for number, clip in enumerate(clips):
-                    marks = noisy(clip, CLIP_NOISE, number, correlation)
-                    figure = measure(marks, np.broadcast_to(shape, marks.shape[:-1]))
-                    assert figure is not None
-                    places, left = run(marks, clip.fps, figure)
-                    weights = np.broadcast_to(shape, places.shape[:-1])
-                    found.append(read_frames(places, weights, left, figure.lengths, method))  # pyright: ignore
+                    landmarks = noisy(clip, CLIP_NOISE, number, correlation)
+                    subject = measure(landmarks, np.broadcast_to(shape, landmarks.shape[:-1]))
+                    assert subject is not None
+                    positions, left = run(landmarks, clip.fps, subject)
+                    weights = np.broadcast_to(shape, positions.shape[:-1])
+                    found.append(estimate_rotations(positions, weights, left, subject.lengths, method))  # pyright: ignore
                 inner = slice(ENDS, -ENDS)
                 got = figures([f[inner] for f in found], [clip.rotations[inner] for clip in clips], True)
                 cells += [f"{got.angle:.2f}", f"{got.jitter:.2f}"]
@@ -145,17 +147,17 @@ def of_clips(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
 
 def of_time(clip: Clip) -> Iterator[tuple[str, ...]]:
     """Method, milliseconds for one frame and for a thousand: the best of many."""
-    marks = np.resize(clip.marks, (1000, *clip.marks.shape[1:]))
-    weights = weights_of("mediapipe", marks.shape[:-1])
-    figure = measure(marks, weights)
-    lengths = None if figure is None else figure.lengths
+    landmarks = np.resize(clip.landmarks, (1000, *clip.landmarks.shape[1:]))
+    weights = weights_of("mediapipe", landmarks.shape[:-1])
+    subject = measure(landmarks, weights)
+    lengths = None if subject is None else subject.lengths
     for method in METHODS[::-1]:
         cells: list[str] = []
         for rows, rounds in ((slice(1), TIMED), (slice(None), 10)):
             spent: list[float] = []
             for _ in range(rounds):
                 begin = perf_counter()
-                read_frames(marks[rows], weights[rows], 0.005, lengths, method)  # pyright: ignore
+                estimate_rotations(landmarks[rows], weights[rows], 0.005, lengths, method)  # pyright: ignore
                 spent.append(perf_counter() - begin)
             cells.append(f"{1000.0 * min(spent):.2f}")
         yield (method, *cells)
@@ -193,7 +195,7 @@ def main() -> None:
         if "clips" not in options.parts:
             continue
         whole = [clip for clip in load(pack, 1, subjects) if len(clip) > 4 * ENDS][: 2 if options.stride else CLIPS]
-        whole = [Clip(c.name, c.subject, c.fps, c.rotations[:LONGEST], c.marks[:LONGEST]) for c in whole]
+        whole = [Clip(c.name, c.subject, c.fps, c.rotations[:LONGEST], c.landmarks[:LONGEST]) for c in whole]
         head = ("filter", "method", "white", "jitter", "correlated", "jitter")
         table(f"{name}: {len(whole)} clips at 10 mm", head, of_clips(whole))
     if "time" in options.parts:

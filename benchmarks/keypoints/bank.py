@@ -2,7 +2,7 @@
 
 What is varied, and by how much: left and right exchanged; limbs of other frames; all joints (elbows and knees about
 their hinges only); heading and tilt of the whole; lengths, the trunk's more, and places of face, hand and foot
-marks; in some, twist of upper arms and thighs and flexion of elbows and knees at random. Then marks are noisy and
+landmarks; in some, twist of upper arms and thighs and flexion of elbows and knees at random. Landmarks are noisy and
 missing.
 """
 
@@ -13,7 +13,18 @@ import numpy as np
 
 from benchmarks.naturalness.motion import Array
 from core import rotation
-from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PART_SWAP, PARTS, PLACES, TURNED, parent_of, place_of
+from core.keypoints.body import (
+    LANDMARK,
+    LANDMARKS,
+    ORIGINS,
+    PART,
+    PART_SWAP,
+    PARTS,
+    PLACES,
+    TURNED,
+    parent_of,
+    place_of,
+)
 
 from .motion import Clip
 
@@ -45,7 +56,7 @@ class Bank:
 
 
 def origins_of(clip: Clip) -> Array:
-    """(F, P, 3) where the parts begin, of the marks that show it; the others begin where their parents do."""
+    """(F, P, 3) where the parts begin, of the landmarks that show it; the others begin where their parents do."""
     shown = {"chest": "neck", "neck": "neck", "shoulder": "neck"}
     joints = {
         "upper_arm": "shoulder",
@@ -60,12 +71,12 @@ def origins_of(clip: Clip) -> Array:
         base, _, side = part.partition(".")
         if base == "head":  # from the nose, which is at a set place of it
             _, place = place_of("nose", PLACES)
-            result[:, number] = clip.marks[:, MARK["nose"]] - rotation.rotate(clip.rotations[:, number], place)
+            result[:, number] = clip.landmarks[:, LANDMARK["nose"]] - rotation.rotate(clip.rotations[:, number], place)
         elif base == "hips":
-            result[:, number] = clip.marks[:, MARK["pelvis"]]
+            result[:, number] = clip.landmarks[:, LANDMARK["pelvis"]]
         else:
-            mark = shown[base] if base in shown else f"{joints[base]}.{side}"
-            result[:, number] = clip.marks[:, MARK[mark]]
+            landmark = shown[base] if base in shown else f"{joints[base]}.{side}"
+            result[:, number] = clip.landmarks[:, LANDMARK[landmark]]
     return result
 
 
@@ -98,20 +109,20 @@ def origins(turns: Array, ways: Array) -> Array:
 
 
 def marks_of(turns: Array, ways: Array, places: Array) -> Array:
-    """Marks (..., M, 3), the hips' middle at zero; places (..., M, 3) in the frames of their parts."""
-    parts = [PART[place_of(mark, PLACES)[0]] for mark in MARKS]
+    """Landmarks (..., M, 3), the hips' middle at zero; places (..., M, 3) in the frames of their parts."""
+    parts = [PART[place_of(landmark, PLACES)[0]] for landmark in LANDMARKS]
     return origins(turns, ways)[..., parts, :] + rotation.rotate(turns[..., parts, :], places)
 
 
 STANDARD_WAYS: Final = np.array(
     [place_of(part, ORIGINS)[1] if ABOVE[n] >= 0 else np.zeros(3) for n, part in enumerate(PARTS)]
 )
-STANDARD_PLACES: Final = np.array([place_of(mark, PLACES)[1] for mark in MARKS])
+STANDARD_PLACES: Final = np.array([place_of(landmark, PLACES)[1] for landmark in LANDMARKS])
 ON_JOINTS: Final = ~STANDARD_PLACES.any(axis=1)
 
 
 def draw(bank: Bank, count: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """`count` varied poses: rotations (n, P, 4) in the world, marks (n, M, 3) without noise, their places (n, M, 3)."""
+    """`count` varied poses: rotations (n, P, 4) in the world, landmarks (n, M, 3) without noise, their places."""
     rows = rng.integers(len(bank.local), size=count)
     local, ways = bank.local[rows].copy(), bank.ways[rows].copy()
     for limb in LIMBS:
@@ -146,7 +157,7 @@ def draw(bank: Bank, count: int, rng: np.random.Generator) -> tuple[Array, Array
     ways *= np.exp(rng.normal(0.0, LENGTHS, (count, len(PARTS), 1)))
     trunk = [PART[part] for part in ("chest", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")]
     ways[:, trunk] += rng.normal(0.0, TRUNK * rng.random((count, 1, 1)), (count, len(trunk), 3))
-    moved = rng.normal(0.0, PLACE, (count, len(MARKS), 3)) * ~ON_JOINTS[:, None]
+    moved = rng.normal(0.0, PLACE, (count, len(LANDMARKS), 3)) * ~ON_JOINTS[:, None]
     places = STANDARD_PLACES * np.exp(rng.normal(0.0, LENGTHS, (count, 1, 1))) + moved
     turns = globals_of(local)
     return turns, marks_of(turns, ways, places), places

@@ -1,4 +1,4 @@
-"""Captured motion as rotations of the canonical body, with the marks that a tracker would see of it.
+"""Captured motion as rotations of the canonical body, with the landmarks that a tracker would see of it.
 
 A pack's families differ in their T-pose. What is a hinge says how each is turned about its limb: the axis that the
 elbow turns about in the motion itself, which is 30 degrees off in one family against others. Parts are brought to the
@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.naturalness.motion import DATA, Array
 from core import rotation
-from core.keypoints.body import MARKS, PART, PARTS, PLACES, place_of
+from core.keypoints.body import LANDMARKS, PART, PARTS, PLACES, place_of
 
 SCALE: Final = 32767.0  # of the packs' 16-bit quaternions
 JOINTS: Final = {
@@ -30,13 +30,13 @@ OTHERS: Final = {"cmu_mb": {"neck": "Neck1"}}  # its Neck is a bone without leng
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """F frames of one clip: true rotations (F, P, 4) of the parts and marks (F, M, 3), metres, Y up, hips anywhere."""
+    """F frames of one clip: true rotations (F, P, 4) of the parts and landmarks (F, M, 3), metres, Y up."""
 
     name: str
     subject: str
     fps: float
     rotations: Array
-    marks: Array
+    landmarks: Array
 
     def __len__(self) -> int:
         return len(self.rotations)
@@ -128,11 +128,11 @@ def shortest(before: Array, after: Array) -> Array:
 
 def _marks(heads: Array, rotations: Array, joints: dict[str, int]) -> Array:
     """Joints where the capture has them; face, hands and feet from the parts' true rotations."""
-    result = np.empty((len(heads), len(MARKS), 3))
+    result = np.empty((len(heads), len(LANDMARKS), 3))
     hips = 0.5 * (heads[:, joints["thigh.L"]] + heads[:, joints["thigh.R"]])
-    for number, mark in enumerate(MARKS):
-        part, place = place_of(mark, PLACES)
-        base = mark.partition(".")[0]
+    for number, landmark in enumerate(LANDMARKS):
+        part, place = place_of(landmark, PLACES)
+        base = landmark.partition(".")[0]
         head = hips if base == "pelvis" else heads[:, joints[part]]
         if base == "neck":
             head, place = heads[:, joints["neck"]], np.zeros(3)

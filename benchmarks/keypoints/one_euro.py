@@ -1,4 +1,4 @@
-"""The One-Euro filter (Casiez, Roussel, Vogel, CHI 2012), to be measured against: slow marks are smoothed more."""
+"""The One-Euro filter (Casiez, Roussel, Vogel, CHI 2012), to be measured against: slow landmarks are smoothed more."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from benchmarks.naturalness.motion import Array
 CUTOFF, SLOPE, SPEED_CUTOFF = 1.5, 4.0, 3.0  # Hz, Hz for a metre a second, Hz: the best of a search on these clips
 
 
-def one_euro(marks: Array, fps: float, cutoff: float = CUTOFF, slope: float = SLOPE) -> Array:
-    """Marks (F, M, 3) filtered, without delay but with lag; relative to the hips' middle (F, 3) it is given in."""
-    result, speed = marks.copy(), np.zeros(marks.shape[1:])
-    for frame in range(1, len(marks)):
+def one_euro(landmarks: Array, fps: float, cutoff: float = CUTOFF, slope: float = SLOPE) -> Array:
+    """Landmarks (F, M, 3) filtered, without delay but with lag; relative to the hips' middle (F, 3) it is given in."""
+    result, speed = landmarks.copy(), np.zeros(landmarks.shape[1:])
+    for frame in range(1, len(landmarks)):
         before = result[frame - 1]
-        speed = speed + _alpha(SPEED_CUTOFF, fps) * ((marks[frame] - before) * fps - speed)
+        speed = speed + _alpha(SPEED_CUTOFF, fps) * ((landmarks[frame] - before) * fps - speed)
         fast = np.linalg.norm(speed, axis=-1, keepdims=True)
-        result[frame] = before + _alpha(cutoff + slope * fast, fps) * (marks[frame] - before)
+        result[frame] = before + _alpha(cutoff + slope * fast, fps) * (landmarks[frame] - before)
     return result
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.motion.clips import read_clip
 from core.body import find_roles
-from core.keypoints import find_taking, layout_named, marks_of
-from core.keypoints.body import MARK, PART
+from core.keypoints import find_conversion, find_layout, joint_landmarks
+from core.keypoints.body import LANDMARK, PART
 from core.keypoints.geometry import solve_frames
 
 EXAMPLES: Final = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -24,28 +24,32 @@ HEAD: Final = {"nose": (0.0, 0.06, 0.11), "ear.L": (0.075, 0.06, 0.01), "ear.R":
 
 def main() -> None:
     clip = read_clip(EXAMPLES / "cmu_35_01.bvh")
-    joints = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
-    marks = find_taking(layout_named("marks"), joints)[0](joints)
-    places = np.where(marks.weights[..., None] > 0.0, marks.places, np.nan)
-    turns = solve_frames(marks.places, marks.weights, np.zeros(len(places)))
+    joints = joint_landmarks(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    landmarks = find_conversion(find_layout("marks"), joints)[0](joints)
+    positions = np.where(landmarks.weights[..., None] > 0.0, landmarks.positions, np.nan)
+    turns = solve_frames(landmarks.positions, landmarks.weights, np.zeros(len(positions)))
     for name, place in HEAD.items():
-        base = places[:, MARK["crown"]] - turns[:, PART["head"]] @ [0.0, 0.18, 0.0]
-        places[:, MARK[name]] = base + turns[:, PART["head"]] @ np.array(place)
+        base = positions[:, LANDMARK["crown"]] - turns[:, PART["head"]] @ [0.0, 0.18, 0.0]
+        positions[:, LANDMARK[name]] = base + turns[:, PART["head"]] @ np.array(place)
     for side, sign in (("L", 1.0), ("R", -1.0)):
         for name, place in HAND.items():
             way = turns[:, PART[f"hand.{side}"]] @ (np.array(place) * [sign, 1.0, 1.0])
-            places[:, MARK[f"{name}.{side}"]] = places[:, MARK[f"wrist.{side}"]] + way
+            positions[:, LANDMARK[f"{name}.{side}"]] = positions[:, LANDMARK[f"wrist.{side}"]] + way
         foot = turns[:, PART[f"foot.{side}"]]
-        places[:, MARK[f"heel.{side}"]] = places[:, MARK[f"ankle.{side}"]] + foot @ np.array([0.0, -0.07, -0.05])
-        places[:, MARK[f"ball.{side}"]] = places[:, MARK[f"ankle.{side}"]] + foot @ np.array([0.0, -0.07, 0.14])
-    places -= places[:, [MARK["hip.L"], MARK["hip.R"]]].mean(axis=1, keepdims=True)
-    places += np.random.default_rng(0).normal(0.0, NOISE, places.shape)
-    layout = layout_named("mediapipe")
+        positions[:, LANDMARK[f"heel.{side}"]] = positions[:, LANDMARK[f"ankle.{side}"]] + foot @ np.array(
+            [0.0, -0.07, -0.05]
+        )
+        positions[:, LANDMARK[f"ball.{side}"]] = positions[:, LANDMARK[f"ankle.{side}"]] + foot @ np.array(
+            [0.0, -0.07, 0.14]
+        )
+    positions -= positions[:, [LANDMARK["hip.L"], LANDMARK["hip.R"]]].mean(axis=1, keepdims=True)
+    positions += np.random.default_rng(0).normal(0.0, NOISE, positions.shape)
+    layout = find_layout("mediapipe")
     lines: list[str] = []
-    for frame in places * [1.0, -1.0, -1.0]:  # MediaPipe's Y is down
+    for frame in positions * [1.0, -1.0, -1.0]:  # MediaPipe's Y is down
         points: list[object] = [None] * len(layout.points)
-        for mark, (point,) in layout.marks.items():
-            points[layout.points.index(point)] = [*frame[MARK[mark]].round(4).tolist(), 1.0]
+        for landmark, (point,) in layout.landmarks.items():
+            points[layout.points.index(point)] = [*frame[LANDMARK[landmark]].round(4).tolist(), 1.0]
         lines.append(json.dumps({"layout": "mediapipe", "time": round(len(lines) / 30.0, 4), "points": points}))
     (EXAMPLES / "walk_keypoints.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

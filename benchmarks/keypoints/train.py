@@ -18,7 +18,7 @@ import torch  # pyright: ignore[reportMissingImports]
 from benchmarks.naturalness.motion import Array
 from core import rotation
 from core.keypoints import network
-from core.keypoints.body import MARK, MARKS, ORIGINS, PART, PARTS, parent_of, place_of
+from core.keypoints.body import LANDMARK, LANDMARKS, ORIGINS, PART, PARTS, parent_of, place_of
 from core.keypoints.geometry import solve_frames
 
 from . import bank
@@ -38,34 +38,34 @@ UNUSED: Final = ("pelvis", "neck", "crown", "knuckle")
 
 
 def batch(motion: bank.Bank, rng: np.random.Generator) -> tuple[Array, Array, Array, Array, Array | None]:
-    """True rotations (n, P, 4), marks (n, M, 3), weights (n, M), noise told (n,) in metres, lengths (n, B) or None."""
-    turns, marks, _ = bank.draw(motion, BATCH, rng)
-    clean = np.ones(marks.shape[:-1])
-    lengths = np.linalg.norm(network.bone_ways(marks, clean)[0], axis=-1)
+    """True rotations (n, P, 4), landmarks (n, M, 3), weights (n, M), noise (n,) in metres, lengths (n, B) or None."""
+    turns, landmarks, _ = bank.draw(motion, BATCH, rng)
+    clean = np.ones(landmarks.shape[:-1])
+    lengths = np.linalg.norm(network.bone_vectors(landmarks, clean)[0], axis=-1)
     lengths *= np.exp(rng.normal(0.0, 0.01, lengths.shape))
     noise = rng.uniform(0.0, bank.LARGEST_NOISE, BATCH) * (rng.random(BATCH) < bank.NOISY)
-    error = rng.normal(size=marks.shape)
+    error = rng.normal(size=landmarks.shape)
     deep = np.flatnonzero(rng.random(BATCH) < DEEP)
     angle = rng.uniform(0.0, 2.0 * np.pi, len(deep))
     depth = np.stack([np.sin(angle), np.zeros(len(deep)), np.cos(angle)], axis=-1)[:, None]
-    error[deep] = 0.7 * error[deep] + rng.normal(size=(len(deep), len(MARKS), 1)) * depth
-    marks = marks + noise[:, None, None] * error
-    weights = np.ones(marks.shape[:-1])
-    for number, mark in enumerate(MARKS):
-        if mark.partition(".")[0] in UNUSED:
+    error[deep] = 0.7 * error[deep] + rng.normal(size=(len(deep), len(LANDMARKS), 1)) * depth
+    landmarks = landmarks + noise[:, None, None] * error
+    weights = np.ones(landmarks.shape[:-1])
+    for number, landmark in enumerate(LANDMARKS):
+        if landmark.partition(".")[0] in UNUSED:
             weights[:, number] = 0.0
     some = rng.random(BATCH) < bank.UNSEEN
     for share, names in GROUPS:
         for side in "LR":
             gone = some & (rng.random(BATCH) < share)
-            columns = [MARK[name if name == "nose" else f"{name}.{side}"] for name in names]
+            columns = [LANDMARK[name if name == "nose" else f"{name}.{side}"] for name in names]
             weights[np.ix_(gone, columns)] = 0.0
     gone = some[:, None] & (rng.random(weights.shape) < SINGLE)
-    trunk = [MARK[f"{mark}.{side}"] for mark in ("hip", "shoulder") for side in "LR"]
+    trunk = [LANDMARK[f"{landmark}.{side}"] for landmark in ("hip", "shoulder") for side in "LR"]
     gone[:, trunk] = False
     weights[gone] = 0.0
     told = noise * np.exp(rng.normal(0.0, ROUGH, BATCH))
-    return turns, marks, weights, told, lengths if rng.random() > bank.UNMEASURED else None
+    return turns, landmarks, weights, told, lengths if rng.random() > bank.UNMEASURED else None
 
 
 class Layers(torch.nn.Module):
@@ -124,14 +124,14 @@ def main() -> None:
     width = options.width or WIDTHS[options.network]
 
     def step_inputs() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        turns, marks, weights, noise, lengths = batch(motion, rng)
+        turns, landmarks, weights, noise, lengths = batch(motion, rng)
         true = rotation.to_matrix(turns)
         if not correcting:
-            x = network.normalised(marks, weights).reshape(BATCH, -1)
+            x = network.normalised(landmarks, weights).reshape(BATCH, -1)
             parts = (x, true, np.zeros((BATCH, len(PARTS), 3, 2)), np.ones((BATCH, len(PARTS))))
         else:
-            frames = solve_frames(marks, weights, noise)
-            x = network.inputs(frames, marks, weights, noise, lengths)
+            frames = solve_frames(landmarks, weights, noise)
+            x = network.inputs(frames, landmarks, weights, noise, lengths)
             back = np.swapaxes(frames[:, :1], -1, -2)
             parts = (x, back @ true, (back @ frames)[..., :2], network.gates(weights, noise))
         return tuple(torch.tensor(part, dtype=torch.float32) for part in parts)  # pyright: ignore

@@ -7,8 +7,8 @@ import numpy as np
 
 from core import Motion, forward
 from core.body import find_roles
-from core.editing.contacts import BodyPoint, find_ground, places_of
-from core.editing.foot_lock import lock_feet, skating
+from core.editing.contacts import BodyPoint, find_ground, point_positions
+from core.editing.foot_lock import count_skating, lock_feet
 from core.rotation import Array, lengths
 
 from .clips import Clip
@@ -24,7 +24,7 @@ def measure(clip: Clip) -> dict[str, Any]:
     locked = lock_feet(skeleton, motion, roles)
     seconds = perf_counter() - begin
     after, contacts = locked.pinned.motion, locked.contacts
-    old, new = (places_of(skeleton, one.pose, contacts.points) for one in (motion, after))
+    old, new = (point_positions(skeleton, one.pose, contacts.points) for one in (motion, after))
     feet = {point.bone for point in contacts.points} | {roles.bones[f"foot.{side}"] for side in "LR"}
     free = [bone for bone in range(len(skeleton)) if not feet & set(skeleton.ancestors(bone))]
     heads = [forward(skeleton, one.pose)[0][:, free] for one in (motion, after)]
@@ -32,8 +32,8 @@ def measure(clip: Clip) -> dict[str, Any]:
     return {
         "frames": len(motion),
         "touches": len(locked.pins),
-        "skate_before": skating(skeleton, motion, contacts, SKATING),
-        "skate_after": skating(skeleton, after, contacts, SKATING),
+        "skate_before": count_skating(skeleton, motion, contacts, SKATING),
+        "skate_after": count_skating(skeleton, after, contacts, SKATING),
         "plain_before": plain_skate(old, contacts.points, motion),
         "plain_after": plain_skate(new, contacts.points, motion),
         "worst_pin_mm": 1e3 * float(locked.pinned.position_error.max(initial=0.0)),

@@ -62,7 +62,7 @@ class Ground:
         return places @ self.up - self.height
 
 
-class Touch(NamedTuple):
+class ContactInterval(NamedTuple):
     """Point number `point` bears from frame `first` to frame `last`, counted from 0, both included."""
 
     point: int
@@ -86,9 +86,9 @@ class Contacts:
     resting: Array
     band: Array
 
-    def touches(self) -> list[Touch]:
+    def intervals(self) -> list[ContactInterval]:
         """Intervals, by point and then by time."""
-        return [Touch(p, *ends) for p in range(len(self.points)) for ends in runs(self.touching[:, p])]
+        return [ContactInterval(p, *ends) for p in range(len(self.points)) for ends in runs(self.touching[:, p])]
 
 
 def foot_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
@@ -135,11 +135,11 @@ def _heel(skeleton: Skeleton, foot: int, front: Sequence[BodyPoint], up: Array) 
     return x, y, z
 
 
-def places_of(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint]) -> Array:
+def point_positions(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint]) -> Array:
     """Where the points are in armature space, (..., P, 3)."""
     count = len(pose.rotations)
     if pose.rotations.ndim == 3 and count > BLOCK:  # all bones of all frames would be much for a few points
-        return np.concatenate([places_of(skeleton, pose[block], points) for block in blocks(count)])
+        return np.concatenate([point_positions(skeleton, pose[block], points) for block in blocks(count)])
     heads, frames = forward(skeleton, pose)
     bones = [point.bone for point in points]
     return heads[..., bones, :] + rotation.rotate(frames[..., bones, :], [point.place for point in points])
@@ -168,7 +168,7 @@ def find_contacts(
     """
     if not points:
         raise CoreError("There are no points that could touch the ground; name some bones.")
-    places = places_of(skeleton, motion.pose, points)
+    places = point_positions(skeleton, motion.pose, points)
     if ground is None:
         toes = [i for i, point in enumerate(points) if point.name.startswith("toe")]
         ground = find_ground(places[:, toes or list(range(len(points)))], up)

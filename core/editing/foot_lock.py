@@ -20,8 +20,8 @@ from ..motion import Motion
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton
 from ..solvers import PinAndDrag
-from .contacts import BodyPoint, Contacts, Touch, find_contacts, foot_points, places_of
-from .timed_pins import WHOLE_BODY, PinnedMotion, TimedPin, pin_motion
+from .contacts import BodyPoint, ContactInterval, Contacts, find_contacts, foot_points, point_positions
+from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
 EASE: Final = 0.2  # seconds
 DEVIATION: Final = float(np.radians(20.0))  # of the joints, against a hip that is pulled along
@@ -32,12 +32,12 @@ MEET: Final = 1e-7  # of the size, to which
 
 
 @dataclass(frozen=True, eq=False)
-class LockedFeet:
+class LockFeetResult:
     """The motion with its feet planted, the contacts that were found and the pins that were made of them."""
 
     contacts: Contacts
     pins: tuple[TimedPin, ...]
-    pinned: PinnedMotion
+    pinned: PinMotionResult
 
 
 def lock_feet(
@@ -48,7 +48,7 @@ def lock_feet(
     ease: float = EASE,
     method: PinAndDrag | None = None,
     up: ArrayLike = (0.0, 0.0, 1.0),
-) -> LockedFeet:
+) -> LockFeetResult:
     """Plant the feet, or whatever `points` are given, while they bear; `ease` in seconds.
 
     `method` (see `pin_motion`): by default one whose knees are stiff and whose hips give way for it a little.
@@ -56,11 +56,11 @@ def lock_feet(
     contacts = find_contacts(skeleton, motion, foot_points(skeleton, roles) if points is None else points, up=up)
     pins = contact_pins(skeleton, motion, contacts, ease)
     if method is None:
-        skeleton, method = for_feet(skeleton, motion, roles)
-    return LockedFeet(contacts, pins, pin_motion(skeleton, motion, pins, method))
+        skeleton, method = foot_lock_settings(skeleton, motion, roles)
+    return LockFeetResult(contacts, pins, pin_motion(skeleton, motion, pins, method))
 
 
-def for_feet(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
+def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
     """The skeleton with no limits but those of its knees, as wide as the motion has them, and the method for its feet.
 
     Knees are stiff, hardly turn sideways and do not bend the wrong way: where a leg is nearly straight, hips give way.
@@ -83,20 +83,20 @@ def for_feet(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton
 
 def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
     """A pin for each touch, in their order; `ease` in seconds."""
-    touches = contacts.touches()
-    places = places_of(skeleton, motion.pose, contacts.points)
-    held = np.array([places[touch.first : touch.last + 1, touch.point].mean(axis=0) for touch in touches])
-    held = _at_distances(held, touches, places, skeleton.size)
+    intervals = contacts.intervals()
+    places = point_positions(skeleton, motion.pose, contacts.points)
+    held = np.array([places[interval.first : interval.last + 1, interval.point].mean(axis=0) for interval in intervals])
+    held = _at_distances(held, intervals, places, skeleton.size)
     pins: list[TimedPin] = []
-    for touch, place in zip(touches, held, strict=True):
-        point = contacts.points[touch.point]
-        first, last = (float(motion.frames[frame]) for frame in (touch.first, touch.last))
+    for interval, place in zip(intervals, held, strict=True):
+        point = contacts.points[interval.point]
+        first, last = (float(motion.frames[frame]) for frame in (interval.first, interval.last))
         eases = ease * motion.fps
         pins.append(TimedPin(point.bone, first, last, place, None, eases, eases, point.place))
     return tuple(pins)
 
 
-def skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float) -> tuple[int, int]:
+def count_skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float) -> tuple[int, int]:
     """Steps from frame to frame of a bearing heel or ball: those faster than `speed` along the ground, and all.
 
     Where no point is called heel or ball, of all points. `contacts` are those of the motion before it was changed.
@@ -105,18 +105,18 @@ def skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float
     chosen = [i for i, point in enumerate(points) if point.name.startswith(("heel", "ball"))] or list(
         range(len(points))
     )
-    steps = np.diff(places_of(skeleton, motion.pose, [points[i] for i in chosen]), axis=0)
+    steps = np.diff(point_positions(skeleton, motion.pose, [points[i] for i in chosen]), axis=0)
     up = contacts.ground.up
     along = steps - (steps @ up)[..., None] * up
     bearing = (contacts.touching[1:] & contacts.touching[:-1])[:, chosen]
     return int((bearing & (lengths(along) * motion.fps > speed)).sum()), int(bearing.sum())
 
 
-def _at_distances(held: Array, touches: Sequence[Touch], places: Array, size: float) -> Array:
+def _at_distances(held: Array, intervals: Sequence[ContactInterval], places: Array, size: float) -> Array:
     """Places (T, 3) as near as rounds of half corrections get them to the distances of their points."""
     pairs: list[tuple[int, int, float]] = []
-    for one, other in combinations(range(len(touches)), 2):
-        a, b = touches[one], touches[other]
+    for one, other in combinations(range(len(intervals)), 2):
+        a, b = intervals[one], intervals[other]
         if a.point != b.point and a.first <= b.last and b.first <= a.last:
             distance = lengths(places[:, a.point] - places[:, b.point])
             if np.ptp(distance) < RIGID * size and distance.any():

@@ -10,13 +10,13 @@ from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .timed_pins import eased
+from .timed_pins import smootherstep
 
 
-def lead_path(
+def edit_path(
     skeleton: Skeleton,
     motion: Motion,
-    leader: int,
+    bone: int,
     offset: ArrayLike = (0.0, 0.0, 0.0),
     scale: float = 1.0,
     bend: float = 0.0,
@@ -24,7 +24,7 @@ def lead_path(
     span: tuple[float, float] | None = None,
     ease: float = 0.0,
 ) -> Motion:
-    """The motion with the way of the bone `leader`, such as the hips, changed across `up` (3,).
+    """The motion with the way of the bone `bone`, such as the hips, changed across `up` (3,).
 
     offset (3,) in armature space; `scale` of its length; `bend` in radians, by which it has turned at its end, evenly
     over its length, the body with it. The first frame stays where it is but for the offset.
@@ -33,7 +33,7 @@ def lead_path(
     offset comes and goes in the `ease` frames beside it.
     """
     axis = np.asarray(up, float) / np.linalg.norm(up)
-    here = forward(skeleton, motion.pose)[0][:, leader]
+    here = forward(skeleton, motion.pose)[0][:, bone]
     flat = here - (here @ axis)[:, None] * axis
     steps = np.diff(flat, axis=0)
     first, last = (motion.frames[0], motion.frames[-1]) if span is None else span
@@ -45,13 +45,13 @@ def lead_path(
     scales = np.where(within, scale, 1.0)[:, None]
     led = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scales * rotation.rotate(halfway, steps), axis=0)])
     beside = np.maximum(np.maximum(first - motion.frames, motion.frames - last), 0.0)
-    share = eased(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
+    share = smootherstep(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
     return replace(
-        motion, pose=carry_roots(skeleton, motion, flat, turns, led + share[:, None] * np.asarray(offset, float))
+        motion, pose=move_roots(skeleton, motion, flat, turns, led + share[:, None] * np.asarray(offset, float))
     )
 
 
-def carry_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:
+def move_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:
     """All that has no parent, turned about places `start` (F, 3) and carried to `end` (F, 3), in armature space."""
     pose = motion.pose
     rotations, translations = pose.rotations.copy(), pose.translations.copy()

@@ -136,7 +136,7 @@ def reduce_keys(
         raise CoreError("Keys can be left out of three or more frames that follow each other.")
     given = channels_of(skeleton, motion) if channels is None else channels
     carriers = {bone for one in chosen for bone in skeleton.ancestors(one)}
-    work = _Work(skeleton, motion, chosen, [one for one in given if one.bone in carriers], tolerance)
+    work = _KeyReducer(skeleton, motion, chosen, [one for one in given if one.bone in carriers], tolerance)
     return work.reduced(progress or (lambda share: None))
 
 
@@ -221,7 +221,7 @@ class _Fit:
         return Keys.of_slopes(first + self.times, *self.heights)
 
 
-class _Work:
+class _KeyReducer:
     """Bones with their fits, and the errors (S, P, 3) of the points that are watched, as sums over the bones."""
 
     def __init__(

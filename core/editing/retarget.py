@@ -22,7 +22,7 @@ from ..motion import Motion
 from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .contacts import Contacts, find_contacts, find_ground, foot_points, places_of
+from .contacts import Contacts, find_contacts, find_ground, foot_points, point_positions
 from .foot_lock import EASE, contact_pins
 from .timed_pins import TimedPin
 
@@ -88,7 +88,7 @@ def planted(
 
 def _heights(skeleton: Skeleton, pose: Pose, roles: Roles, contacts: Contacts) -> Array:
     """(..., P) of the points."""
-    return places_of(skeleton, pose, contacts.points) @ body_axes(roles)[2]
+    return point_positions(skeleton, pose, contacts.points) @ body_axes(roles)[2]
 
 
 def _matched(turns: Array, source: Roles, target: Roles) -> dict[int, Array]:
@@ -146,7 +146,7 @@ def _ground(skeleton: Skeleton, pose: Pose, roles: Roles) -> float:
     points = foot_points(skeleton, roles)
     if not points:
         return 0.0
-    places = places_of(skeleton, pose, points).reshape(-1, len(points), 3)
+    places = point_positions(skeleton, pose, points).reshape(-1, len(points), 3)
     up = body_axes(roles)[2]
     return float((places @ up).min()) if len(places) == 1 else find_ground(places, up).height
 

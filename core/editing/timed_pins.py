@@ -4,7 +4,7 @@ Frames that are held are solved with the motion's own joints as targets (S5: CN1
 a pin begins or ends the change of the joints would jump; the jump is faded out over the pin's ease, beside the
 interval. In frames that other pins hold a fade is but a wish: they are solved again with it as their reference, a few
 times, as in the motion displacement maps of Lee and Shin (SIGGRAPH 1999). No frame is touched that is neither held nor
-in an ease. A change of a pin reaches as far as eases hang together, one at each of these times: `reach`.
+in an ease. A change of a pin reaches as far as eases hang together, one at each of these times: `affected_frames`.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ class TimedPin:
     point             (3,) in the bone's frame, the head by default
     relative_to       another bone, in whose frame position and rotation are, wherever it goes
 
-    Positions and rotations are in armature space otherwise. See `hold` for pins where the motion is.
+    Positions and rotations are in armature space otherwise. See `hold_pin` for pins where the motion is.
     """
 
     bone: Bone
@@ -74,18 +74,18 @@ class TimedPin:
         position, turn = (x if x is None or x.ndim == 1 else x[part] for x in (self.position, self.rotation))
         return replace(self, position=position, rotation=turn)
 
-    def trace(self, skeleton: Skeleton) -> "PinTrace":
+    def fingerprint(self, skeleton: Skeleton) -> "PinFingerprint":
         """What tells it from other pins."""
         asked = sha256(repr((self.position is None, self.relative_to)).encode())
         for part in (self.position, self.rotation):
             asked.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
         bone = skeleton.names[skeleton.index(self.bone)]
         x, y, z = np.asarray(self.point, float).tolist()
-        return PinTrace(bone, (x, y, z), self.start, self.end, self.ease_in, self.ease_out, asked.hexdigest())
+        return PinFingerprint(bone, (x, y, z), self.start, self.end, self.ease_in, self.ease_out, asked.hexdigest())
 
 
 @dataclass(frozen=True)
-class PinTrace:
+class PinFingerprint:
     """What is left of a pin once it is solved: where and when it held, and a digest of what it `asked` for."""
 
     bone: str
@@ -98,7 +98,7 @@ class PinTrace:
 
 
 @dataclass(frozen=True, eq=False)
-class PinnedMotion:
+class PinMotionResult:
     """The motion, the frames (F,) that were changed, and how far off each pin (P) is in its worst frame.
 
     position_error (P,) in armature units, rotation_error (P,) in radians; 0 where a pin does not ask.
@@ -110,7 +110,7 @@ class PinnedMotion:
     rotation_error: Array
 
 
-def hold(
+def hold_pin(
     skeleton: Skeleton,
     motion: Motion,
     bone: Bone,
@@ -145,7 +145,7 @@ def pin_motion(
     progress: Callable[[float], object] | None = None,
     only: Flags | None = None,
     draft: bool = False,
-) -> PinnedMotion:
+) -> PinMotionResult:
     """The motion with the pins held and all else as it was, as far as that goes.
 
     `method`: its reference, `coherent` and `fps` are the motion's. `progress` is told the share that is done, and may
@@ -154,7 +154,7 @@ def pin_motion(
     they were, and errors of pins are those in these frames. A `draft` is quick and near to it: pins hold, the joints do
     not come to rest, and eases are not done to their end.
     """
-    work = _Work(skeleton, motion, pins, method, only, draft)
+    work = _PinSolver(skeleton, motion, pins, method, only, draft)
     steps = sum(len(blocks(len(frames))) for frames in work.turns if len(frames))
     for number, _ in enumerate(work.passes(), start=1):
         if progress is not None:
@@ -183,9 +183,11 @@ def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array
     return gaps, angles
 
 
-def reach(skeleton: Skeleton, motion: Motion, before: Sequence[PinTrace], after: Sequence[PinTrace]) -> Flags:
+def affected_frames(
+    skeleton: Skeleton, motion: Motion, before: Sequence[PinFingerprint], after: Sequence[PinFingerprint]
+) -> Flags:
     """The frames (F,) that `pin_motion` may make otherwise with the pins `after` than with those `before`."""
-    was, now = (_Plan(skeleton, motion.frames, pins) for pins in (before, after))
+    was, now = (_PinSchedule(skeleton, motion.frames, pins) for pins in (before, after))
     one, other = Counter(before), Counter(after)
     changed = (one - other) + (other - one)
     reached = np.zeros(len(motion), bool)
@@ -201,13 +203,13 @@ def reach(skeleton: Skeleton, motion: Motion, before: Sequence[PinTrace], after:
     return reached
 
 
-class _Plan:
+class _PinSchedule:
     """When pins hold, and where the change of the motion comes and goes beside them.
 
     points (P,) what is held, spans (P,) the first index and the one after the last; held (F,)
     """
 
-    def __init__(self, skeleton: Skeleton, frames: Array, pins: Sequence[TimedPin] | Sequence[PinTrace]) -> None:
+    def __init__(self, skeleton: Skeleton, frames: Array, pins: Sequence[TimedPin] | Sequence[PinFingerprint]) -> None:
         self.frames, self.pins = frames, tuple(pins)
         self.points = [(skeleton.index(pin.bone), np.asarray(pin.point, float).tobytes()) for pin in pins]
         self.spans = [_span(pin, frames) for pin in pins]
@@ -238,10 +240,10 @@ class _Plan:
             share = 0.5 if before and after else 1.0
             if before:
                 near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
-                found.append((border, near, share * eased(1.0 - (frames[border - 1] - frames[near]) / before)))
+                found.append((border, near, share * smootherstep(1.0 - (frames[border - 1] - frames[near]) / before)))
             if after:
                 near = slice(border, int(np.searchsorted(frames, float(frames[border]) + after)))
-                found.append((border, near, -share * eased(1.0 - (frames[near] - frames[border]) / after)))
+                found.append((border, near, -share * smootherstep(1.0 - (frames[near] - frames[border]) / after)))
         return found
 
     def _ease(self, number: int, border: int, before: bool) -> float:
@@ -268,7 +270,7 @@ class _Plan:
         return found if len(found[0]) else []
 
 
-class _Work:
+class _PinSolver:
     """A motion that is held in some frames.
 
     bones (B,): those that the pins hang on, which alone may change. change (F, B, 6): rotation vectors about the bones'
@@ -286,7 +288,7 @@ class _Work:
     ) -> None:
         self.skeleton, self.motion, self.pins, self.only = skeleton, motion, tuple(pins), only
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
-        self.plan = _Plan(skeleton, motion.frames, pins)
+        self.plan = _PinSchedule(skeleton, motion.frames, pins)
         self._spans = self.plan.spans
         self.turns = self.plan.turns(DRAFT if draft else PASSES, only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
@@ -356,7 +358,7 @@ class _Work:
         # not checked again: it would normalise, and what does not change stays bit for bit
         return Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices)
 
-    def result(self) -> PinnedMotion:
+    def result(self) -> PinMotionResult:
         motion, changed = self.motion, np.any(self.change != 0.0, axis=(1, 2))
         if self.only is not None:
             changed &= self.only
@@ -377,10 +379,10 @@ class _Work:
                 continue
             gaps, turns = (rotation.lengths(part)[asked] for part in pin_errors(self.skeleton, motion, pin))
             errors[:, number] = gaps.max(initial=0.0), turns.max(initial=0.0)
-        return PinnedMotion(motion, changed, *errors)
+        return PinMotionResult(motion, changed, *errors)
 
 
-def _span(pin: TimedPin | PinTrace, frames: Array) -> tuple[int, int]:
+def _span(pin: TimedPin | PinFingerprint, frames: Array) -> tuple[int, int]:
     first, stop = np.searchsorted(frames, pin.start), np.searchsorted(frames, pin.end, side="right")
     return int(first), int(stop)
 
@@ -395,7 +397,7 @@ def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
         ) from None
 
 
-def eased(share: Array) -> Array:
+def smootherstep(share: Array) -> Array:
     """0 to 1 with no speed and no acceleration at the ends."""
     t = np.clip(share, 0.0, 1.0)
     return t * t * t * (10.0 + t * (6.0 * t - 15.0))

@@ -21,8 +21,7 @@ from typing import Any, Final
 
 from .. import CoreError
 from ..body import SIDES, Roles
-from ..generate import Flight, Track
-from ..generate import Path as RootPath
+from ..generate import Flight, RootPath, Track
 from ..generate.curves import GAMMA
 from ..generate.recipe import ALL
 from .fields import (
@@ -66,7 +65,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Samples:
-    """A track or a path before it has bones: what `Track` and `Path` take but those."""
+    """A track or a path before it has bones: what `Track` and `RootPath` take but those."""
 
     times: tuple[float, ...]
     values: tuple[tuple[float, ...], ...]

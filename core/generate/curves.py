@@ -44,7 +44,7 @@ class FittedCurve:
         return -(off * _kernel(t, self.times, self.width)) @ self.coefficients
 
 
-def fit(
+def fit_curve(
     times: ArrayLike, values: ArrayLike, weights: ArrayLike | None = None, width: float | None = None,
     gamma: float = GAMMA,
 ) -> FittedCurve:  # fmt: skip
@@ -78,7 +78,7 @@ def fit(
 
 
 def default_weights(values: Array) -> Array:
-    """(n,) weights of samples of values (n, C): see `fit`."""
+    """(n,) weights of samples of values (n, C): see `fit_curve`."""
     loose = (values != 0.0) & (values != 1.0)
     return np.where(loose.any(axis=1) & (values.shape[1] == 1), LOOSE, EXACT)
 

@@ -9,11 +9,11 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import posed
 from ..body.axes import axis_vector
-from ..editing.contacts import foot_points, places_of
+from ..editing.contacts import foot_points, point_positions
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .recipe import shifted
+from .recipe import shift_roots
 
 _LEG: Final = ("thigh", "shin", "foot")
 
@@ -28,8 +28,8 @@ def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[flo
     if not points:
         return pose
     up = axis_vector(roles.up)
-    rest, now = (places_of(skeleton, one, points) @ up for one in (Pose.rest(skeleton), pose))
-    return shifted(skeleton, pose, (rest.min() - now.min()) * up)
+    rest, now = (point_positions(skeleton, one, points) @ up for one in (Pose.rest(skeleton), pose))
+    return shift_roots(skeleton, pose, (rest.min() - now.min()) * up)
 
 
 def body_axes(roles: Roles) -> Array:

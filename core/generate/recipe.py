@@ -13,7 +13,7 @@ from ..motion import Motion
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton, frozen
-from .curves import GAMMA, FittedCurve, fit
+from .curves import GAMMA, FittedCurve, fit_curve
 
 ALL: Final = "all"
 GRAVITY: Final = 9.81  # metres per second squared, by the skeleton's size
@@ -47,11 +47,11 @@ class Track:
         self.curve()  # its samples are checked
 
     def curve(self) -> FittedCurve:
-        return fit(self.times, self.offsets, self.weights, self.width, self.gamma)
+        return fit_curve(self.times, self.offsets, self.weights, self.width, self.gamma)
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class RootPath:
     """Where the root goes: shifts (n, 3) in armature space from the place of the poses, at times (n,)."""
 
     times: Array
@@ -68,7 +68,7 @@ class Path:
         self.curve()
 
     def curve(self) -> FittedCurve:
-        return fit(self.times, self.shifts, self.weights, self.width, self.gamma)
+        return fit_curve(self.times, self.shifts, self.weights, self.width, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Recipe:
     """
 
     tracks: Sequence[Track]
-    path: Path | None = None
+    path: RootPath | None = None
     flights: Sequence[Flight] = ()
     up: tuple[float, float, float] = (0.0, 0.0, 1.0)
     gravity: float | None = None
@@ -160,10 +160,10 @@ class Recipe:
             # through both ends, and between them nothing but gravity
             rise = 0.5 * gravity * t * (span - t) * up
             shifts[within] = ends[0] + (ends[1] - ends[0]) * t / span + rise
-        return shifted(skeleton, pose, shifts)
+        return shift_roots(skeleton, pose, shifts)
 
 
-def shifted(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:
+def shift_roots(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:
     """The pose (...) with its roots moved by shifts (..., 3) in armature space, as far as they may be."""
     translations = np.array(pose.translations)
     for root in np.flatnonzero(skeleton.parents < 0).tolist():

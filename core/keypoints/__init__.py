@@ -1,11 +1,11 @@
-"""3-D keypoints of a body, of files and of live trackers, as rotations (S4)."""
+"""3-D keypoints of a body, from files and live trackers, as joint rotations."""
 
-from .formats import SUFFIXES, Recording, layout_from, read_frame, read_recording, timed
-from .joints import marks_of
-from .layouts import AXES, LAYOUTS, UNITS, Layout, Marks, Taking, find_taking, layout_named
+from .character import Character, RootFromFeet, RootFromHips, bones_of
+from .estimate import METHODS, CapturedMotion, LiveEstimator, Method, Subject, estimate_clip, estimate_rotations
+from .formats import SUFFIXES, Recording, frame_times, layout_from, read_frame, read_recording
+from .joints import joint_landmarks
+from .layouts import AXES, LAYOUTS, UNITS, Conversion, Landmarks, Layout, find_conversion, find_layout
 from .packets import PointPackets
-from .reader import METHODS, Figure, LiveReader, Method, Reading, read_clip, read_frames
-from .retarget import Actor, Travel, Walk, bones_of
 from .stream import Stream
 from .tracker import BoneTracker, PointTracker, Tracker
 from .vmc import BonePackets
@@ -16,31 +16,31 @@ __all__ = [
     "METHODS",
     "SUFFIXES",
     "UNITS",
-    "Actor",
     "BonePackets",
     "BoneTracker",
-    "Figure",
+    "CapturedMotion",
+    "Character",
+    "Conversion",
+    "Landmarks",
     "Layout",
-    "LiveReader",
-    "Marks",
+    "LiveEstimator",
     "Method",
     "PointPackets",
     "PointTracker",
-    "Reading",
     "Recording",
+    "RootFromFeet",
+    "RootFromHips",
     "Stream",
-    "Taking",
+    "Subject",
     "Tracker",
-    "Travel",
-    "Walk",
     "bones_of",
-    "find_taking",
+    "estimate_clip",
+    "estimate_rotations",
+    "find_conversion",
+    "find_layout",
+    "frame_times",
+    "joint_landmarks",
     "layout_from",
-    "layout_named",
-    "marks_of",
-    "read_clip",
     "read_frame",
-    "read_frames",
     "read_recording",
-    "timed",
 ]

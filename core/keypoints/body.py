@@ -1,4 +1,4 @@
-"""The canonical body that keypoints are read as: its marks, its parts, and what is known of their lengths.
+"""The canonical body that keypoints are read as: its landmarks, its parts, and what is known of their lengths.
 
 Metres, Y up, facing +Z, the figure's left towards +X. A part's rotation is that of its frame in the world; all are the
 identity in a T-pose with palms down: arms along X, legs along -Y, feet flat. Elbows and knees are hinges, the elbows
@@ -12,12 +12,12 @@ import numpy as np
 from ..body import SIDES
 from ..rotation import Array
 
-MIDDLE_MARKS: Final = ("pelvis", "neck", "crown", "nose")
-SIDE_MARKS: Final = (
+MIDDLE_LANDMARKS: Final = ("pelvis", "neck", "crown", "nose")
+SIDE_LANDMARKS: Final = (
     "ear", "shoulder", "elbow", "wrist", "index", "pinky", "knuckle", "hip", "knee", "ankle", "heel", "ball",
 )  # fmt: skip
-MARKS: Final = (*MIDDLE_MARKS, *(f"{mark}.{side}" for side in SIDES for mark in SIDE_MARKS))
-MARK: Final = {name: number for number, name in enumerate(MARKS)}
+LANDMARKS: Final = (*MIDDLE_LANDMARKS, *(f"{landmark}.{side}" for side in SIDES for landmark in SIDE_LANDMARKS))
+LANDMARK: Final = {name: number for number, name in enumerate(LANDMARKS)}
 
 MIDDLE_PARTS: Final = ("hips", "chest", "neck", "head")
 SIDE_PARTS: Final = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
@@ -28,7 +28,7 @@ PARENTS: Final = {
     "forearm": "upper_arm", "hand": "forearm", "thigh": "hips", "shin": "thigh", "foot": "shin",
 }  # fmt: skip
 
-# Where each part's origin, and each mark, is in the frame of a part: metres of an adult of 1.7 m, left side.
+# Where each part's origin, and each landmark, is in the frame of a part: metres of an adult of 1.7 m, left side.
 # The proportions are the means of the skeletons that the network learnt from; face, hand and foot are hand-set.
 ORIGINS: Final[dict[str, tuple[str, tuple[float, float, float]]]] = {
     "chest": ("hips", (0.0, 0.22, 0.0)),
@@ -61,7 +61,7 @@ PLACES: Final[dict[str, tuple[str, tuple[float, float, float]]]] = {
     "ball": ("foot", (0.0, -0.07, 0.14)),
 }
 
-# The tree of marks whose bones have standard lengths (S4 of the methods): mark -> the one that it hangs on. "chest" is
+# Bones of standard lengths (metres): landmark -> the landmark at the start of its bone, and the length. "chest" is
 # the middle of the shoulders and "face" that of the ears, neither of which is seen.
 TREE: Final[dict[str, tuple[str, float]]] = {
     "hip": ("pelvis", 0.09), "knee": ("hip", 0.41), "ankle": ("knee", 0.42), "heel": ("ankle", 0.09),
@@ -75,14 +75,14 @@ TURNED: Final[Array] = np.array([1.0, 1.0, -1.0, -1.0])  # quaternions of the ri
 PART_SWAP: Final = np.array(
     [PART[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in PARTS]
 )
-MARK_SWAP: Final = np.array(
-    [MARK[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in MARKS]
+LANDMARK_SWAP: Final = np.array(
+    [LANDMARK[n[:-1] + {"L": "R", "R": "L"}[n[-1]] if n[-2:] in (".L", ".R") else n] for n in LANDMARKS]
 )
 
 
 def sided(name: str, side: str) -> str:
-    """A part's or mark's full name: what has no side keeps its name."""
-    return name if name in MIDDLE_PARTS or name in MIDDLE_MARKS or not name else f"{name}.{side}"
+    """A part's or landmark's full name: what has no side keeps its name."""
+    return name if name in MIDDLE_PARTS or name in MIDDLE_LANDMARKS or not name else f"{name}.{side}"
 
 
 def parent_of(part: str) -> str:

@@ -1,8 +1,8 @@
-"""Marks over time: a Kalman filter whose answer may wait for some frames (Rauch, Tung and Striebel's smoother).
+"""Landmarks over time: a Kalman filter whose answer may wait for some frames (Rauch, Tung and Striebel's smoother).
 
 Each coordinate moves on at its speed, pushed by random accelerations; how noisy it is measured is known. So what stands
 still is smoothed as much as the noise asks for, what moves does not lag behind, and after `delay` frames, or with the
-whole clip at hand, later frames say where an earlier one was. Marks are taken relative to the middle of the hips. One
+whole clip at hand, later frames say where an earlier one was. Landmarks are relative to the middle of the hips. One
 that is not seen comes to a halt there, and is not believed any more after `HOLD` seconds.
 """
 
@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array
-from .body import MARK
+from .body import LANDMARK
 
 HOLD: Final = 0.5  # seconds
 DELAY: Final = 2  # frames
-_ACCELERATION: Final = 5.0  # metres a second squared, standard deviation of what pushes a mark
+_ACCELERATION: Final = 5.0  # metres a second squared, standard deviation of what pushes a landmark
 _FIRST_SPEED: Final = 1.0  # metres a second
-_FADE: Final = 0.15  # seconds in which a mark that is not seen loses its speed
+_FADE: Final = 0.15  # seconds in which a landmark that is not seen loses its speed
 _LONGEST: Final = 1.0  # seconds between frames beyond which the filter begins anew
 _LEAST_NOISE: Final = 5e-4  # metres: numbers have an end
-_HIPS: Final = np.array([MARK["hip.L"], MARK["hip.R"]])
+_HIPS: Final = np.array([LANDMARK["hip.L"], LANDMARK["hip.R"]])
 
 
 class _Step(NamedTuple):
@@ -44,53 +44,53 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """Marks (M, 3), how far they are believed (M,), and the standard deviation (metres) that is left of their noise."""
+    """Landmarks (M, 3), how far they are believed (M,), and the standard deviation of their noise (metres)."""
 
     time: float
-    places: Array
+    positions: Array
     weights: Array
     noise: float
 
 
-class MarkFilter:
+class LandmarkFilter:
     """Frame after frame; what comes out is `delay` frames old, but never older than what went in."""
 
     def __init__(self, delay: int = DELAY) -> None:
         self._steps: deque[_Step] = deque(maxlen=delay + 1)
 
-    def add(self, places: Array, weights: Array, time: float, noise: float) -> None:
-        """Take marks (M, 3), metres, with weights (M,) at a time in seconds; noise in metres."""
+    def add(self, positions: Array, weights: Array, time: float, noise: float) -> None:
+        """Take landmarks (M, 3), metres, with weights (M,) at a time in seconds; noise in metres."""
         if self._steps and not 0.0 < time - self._steps[-1].time < _LONGEST:
             self._steps.clear()
-        self._steps.append(_advance(self._steps[-1] if self._steps else None, places, weights, time, noise))
+        self._steps.append(_advance(self._steps[-1] if self._steps else None, positions, weights, time, noise))
 
     def now(self) -> Filtered:
         """The frame that has waited long enough, or the oldest there is."""
         return _result(*_smooth(list(self._steps))[0])
 
 
-def smooth_clip(places: Array, weights: Array, times: Array, noise: float) -> tuple[Array, Array, Array]:
-    """Marks (F, M, 3), weights (F, M) and what is left of the noise (F,) of a clip whose later frames are known.
+def smooth_clip(positions: Array, weights: Array, times: Array, noise: float) -> tuple[Array, Array, Array]:
+    """Landmarks (F, M, 3), weights (F, M) and what is left of the noise (F,) of a clip whose later frames are known.
 
     times (F,) in seconds, increasing.
     """
     steps: list[_Step] = []
-    for place, weight, time in zip(places, weights, times.tolist(), strict=True):
+    for place, weight, time in zip(positions, weights, times.tolist(), strict=True):
         steps.append(_advance(steps[-1] if steps else None, place, weight, time, noise))
     found = [_result(*one) for one in _smooth(steps)]
-    # where a mark comes into sight again counts as much as where it went
+    # where a landmark comes into sight again counts as much as where it went
     late = _held(_until_seen(weights > 0.0, times)) * _next_seen(weights)
     believed = np.maximum([one.weights for one in found], late)
-    return np.stack([one.places for one in found]), believed, np.array([one.noise for one in found])
+    return np.stack([one.positions for one in found]), believed, np.array([one.noise for one in found])
 
 
-def _advance(before: _Step | None, places: Array, weights: Array, time: float, noise: float) -> _Step:
+def _advance(before: _Step | None, positions: Array, weights: Array, time: float, noise: float) -> _Step:
     """The next frame, as far as frames up to it tell."""
     hips_seen = bool(weights[_HIPS].min() > 0.0)
-    hips = places[_HIPS].mean(axis=0) if hips_seen or before is None else before.state[-1, 0]
+    hips = positions[_HIPS].mean(axis=0) if hips_seen or before is None else before.state[-1, 0]
     weights = np.append(weights, float(hips_seen or before is None))
     seen = weights > 0.0
-    rows = np.concatenate([places - hips, hips[None]])
+    rows = np.concatenate([positions - hips, hips[None]])
     rows[~seen] = 0.0
     variance = max(noise, _LEAST_NOISE) ** 2
     first = np.stack([rows, np.zeros_like(rows)], axis=1)
@@ -129,19 +129,19 @@ def _smooth(steps: list[_Step]) -> list[tuple[_Step, Array, Array]]:
 
 
 def _result(step: _Step, state: Array, spread: Array) -> Filtered:
-    places = state[:-1, 0] + state[-1, 0]
+    positions = state[:-1, 0] + state[-1, 0]
     weights = step.weights[:-1] * _held(step.unseen[:-1])
     left = float(np.sqrt(np.median(spread[:, 0, 0])))
-    return Filtered(step.time, places, weights, left)
+    return Filtered(step.time, positions, weights, left)
 
 
 def _held(unseen: Array) -> Array:
-    """How far a mark is believed that was not seen for some seconds: in full for half of `HOLD`, then less and less."""
+    """Weights of landmarks not seen for some seconds: in full for half of `HOLD`, then less and less."""
     return np.clip(2.0 - 2.0 * unseen / HOLD, 0.0, 1.0)
 
 
 def _until_seen(seen: NDArray[np.bool_], times: Array) -> Array:
-    """Seconds (F, M) until each mark is seen next."""
+    """Seconds (F, M) until each landmark is seen next."""
     result = np.empty(seen.shape)
     when = np.full(seen.shape[1], np.inf)
     for frame in range(len(seen) - 1, -1, -1):
@@ -151,7 +151,7 @@ def _until_seen(seen: NDArray[np.bool_], times: Array) -> Array:
 
 
 def _next_seen(weights: Array) -> Array:
-    """The weight (F, M) that each mark has when it is seen next."""
+    """The weight (F, M) that each landmark has when it is seen next."""
     result = np.empty(weights.shape)
     after = np.zeros(weights.shape[1])
     for frame in range(len(weights) - 1, -1, -1):

@@ -18,9 +18,9 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
-from .body import MARK, MARKS
+from .body import LANDMARK, LANDMARKS
 from .c3d_files import read_c3d
-from .layouts import AXES, FREEMOCAP, UNITS, Layout, columns_named, layout_named
+from .layouts import AXES, FREEMOCAP, UNITS, Layout, find_layout, match_columns
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
@@ -52,15 +52,15 @@ class Recording:
     times: Array | None = None
 
 
-def timed(recording: Recording, fps: float | None = None) -> tuple[Recording, Array, float, tuple[str, ...]]:
+def frame_times(recording: Recording, fps: float | None = None) -> tuple[Recording, Array, float, tuple[str, ...]]:
     """The frames whose times increase, those times (F,) from 0 on, frames a second in the middle, and sentences.
 
     With `fps` all frames are taken, evenly. Raises CoreError for a rate that nothing moves at, and where times go back.
     """
-    points, times, said = recording.points, recording.times, rate_from(recording.fps)
+    points, times, said = recording.points, recording.times, check_fps(recording.fps)
     even = np.arange(len(points), dtype=float)
     if fps is not None or times is None or not np.isfinite(times).any():
-        rate = rate_from(fps) or said
+        rate = check_fps(fps) or said
         notes = () if rate else (f"The file does not say its frame rate; {DEFAULT_RATE:g} a second are taken.",)
         return recording, even / (rate or DEFAULT_RATE), rate or DEFAULT_RATE, notes
     if times.shape != even.shape:
@@ -85,7 +85,7 @@ def timed(recording: Recording, fps: float | None = None) -> tuple[Recording, Ar
     return replace(recording, points=points[kept], confidence=trust, times=times), times, rate, notes
 
 
-def rate_from(value: Any) -> float | None:
+def check_fps(value: Any) -> float | None:
     """Frames a second as somebody, or a file, says them; raises CoreError for what is no such number."""
     if value is None:
         return None
@@ -110,7 +110,7 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
         raise CoreError(f'Keypoints come in files that end in {", ".join(SUFFIXES)}, not in "{suffix}".')
     if layout is None:
         raise CoreError("Say in which layout the keypoints are.")
-    layout = layout_named(layout)
+    layout = find_layout(layout)
     if kind == ".csv":
         return _read_csv(_text(data), layout)
     if kind == ".trc":
@@ -154,23 +154,23 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
 
 
 def layout_from(name: str, mapping: Any) -> Layout:
-    """The layout that a mapping says: {"marks": {"hip.L": ["LASI", "LPSI"], ...}, "unit": "mm", "up": "+Z"}.
+    """The layout that a mapping says: {"landmarks": {"hip.L": ["LASI", "LPSI"], ...}, "unit": "mm", "up": "+Z"}.
 
-    Marks of Poise to the markers whose middle they are; unit and up may be missing. Raises CoreError.
+    Landmarks of Poise to the markers whose middle they are; unit and up may be missing. Raises CoreError.
     """
     said: Any = mapping.get("marks") if is_object(mapping) else None
     if not is_object(said) or not said:
         raise CoreError('A mapping is an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
-    marks: dict[str, tuple[str, ...]] = {}
-    for mark, points in said.items():
-        if mark not in MARK:
-            raise CoreError(f'There is no mark "{mark}"; there are {", ".join(MARKS)}.')
+    landmarks: dict[str, tuple[str, ...]] = {}
+    for landmark, points in said.items():
+        if landmark not in LANDMARK:
+            raise CoreError(f'There is no mark "{landmark}"; there are {", ".join(LANDMARKS)}.')
         if not _is_list(points) or not points or not all(isinstance(point, str) for point in points):
-            raise CoreError(f'The mark "{mark}" has no list of names of markers.')
-        marks[mark] = tuple(points)
-    every = tuple(dict.fromkeys(point for points in marks.values() for point in points))
+            raise CoreError(f'The mark "{landmark}" has no list of names of markers.')
+        landmarks[landmark] = tuple(points)
+    every = tuple(dict.fromkeys(point for points in landmarks.values() for point in points))
     unit, up = (said or "auto" for said in _said_of(mapping))
-    return Layout(name, every, marks, unit, up, markers=True)  # pyright: ignore[reportArgumentType]
+    return Layout(name, every, landmarks, unit, up, markers=True)  # pyright: ignore[reportArgumentType]
 
 
 def _said_of(head: dict[str, Any]) -> Iterator[str | None]:
@@ -225,7 +225,7 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
     said: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
     if not isinstance(said, (str, Layout)):
         raise CoreError("Say in which layout the keypoints are.")
-    layout = layout_named(said)
+    layout = find_layout(said)
     found: list[tuple[Array, Array, float | None]] = []
     for number, frame in enumerate(frames):
         try:
@@ -234,7 +234,7 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
             raise CoreError(f"Frame {number}: {error}") from None
     points, confidence, times = zip(*found, strict=True)
     seconds, (unit, up) = np.array(times, float), _said_of(head)  # None is NaN
-    return Recording(layout, np.stack(points), np.stack(confidence), rate_from(head.get("fps")), unit, up, seconds)
+    return Recording(layout, np.stack(points), np.stack(confidence), check_fps(head.get("fps")), unit, up, seconds)
 
 
 def _lines(text: str) -> list[Any]:
@@ -324,14 +324,14 @@ def _read_csv(text: str, layout: Layout) -> Recording:
         return _read_tidy(table, column, layout)
     named = [name[:-2] for name in names if name.lower().endswith(("_x", ".x", " x"))]
     prefix = "body_" if layout.name == FREEMOCAP else ""  # beside hands and face
-    layout, order = columns_named(layout, [name.removeprefix(prefix) for name in named])
+    layout, order = match_columns(layout, [name.removeprefix(prefix) for name in named])
 
     def values(endings: Sequence[str]) -> Array:
         result = np.full((len(table.rows), len(order)), np.nan)
         for place, number in enumerate(order):
             for ending in endings if number >= 0 else ():
-                for mark in "_. ":
-                    found = column.get(f"{named[number]}{mark}{ending}".lower())
+                for separator in "_. ":
+                    found = column.get(f"{named[number]}{separator}{ending}".lower())
                     if found is not None:
                         result[:, place] = table.column(found)
         return result
@@ -363,7 +363,7 @@ def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recordi
     if count > _MOST_UNSEEN * there:
         raise CoreError(f"Only {there} of {count} frames between the first and the last are in the file.")
     names = list(dict.fromkeys(row[column["keypoint"]] for row in table.rows))
-    layout, order = columns_named(layout, names)
+    layout, order = match_columns(layout, names)
     place = {name: number for number, name in enumerate(names)}
     points = np.array([place[row[column["keypoint"]]] for row in table.rows])
     if len(np.unique(frames * len(names) + points)) < len(points):
@@ -390,7 +390,7 @@ def _read_trc(text: str, layout: Layout) -> Recording:
     if width != 2 + 3 * len(names):
         raise CoreError(f"The file names {len(names)} points, but has {width - 2} columns of numbers for them.")
     every = table.columns(range(2, width)).reshape(-1, len(names), 3)
-    fps = rate_from(head.get("DataRate", "").strip() or None)
+    fps = check_fps(head.get("DataRate", "").strip() or None)
     return _read_markers(layout, names, every, fps, head.get("Units", "").strip().lower(), table.column(1))
 
 
@@ -398,7 +398,7 @@ def _read_markers(
     layout: Layout, names: Sequence[str], every: Array, fps: float | None, unit: str, times: Array | None = None
 ) -> Recording:
     """The layout's points by their names among markers (F, K, 3)."""
-    layout, order = columns_named(layout, names)
+    layout, order = match_columns(layout, names)
     points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)
     return Recording(layout, points, None, fps, unit if unit in UNITS else None, times=times)
 
@@ -423,4 +423,4 @@ def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     if times is not None and times.dtype.kind not in "fiu":
         raise CoreError('"time" of an array file is the seconds of each frame.')
     times = None if times is None else times.astype(float)
-    return Recording(layout, points[..., :3].astype(float), confidence, rate_from(arrays.get("fps")), times=times)
+    return Recording(layout, points[..., :3].astype(float), confidence, check_fps(arrays.get("fps")), times=times)

@@ -1,10 +1,10 @@
-"""Marks to rotations in closed form: planes of hinges for limbs, planes of three points for head, hands and feet.
+"""Landmarks to rotations in closed form: planes of hinges for limbs, planes of three points for head, hands and feet.
 
 What three points tell about a turn is told badly where they are nearly in line, and badly if they are noisy. So each
 plane is weighed against what the turn would be without it (the part goes with the one that carries it): by flexion for
 elbows and knees, by noise for hands and feet. What is not seen goes with what carries it.
 
-One frame has to cost little, and a call of numpy costs more than its arithmetic: ways between marks, their lengths and
+One frame has to be fast, and a call of numpy costs more than its arithmetic: ways between landmarks, their lengths and
 their cross products are made all at once.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array, cross
-from .body import MARK, PART, PARTS
+from .body import LANDMARK, PART, PARTS
 
 # What fits the tilts of hips and chest against the line from hips to shoulders, in motion capture: radians about X
 _TILTS: Final = np.array([0.105, 0.08])
@@ -23,7 +23,7 @@ _NECK_SHARE: Final = np.array(0.5)  # of the way from chest to head
 # Flexion, in degrees, from which a hinge's plane counts and beyond which it alone counts; noise in millimetres
 _FROM: Final = (0.3, 0.6)
 _FULL: Final = (1.5, 1.6)
-# Metres across which three marks tell a turn, and the turn that there is without it, of hands and of feet
+# Metres across which three landmarks tell a turn, and the turn that there is without it, of hands and of feet
 _REACH: Final = np.array([0.060, 0.060, 0.070, 0.070])
 _STRAY: Final = np.radians([25.0, 25.0, 8.0, 8.0])
 _SOLE: Final = float(np.arctan2(0.07, 0.14))  # by which the ball is below the ankle
@@ -32,10 +32,10 @@ _MILLIMETRES: Final = 1000.0
 _ONES: Final = np.ones((3, 1))
 
 
-def _mark_row(*names: str) -> Array:
-    """Weights (M,) of the middle of marks."""
-    row = np.zeros(len(MARK))
-    row[[MARK[name] for name in names]] = 1.0 / len(names)
+def _landmark_row(*names: str) -> Array:
+    """Weights (M,) of the middle of landmarks."""
+    row = np.zeros(len(LANDMARK))
+    row[[LANDMARK[name] for name in names]] = 1.0 / len(names)
     return row
 
 
@@ -43,8 +43,8 @@ def _sides(*names: str) -> list[list[str]]:
     return [[f"{name}.{side}" for name in names] for side in "LR"]
 
 
-def _ways() -> tuple[Array, dict[str, slice]]:
-    """Rows from marks to ways between them, and where each kind of way is among them."""
+def _vectors() -> tuple[Array, dict[str, slice]]:
+    """Rows from landmarks to ways between them, and where each kind of way is among them."""
     hips, shoulders, ears = ([f"{name}.L", f"{name}.R"] for name in ("hip", "shoulder", "ear"))
     kinds = {
         "across": [([pair[1]], [pair[0]]) for pair in (hips, shoulders)],
@@ -62,27 +62,27 @@ def _ways() -> tuple[Array, dict[str, slice]]:
         "heel": [([h], [a]) for h, a in _sides("heel", "ankle")],
     }
     rows: list[Array] = []
-    places: dict[str, slice] = {}
+    positions: dict[str, slice] = {}
     for kind, ends in kinds.items():
-        places[kind] = slice(len(rows), len(rows) + len(ends))
-        rows += [_mark_row(*after) - _mark_row(*before) for before, after in ends]
-    return np.array(rows), places
+        positions[kind] = slice(len(rows), len(rows) + len(ends))
+        rows += [_landmark_row(*after) - _landmark_row(*before) for before, after in ends]
+    return np.array(rows), positions
 
 
-def used_marks(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Marks (k, n) that rows (n, M) use, some of them several times where others use more."""
+def used_landmarks(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Landmarks (k, n) that rows (n, M) use, some of them several times where others use more."""
     most = int(rows.sum(axis=1).max())
     first = np.argsort(~rows, axis=1, kind="stable")[:, :most]
     return np.where(np.arange(most) < rows.sum(axis=1)[:, None], first, first[:, :1]).T
 
 
-def least(weights: Array, marks: NDArray[np.int64]) -> Array:
-    """The least weight (..., n) of the marks (k, n) each."""
-    return weights.take(marks, axis=-1).min(axis=-2)
+def least(weights: Array, landmarks: NDArray[np.int64]) -> Array:
+    """The least weight (..., n) of the landmarks (k, n) each."""
+    return weights.take(landmarks, axis=-1).min(axis=-2)
 
 
-_ROWS, _AT = _ways()
-_USED: Final = used_marks(_ROWS != 0.0)
+_ROWS, _AT = _vectors()
+_USED: Final = used_landmarks(_ROWS != 0.0)
 
 
 def _parts(*names: str) -> NDArray[np.int64]:
@@ -145,17 +145,17 @@ def _mix(known: Array, other: Array, weight: Array) -> Array:
     return frame(unit(two[..., 0]), two[..., 1])
 
 
-def solve_frames(marks: Array, weights: Array, noise: Array, hinges: bool = True) -> Array:
-    """Rotation matrices (..., P, 3, 3) of the parts from marks (..., M, 3), metres, Y up.
+def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = True) -> Array:
+    """Rotation matrices (..., P, 3, 3) of the parts from landmarks (..., M, 3), metres, Y up.
 
-    weights (..., M) say how far each mark is to be believed, 0 to 1; what has none may be NaN. noise (...) is the
-    standard deviation of a mark's coordinate in metres. Without `hinges` limbs swing with the shortest rotation only.
+    weights (..., M) say how far each landmark is to be believed, 0 to 1; what has none may be NaN. noise (...) is the
+    standard deviation of a landmark's coordinate in metres. Without `hinges` limbs only swing by the shortest rotation.
     """
     noise = np.asarray(noise)[..., None]
-    ways = _ROWS @ np.where(weights[..., None] > 0.0, marks, 0.0)
+    vectors = _ROWS @ np.where(weights[..., None] > 0.0, landmarks, 0.0)
     seen = least(weights, _USED)
-    units = unit(ways)
-    result = np.empty((*marks.shape[:-2], len(PARTS), 3, 3))
+    units = unit(vectors)
+    result = np.empty((*landmarks.shape[:-2], len(PARTS), 3, 3))
 
     def of(kind: str) -> Array:
         return units[..., _AT[kind], :]

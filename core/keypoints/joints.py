@@ -1,4 +1,4 @@
-"""The joints of any figure whose parts are known as marks: a motion of one body as keypoints of another."""
+"""The joints of any figure whose parts are known as landmarks: a motion of one body as keypoints of another."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from ..errors import CoreError
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .body import MARK, MARKS
+from .body import LANDMARK, LANDMARKS
 
 _HEADS: Final = {
     "shoulder": "upper_arm", "elbow": "forearm", "wrist": "hand", "index": "index", "pinky": "pinky",
@@ -19,23 +19,23 @@ _HEADS: Final = {
 _TAILS: Final = {"knuckle": "hand", "ball": "foot"}  # where no bone begins
 
 
-def marks_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
-    """Marks (F, M, 3) in armature space of poses (F), NaN for those that the figure does not have."""
+def joint_landmarks(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
+    """Landmarks (F, M, 3) in armature space of poses (F), NaN for those that the figure does not have."""
     heads, turns = forward(skeleton, pose)
     tails = heads + rotation.rotate(turns, skeleton.lengths[:, None] * [0.0, 1.0, 0.0])
-    result = np.full((len(heads), len(MARKS), 3), np.nan)
+    result = np.full((len(heads), len(LANDMARKS), 3), np.nan)
 
-    def put(mark: str, role: str, places: Array) -> None:
+    def put(landmark: str, role: str, positions: Array) -> None:
         bones = roles.bones.get(role)
         bone = bones[0] if isinstance(bones, tuple) and bones else bones
-        if isinstance(bone, int) and np.isnan(result[:, MARK[mark]]).all():
-            result[:, MARK[mark]] = places[:, bone]
+        if isinstance(bone, int) and np.isnan(result[:, LANDMARK[landmark]]).all():
+            result[:, LANDMARK[landmark]] = positions[:, bone]
 
     for side in SIDES:
-        for table, places in ((_HEADS, heads), (_TAILS, tails)):
-            for mark, role in table.items():
-                put(f"{mark}.{side}", f"{role}.{side}", places)
+        for table, positions in ((_HEADS, heads), (_TAILS, tails)):
+            for landmark, role in table.items():
+                put(f"{landmark}.{side}", f"{role}.{side}", positions)
     put("crown", "head", tails)
-    if np.isnan(result[:, MARK["hip.L"]]).any():
+    if np.isnan(result[:, LANDMARK["hip.L"]]).any():
         raise CoreError("No human body is found among the joints; a mapping can say which bone is which part.")
     return result

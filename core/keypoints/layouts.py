@@ -1,4 +1,4 @@
-"""What trackers give: the names and order of their points, their units and axes, and which marks the points are."""
+"""What trackers give: the names and order of their points, their units and axes, and which landmarks the points are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import CoreError
 from ..rotation import Array
-from .body import MARK, MARK_SWAP, MARKS
-from .geometry import least, used_marks
+from .body import LANDMARK, LANDMARK_SWAP, LANDMARKS
+from .geometry import least, used_landmarks
 from .geometry import unit as directions
-from .network import BONES, LENGTHS, bone_ways
+from .network import BONES, LENGTHS, bone_vectors
 
 Unit = Literal["auto", "m", "cm", "mm"]
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
@@ -21,7 +21,7 @@ Axes = Literal["auto", "+X", "-X", "+Y", "-Y", "+Z", "-Z"]
 AXES: Final = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 
 FREEMOCAP: Final = "freemocap"
-TRUNK: Final = ("hip.L", "hip.R", "shoulder.L", "shoulder.R")  # the marks without which there is no body
+TRUNK: Final = ("hip.L", "hip.R", "shoulder.L", "shoulder.R")  # the landmarks without which there is no body
 _TRUNK: Final = (0.25, 0.85)  # metres from hips to shoulders of anybody, a child or a giant
 _STANDARD_TRUNK: Final = 0.48  # metres
 _BACKWARDS: Final = -0.3  # mean cosine of feet and nose to where the body's sides say is ahead
@@ -39,14 +39,14 @@ _CLEAR: Final = 0.6  # cosine of the trunk to the axis that is up, in the mean, 
 class Layout:
     """Points of a tracker in their order.
 
-    marks  mark -> the points whose middle it is; marks that a tracker does not have are left out
+    landmarks  landmark -> the points whose middle it is; landmarks that a tracker does not have are left out
     unit, up  what its numbers usually are; "auto": told from the data
     markers  points are markers on the skin, of which a file may have some only
     """
 
     name: str
     points: tuple[str, ...]
-    marks: Mapping[str, tuple[str, ...]]
+    landmarks: Mapping[str, tuple[str, ...]]
     unit: Unit = "auto"
     up: Axes = "auto"
     markers: bool = False
@@ -56,33 +56,37 @@ class Layout:
         if not self.markers:
             return self
         there = {_plain(name) for name in names}
-        marks = {mark: tuple(p for p in points if _plain(p) in there) for mark, points in self.marks.items()}
-        for mark in TRUNK:
-            if not marks.get(mark):
-                asked = " or ".join(f'"{point}"' for point in self.marks.get(mark, ())) or "a marker"
-                raise CoreError(f'The file has no {asked} for the mark "{mark}" of "{self.name}".')
-        marks = {mark: points for mark, points in marks.items() if points}
-        return replace(self, points=tuple(dict.fromkeys(p for points in marks.values() for p in points)), marks=marks)
+        landmarks = {
+            landmark: tuple(p for p in points if _plain(p) in there) for landmark, points in self.landmarks.items()
+        }
+        for landmark in TRUNK:
+            if not landmarks.get(landmark):
+                asked = " or ".join(f'"{point}"' for point in self.landmarks.get(landmark, ())) or "a marker"
+                raise CoreError(f'The file has no {asked} for the mark "{landmark}" of "{self.name}".')
+        landmarks = {landmark: points for landmark, points in landmarks.items() if points}
+        return replace(
+            self, points=tuple(dict.fromkeys(p for points in landmarks.values() for p in points)), landmarks=landmarks
+        )
 
     @cached_property
     def rows(self) -> tuple[Array, NDArray[np.bool_]]:
-        """The matrix (M, K) from points to marks, and which marks there are (M,)."""
-        matrix = np.zeros((len(MARKS), len(self.points)))
-        for mark, names in self.marks.items():
-            matrix[MARK[mark], [self.points.index(name) for name in names]] = 1.0 / len(names)
+        """The matrix (M, K) from points to landmarks, and which landmarks there are (M,)."""
+        matrix = np.zeros((len(LANDMARKS), len(self.points)))
+        for landmark, names in self.landmarks.items():
+            matrix[LANDMARK[landmark], [self.points.index(name) for name in names]] = 1.0 / len(names)
         return matrix, matrix.any(axis=1)
 
     @cached_property
     def used(self) -> NDArray[np.int64]:
-        """Points (k, M) that make each mark."""
-        return used_marks(self.rows[0] > 0.0)
+        """Points (k, M) that make each landmark."""
+        return used_landmarks(self.rows[0] > 0.0)
 
 
-def _both(marks: Mapping[str, str], left: str, right: str) -> dict[str, tuple[str, ...]]:
-    """Marks of both sides; {} in a point's name is the side as the tracker says it."""
+def _both(landmarks: Mapping[str, str], left: str, right: str) -> dict[str, tuple[str, ...]]:
+    """Landmarks of both sides; {} in a point's name is the side as the tracker says it."""
     return {
-        f"{mark}.{side}": (point.format(word),)
-        for mark, point in marks.items()
+        f"{landmark}.{side}": (point.format(word),)
+        for landmark, point in landmarks.items()
         for side, word in (("L", left), ("R", right))
     }
 
@@ -114,9 +118,9 @@ _SMPL: Final = (
 )  # fmt: skip
 # Vicon's full body: what is on the skin stands for the joint below it
 _GAIT_MARKS: Final[dict[str, tuple[str, ...]]] = {"nose": ("LFHD", "RFHD")} | {
-    f"{mark}.{side}": tuple(side + name for name in names)
+    f"{landmark}.{side}": tuple(side + name for name in names)
     for side in "LR"
-    for mark, names in {
+    for landmark, names in {
         "ear": ("FHD", "BHD"), "shoulder": ("SHO",), "elbow": ("ELB",), "wrist": ("WRA", "WRB"), "knuckle": ("FIN",),
         "hip": ("ASI", "PSI"), "knee": ("KNE",), "ankle": ("ANK",), "heel": ("HEE",), "ball": ("TOE",),
     }.items()
@@ -148,7 +152,7 @@ LAYOUTS: Final[dict[str, Layout]] = {
         Layout(FREEMOCAP, _MEDIAPIPE, _MEDIAPIPE_MARKS, "mm", "+Z"),
         Layout("plugin_gait", tuple(dict.fromkeys(p for points in _GAIT_MARKS.values() for p in points)), _GAIT_MARKS,
                markers=True),
-        Layout("marks", MARKS, {mark: (mark,) for mark in MARKS}),
+        Layout("marks", LANDMARKS, {landmark: (landmark,) for landmark in LANDMARKS}),
     )
 }  # fmt: skip
 
@@ -165,7 +169,7 @@ _FREEMOCAP_RTMPOSE: Final = Layout(
 )
 
 
-def layout_named(name: str | Layout) -> Layout:
+def find_layout(name: str | Layout) -> Layout:
     """Raises CoreError with the names that there are. A layout is its own name."""
     if isinstance(name, Layout):
         return name
@@ -175,17 +179,17 @@ def layout_named(name: str | Layout) -> Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
-    """Marks (F, M, 3) in metres, Y up, and how far each is to be believed (F, M), 0 to 1."""
+class Landmarks:
+    """Landmarks (F, M, 3) in metres, Y up, and how far each is to be believed (F, M), 0 to 1."""
 
-    places: Array
+    positions: Array
     weights: Array
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Taking:
-    """How points of a layout become marks: the unit in metres, the axis that is up, sides exchanged or not."""
+class Conversion:
+    """How points of a layout become landmarks: the unit in metres, the axis that is up, sides exchanged or not."""
 
     layout: Layout
     unit: float
@@ -194,19 +198,19 @@ class Taking:
 
     @cached_property
     def _turned(self) -> Array:
-        return self.unit * turn_up(self.up).T
+        return self.unit * up_rotation(self.up).T
 
-    def __call__(self, points: ArrayLike, confidence: ArrayLike | None = None) -> Marks:
-        """Marks of points (F, K, 3) with confidence (F, K); a point that is NaN is not there."""
+    def __call__(self, points: ArrayLike, confidence: ArrayLike | None = None) -> Landmarks:
+        """Landmarks of points (F, K, 3) with confidence (F, K); a point that is NaN is not there."""
         array, trust = check_points(self.layout, points, confidence)
         matrix, there = self.layout.rows
         seen = np.isfinite(array).all(axis=-1)
         weight = np.where(seen, np.clip((trust - _SEEN) / (_SURE - _SEEN), 0.0, 1.0), 0.0)
-        places = matrix @ np.where(seen[..., None], array, 0.0) @ self._turned
+        positions = matrix @ np.where(seen[..., None], array, 0.0) @ self._turned
         weights = least(weight, self.layout.used) * there
         if self.exchanged:
-            places, weights = places[:, MARK_SWAP], weights[:, MARK_SWAP]
-        return Marks(places, weights)
+            positions, weights = positions[:, LANDMARK_SWAP], weights[:, LANDMARK_SWAP]
+        return Landmarks(positions, weights)
 
 
 def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None) -> tuple[Array, Array]:
@@ -237,7 +241,7 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
     return array, np.clip(np.nan_to_num(trust, nan=0.0), 0.0, 1.0)
 
 
-def turn_up(axis: str) -> Array:
+def up_rotation(axis: str) -> Array:
     """The rotation matrix (3, 3) that takes an axis, up in the data, to +Y."""
     matrices = {
         "+Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
@@ -252,14 +256,14 @@ def turn_up(axis: str) -> Array:
     return np.array(matrices[axis], float)
 
 
-def find_taking(
+def find_conversion(
     layout: Layout,
     points: ArrayLike,
     confidence: ArrayLike | None = None,
     unit: str = "auto",
     up: str = "auto",
     exchanged: bool | None = None,
-) -> tuple[Taking, tuple[str, ...]]:
+) -> tuple[Conversion, tuple[str, ...]]:
     """How points (F, K, 3) of a layout are to be taken, and sentences about what was told from them.
 
     What is "auto" is the layout's, or told from the data if it has none of its own. Raises CoreError where the points
@@ -267,11 +271,13 @@ def find_taking(
     """
     array, trust = check_points(layout, points, confidence)
     notes: list[str] = []
-    raw = Taking(layout, 1.0, "+Y")(array, trust)
-    whole = raw.weights[:, _TRUNK_MARKS].min(axis=1) > 0.0
+    raw = Conversion(layout, 1.0, "+Y")(array, trust)
+    whole = raw.weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0
     if not whole.any():
         raise CoreError("In no frame both hips and both shoulders are seen; without them there is no body to read.")
-    hips, shoulders = (raw.places[whole][:, pair].mean(axis=1) for pair in (_TRUNK_MARKS[:2], _TRUNK_MARKS[2:]))
+    hips, shoulders = (
+        raw.positions[whole][:, pair].mean(axis=1) for pair in (_TRUNK_LANDMARKS[:2], _TRUNK_LANDMARKS[2:])
+    )
     trunk = np.median(np.linalg.norm(shoulders - hips, axis=-1))
     said = layout.unit if unit == "auto" else unit
     fits = [name for name, metres in UNITS.items() if _TRUNK[0] <= trunk * metres <= _TRUNK[1]]
@@ -299,14 +305,14 @@ def find_taking(
             raise CoreError("No axis is clearly up in these points; say which one is.")
         axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
         notes.append(f"{axis} is up.")
-    elif up == "auto" and (turn_up(axis) @ way)[1] < -_CLEAR:  # the layout's, but somebody has turned the points
+    elif up == "auto" and (up_rotation(axis) @ way)[1] < -_CLEAR:  # the layout's, but somebody has turned the points
         axis = AXES[2 * strongest + int(way[strongest] < 0.0)]
         notes.append(f"{axis} is up, though {layout.name} has it down: else the body would stand on its head.")
-    elif up == "auto" and abs((turn_up(axis) @ way)[1]) < _CLEAR < abs(way[strongest]):
+    elif up == "auto" and abs((up_rotation(axis) @ way)[1]) < _CLEAR < abs(way[strongest]):
         other = AXES[2 * strongest + int(way[strongest] < 0.0)]
         notes.append(f"The body lies, as {layout.name} has {axis} up; if it is to stand, say that {other} is up.")
-    taking = Taking(layout, scale, axis, bool(exchanged))
-    ahead = _ahead(taking(array, trust)) if exchanged is None else 1.0
+    conversion = Conversion(layout, scale, axis, bool(exchanged))
+    ahead = _ahead(conversion(array, trust)) if exchanged is None else 1.0
     if ahead is None:
         notes.append("Neither face, feet nor knees are seen: nothing tells whether left and right are exchanged.")
     elif ahead < _BACKWARDS:
@@ -314,17 +320,17 @@ def find_taking(
             "Left and right are exchanged, or the points are mirrored: feet and face look backwards. "
             "Say whether sides are to be exchanged."
         )
-    return taking, tuple(notes)
+    return conversion, tuple(notes)
 
 
-_TRUNK_MARKS: Final = np.array([MARK[name] for name in TRUNK])
+_TRUNK_LANDMARKS: Final = np.array([LANDMARK[name] for name in TRUNK])
 
 
 def _likeness(layout: Layout, points: Array, trust: Array) -> list[str]:
     """Sentences about proportions; raises CoreError where they are those of another layout with as many points."""
-    own = _unlikeness(Taking(layout, 1.0, "+Y")(points, trust))
+    own = _unlikeness(Conversion(layout, 1.0, "+Y")(points, trust))
     others = [other for other in LAYOUTS.values() if len(other.points) == len(layout.points) and not other.markers]
-    found = {other.name: _unlikeness(Taking(other, 1.0, "+Y")(points, trust)) for other in others}
+    found = {other.name: _unlikeness(Conversion(other, 1.0, "+Y")(points, trust)) for other in others}
     best = min(found, key=found.__getitem__, default=layout.name)
     if own > _UNLIKE and best in found and 2.0 * found[best] < own:
         raise CoreError(f'The points are not those of "{layout.name}", but look like those of "{best}".')
@@ -333,20 +339,20 @@ def _likeness(layout: Layout, points: Array, trust: Array) -> list[str]:
     return []
 
 
-def _unlikeness(marks: Marks) -> float:
+def _unlikeness(landmarks: Landmarks) -> float:
     """By how much the lengths of bones are off a body's proportions: standard deviation of their logarithms."""
-    ways, believed = bone_ways(marks.places, marks.weights)
+    vectors, believed = bone_vectors(landmarks.positions, landmarks.weights)
     seen = _BUILD & (believed > 0.0).any(axis=0)
-    sizes = np.where(believed > 0.0, np.linalg.norm(ways, axis=-1), np.nan)[:, seen]
+    sizes = np.where(believed > 0.0, np.linalg.norm(vectors, axis=-1), np.nan)[:, seen]
     ratios = np.nanmedian(sizes, axis=0) / LENGTHS[seen]
     largest = ratios.max(initial=0.0)
     return float(np.std(np.log(np.maximum(ratios / largest, _SHORTEST)))) if 0.0 < largest < np.inf else np.inf
 
 
-def _ahead(marks: Marks) -> float | None:
+def _ahead(landmarks: Landmarks) -> float | None:
     """Mean cosine between where feet and nose point to and where the sides of the body say; None: nothing tells."""
-    places, weights = marks.places, marks.weights
-    hips, shoulders = places[:, _TRUNK_MARKS[:2]], places[:, _TRUNK_MARKS[2:]]
+    positions, weights = landmarks.positions, landmarks.weights
+    hips, shoulders = positions[:, _TRUNK_LANDMARKS[:2]], positions[:, _TRUNK_LANDMARKS[2:]]
     ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))
     said: list[Array] = []
     for starts, end in (
@@ -358,16 +364,16 @@ def _ahead(marks: Marks) -> float | None:
         (("hip.L", "ankle.L"), "knee.L"),
         (("hip.R", "ankle.R"), "knee.R"),
     ):
-        rows = [MARK[name] for name in starts]
-        seen = (weights[:, [*rows, MARK[end]]].min(axis=1) > 0.0) & (weights[:, _TRUNK_MARKS].min(axis=1) > 0.0)
-        way = (places[:, MARK[end]] - places[:, rows].mean(axis=1))[seen]
+        rows = [LANDMARK[name] for name in starts]
+        seen = (weights[:, [*rows, LANDMARK[end]]].min(axis=1) > 0.0) & (weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0)
+        way = (positions[:, LANDMARK[end]] - positions[:, rows].mean(axis=1))[seen]
         size = np.linalg.norm(way, axis=-1) * np.linalg.norm(ahead[seen], axis=-1)
         if len(way):
             said.append(np.sum(way * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0))
     return float(np.mean([part.mean() for part in said])) if said else None
 
 
-def columns_named(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[int]]:
+def match_columns(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[int]]:
     """What of the layout is among named columns, and where, whatever their order and further ones.
 
     Raises CoreError that names the first point that is not there.
@@ -381,7 +387,7 @@ def columns_named(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[in
         raise CoreError(f'The point "{twice}" is there twice; a file has to be of one body.')
     found = {name: number for number, name in enumerate(plain)}
     missing = [point for point in layout.points if _plain(point) not in found]
-    needed = {point for points in layout.marks.values() for point in points}
+    needed = {point for points in layout.landmarks.values() for point in points}
     wanted = [point for point in missing if point in needed]
     if wanted:
         raise CoreError(f'The file has no point "{wanted[0]}" of the layout "{layout.name}".')

@@ -3,7 +3,7 @@
 Both are five fully connected layers with three residual connections,
 h = act(W0 x); three times h = h + act(Wk h); y = W4 h, and give each part's rotation as 6 numbers. The source's reads
 the normalised body in the world. The correction reads it in the frame of the hips with the closed form's own answer,
-how far bones are off their lengths, what is seen and how noisy it is; what it says of limbs counts as far as marks are
+how far bones are off their lengths, what is seen and how noisy it is; what it says of limbs counts so far as marks are
 noisy or missing, and not at all where they are neither.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array
-from .body import MARK, MARKS, MIDDLE_MARKS, PARTS, SIDE_MARKS, TREE, sided
-from .geometry import frame, least, unit, used_marks
+from .body import LANDMARK, LANDMARKS, MIDDLE_LANDMARKS, PARTS, SIDE_LANDMARKS, TREE, sided
+from .geometry import frame, least, unit, used_landmarks
 
 WEIGHTS: Final = Path(__file__).parent / "weights"
 HALF_NOISE: Final = 0.004  # metres at which half of the correction of a limb counts
@@ -28,36 +28,39 @@ Floats = NDArray[np.float32]
 
 
 def _tree() -> tuple[list[str], Array, Array, list[int]]:
-    """Bones of the tree: names of their ends, the matrix from marks to ways, standard lengths, bones above."""
+    """Bones of the tree: names of their ends, the matrix from landmarks to ways, standard lengths, bones above."""
     names: list[str] = []
-    ways: list[Array] = []
+    vectors: list[Array] = []
     lengths: list[float] = []
     above: list[int] = []
-    for mark, (before, length) in TREE.items():
-        for side in ("",) if mark in ("chest", "face", *MIDDLE_MARKS) else ("L", "R"):
-            name, start = (f"{mark}.{side}" if side else mark), sided(before, side) if before in SIDE_MARKS else before
+    for landmark, (before, length) in TREE.items():
+        for side in ("",) if landmark in ("chest", "face", *MIDDLE_LANDMARKS) else ("L", "R"):
+            name, start = (
+                (f"{landmark}.{side}" if side else landmark),
+                sided(before, side) if before in SIDE_LANDMARKS else before,
+            )
             names.append(name)
-            ways.append(_row(name) - _row(start))
+            vectors.append(_row(name) - _row(start))
             lengths.append(length)
             above.append(names.index(start) if start in names else -1)
-    return names, np.array(ways), np.array(lengths), above
+    return names, np.array(vectors), np.array(lengths), above
 
 
 def _row(name: str) -> Array:
-    """Weights (M,) of the marks that make a mark: itself, or the middle of two."""
+    """Weights (M,) of the landmarks that make a landmark: itself, or the middle of two."""
     pair = {"pelvis": "hip", "chest": "shoulder", "face": "ear"}.get(name)
-    row = np.zeros(len(MARKS))
-    row[[MARK[f"{pair}.L"], MARK[f"{pair}.R"]] if pair else [MARK[name]]] = 0.5 if pair else 1.0
+    row = np.zeros(len(LANDMARKS))
+    row[[LANDMARK[f"{pair}.L"], LANDMARK[f"{pair}.R"]] if pair else [LANDMARK[name]]] = 0.5 if pair else 1.0
     return row
 
 
-BONES, _WAYS, LENGTHS, ABOVE = _tree()
-_USED: Final = used_marks(_WAYS != 0.0)
-_CHAINS: Final[Array] = np.zeros((len(BONES), len(BONES)))  # bones on the way from the hips to each mark
+BONES, _VECTORS, LENGTHS, ABOVE = _tree()
+_USED: Final = used_landmarks(_VECTORS != 0.0)
+_CHAINS: Final[Array] = np.zeros((len(BONES), len(BONES)))  # bones on the way from the hips to each landmark
 for _bone, _above in enumerate(ABOVE):
     _CHAINS[_bone] = _CHAINS[_above] if _above >= 0 else 0.0
     _CHAINS[_bone, _bone] = 1.0
-# which marks each part is read from: the gate opens where they are missing
+# which landmarks each part is read from: the gate opens where they are missing
 _TRUNK: Final = np.array([part.partition(".")[0] in ("hips", "chest", "neck", "shoulder") for part in PARTS])
 _NEEDED: Final = {
     "head": ("ear", "nose"), "upper_arm": ("shoulder", "elbow", "wrist"), "forearm": ("shoulder", "elbow", "wrist"),
@@ -67,43 +70,45 @@ _NEEDED: Final = {
 
 
 def _needed() -> NDArray[np.bool_]:
-    result = np.zeros((len(PARTS), len(MARKS)), bool)
+    result = np.zeros((len(PARTS), len(LANDMARKS)), bool)
     for number, part in enumerate(PARTS):
         base, _, side = part.partition(".")
-        for mark in _NEEDED.get(base, ()):
-            for name in [sided(mark, side)] if side or mark in MIDDLE_MARKS else [f"{mark}.L", f"{mark}.R"]:
-                result[number, MARK[name]] = True
+        for landmark in _NEEDED.get(base, ()):
+            for name in (
+                [sided(landmark, side)] if side or landmark in MIDDLE_LANDMARKS else [f"{landmark}.L", f"{landmark}.R"]
+            ):
+                result[number, LANDMARK[name]] = True
     return result
 
 
-_NEEDS: Final = used_marks(_needed())
+_NEEDS: Final = used_landmarks(_needed())
 
 
-def bone_ways(marks: Array, weights: Array) -> tuple[Array, Array]:
+def bone_vectors(landmarks: Array, weights: Array) -> tuple[Array, Array]:
     """Ways (..., B, 3) along the bones of the tree, and how far each is to be believed (..., B)."""
-    marks = np.where(weights[..., None] > 0.0, marks, 0.0)
+    landmarks = np.where(weights[..., None] > 0.0, landmarks, 0.0)
     believed = least(weights, _USED)
-    return (_WAYS @ marks) * (believed > 0.0)[..., None], believed
+    return (_VECTORS @ landmarks) * (believed > 0.0)[..., None], believed
 
 
-def normalised(marks: Array, weights: Array) -> Array:
-    """Places (..., B, 3) of the marks of a body of standard lengths, from the hips: size is gone.
+def normalised(landmarks: Array, weights: Array) -> Array:
+    """Places (..., B, 3) of the landmarks of a body of standard lengths, from the hips: size is gone.
 
-    A mark that is not seen is where the one before it is.
+    A landmark that is not seen is where the one before it is.
     """
-    ways, _ = bone_ways(marks, weights)
-    return _CHAINS @ (unit(ways) * LENGTHS[:, None])
+    vectors, _ = bone_vectors(landmarks, weights)
+    return _CHAINS @ (unit(vectors) * LENGTHS[:, None])
 
 
-def inputs(frames: Array, marks: Array, weights: Array, noise: Array, lengths: Array | None) -> Floats:
+def inputs(frames: Array, landmarks: Array, weights: Array, noise: Array, lengths: Array | None) -> Floats:
     """What the correction reads, (..., N), from the closed form's frames (..., P, 3, 3).
 
     noise (...) in metres; lengths (..., B) of the figure's own bones, None where they are not known.
     """
-    ways, believed = bone_ways(marks, weights)
-    size = np.sqrt(np.einsum("...i,...i->...", ways, ways))
+    vectors, believed = bone_vectors(landmarks, weights)
+    size = np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
     hips = frames[..., 0, :, :]
-    local = unit(ways) @ hips
+    local = unit(vectors) @ hips
     off = np.zeros(size.shape)
     if lengths is not None:
         known = (lengths > 0.0) & (believed > 0.0)
@@ -147,20 +152,20 @@ class Network:
 
 
 def correct(
-    network: Network, frames: Array, marks: Array, weights: Array, noise: Array, lengths: Array | None
+    network: Network, frames: Array, landmarks: Array, weights: Array, noise: Array, lengths: Array | None
 ) -> Array:
     """The closed form's frames (..., P, 3, 3) corrected."""
-    said = network(inputs(frames, marks, weights, noise, lengths)).astype(float)
+    said = network(inputs(frames, landmarks, weights, noise, lengths)).astype(float)
     hips = frames[..., :1, :, :]
     change = said.reshape(*said.shape[:-1], len(PARTS), 3, 2) * gates(weights, noise)[..., None, None]
     two = np.swapaxes(hips, -1, -2) @ frames[..., :2] + change
     return hips @ frame(unit(two[..., 0]), two[..., 1])
 
 
-def read(network: Network, marks: Array, weights: Array) -> Array:
-    """The source's network: frames (..., P, 3, 3) from marks alone."""
-    places = normalised(marks, weights)
-    said = network(places.reshape(*places.shape[:-2], -1).astype(np.float32)).astype(float)
+def read(network: Network, landmarks: Array, weights: Array) -> Array:
+    """The source's network: frames (..., P, 3, 3) from landmarks alone."""
+    positions = normalised(landmarks, weights)
+    said = network(positions.reshape(*positions.shape[:-2], -1).astype(np.float32)).astype(float)
     two = said.reshape(*said.shape[:-1], len(PARTS), 3, 2)
     return frame(unit(two[..., 0]), two[..., 1])
 

@@ -7,10 +7,10 @@ import numpy as np
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
+from .estimate import CapturedMotion, LiveEstimator, estimate_clip
 from .filters import DELAY
-from .layouts import Layout, Marks, Taking, find_taking
+from .layouts import Conversion, Landmarks, Layout, find_conversion
 from .packets import Points
-from .reader import LiveReader, Reading, read_clip
 from .stream import Frame
 
 _TRIAL: Final = 5  # frames that unit and axes are told from
@@ -28,7 +28,7 @@ class Tracker(Protocol):
         """Take a frame; False where nothing can be read yet."""
         ...
 
-    def read(self) -> Reading:
+    def read(self) -> CapturedMotion:
         """A reading of one frame."""
         ...
 
@@ -37,7 +37,7 @@ class Tracker(Protocol):
         """Frames that a clip would have."""
         ...
 
-    def clip(self) -> tuple[Reading, Array]:
+    def clip(self) -> tuple[CapturedMotion, Array]:
         """What was recorded, and its times (F,) in seconds."""
         ...
 
@@ -58,36 +58,38 @@ class PointTracker:
         self.notes: tuple[str, ...] = ()
         self.delay = delay
         self._layout, self._said = layout, (unit, up, exchanged)
-        self._reader = LiveReader(delay=delay)
+        self._reader = LiveEstimator(delay=delay)
         self._trial: list[Points] = []
-        self._taking: Taking | None = None
+        self._conversion: Conversion | None = None
         self._record = record
-        self._frames: list[tuple[float, Marks]] = []
+        self._frames: list[tuple[float, Landmarks]] = []
 
     def follow(self, frame: Frame[Points]) -> bool:
-        taking = self._taking or self._try(frame.body)
-        if taking is None:
+        conversion = self._conversion or self._try(frame.body)
+        if conversion is None:
             return False
         points, confidence = frame.body
-        marks = taking(points[None], confidence[None])
-        self._reader.follow(marks.places[0], marks.weights[0], frame.time)
+        landmarks = conversion(points[None], confidence[None])
+        self._reader.follow(landmarks.positions[0], landmarks.weights[0], frame.time)
         if self._record and self.recorded < _LONGEST:
-            self._frames.append((frame.time, marks))
+            self._frames.append((frame.time, landmarks))
         return True
 
-    def read(self) -> Reading:
+    def read(self) -> CapturedMotion:
         return self._reader.read()
 
     @property
     def recorded(self) -> int:
         return len(self._frames)
 
-    def clip(self) -> tuple[Reading, Array]:
+    def clip(self) -> tuple[CapturedMotion, Array]:
         times = np.array([time for time, _ in self._frames])
-        places, weights = (np.concatenate([getattr(m, n) for _, m in self._frames]) for n in ("places", "weights"))
-        return read_clip(Marks(places, weights), times), times
+        positions, weights = (
+            np.concatenate([getattr(m, n) for _, m in self._frames]) for n in ("positions", "weights")
+        )
+        return estimate_clip(Landmarks(positions, weights), times), times
 
-    def _try(self, points: Points) -> Taking | None:
+    def _try(self, points: Points) -> Conversion | None:
         """How points are to be taken, once there are enough to tell."""
         self._trial.append(points)
         if len(self._trial) < _TRIAL:
@@ -95,11 +97,11 @@ class PointTracker:
         array, confidence = (np.stack(column) for column in zip(*self._trial, strict=True))
         self._trial.clear()
         try:
-            self._taking, self.notes = find_taking(self._layout, array, confidence, *self._said)
+            self._conversion, self.notes = find_conversion(self._layout, array, confidence, *self._said)
             self.trouble = ""
         except CoreError as error:
             self.trouble = str(error)
-        return self._taking
+        return self._conversion
 
 
 class BoneTracker:
@@ -111,16 +113,16 @@ class BoneTracker:
 
     def __init__(self, record: bool = False) -> None:
         self._record = record
-        self._last: Reading | None = None
-        self._frames: list[tuple[float, Reading]] = []
+        self._last: CapturedMotion | None = None
+        self._frames: list[tuple[float, CapturedMotion]] = []
 
-    def follow(self, frame: Frame[Reading]) -> bool:
+    def follow(self, frame: Frame[CapturedMotion]) -> bool:
         self._last = frame.body
         if self._record and self.recorded < _LONGEST:
             self._frames.append((frame.time, frame.body))
         return True
 
-    def read(self) -> Reading:
+    def read(self) -> CapturedMotion:
         if self._last is None:
             raise CoreError("No frame has come.")
         return self._last
@@ -129,9 +131,11 @@ class BoneTracker:
     def recorded(self) -> int:
         return len(self._frames)
 
-    def clip(self) -> tuple[Reading, Array]:
-        turns, hips, marks, weights = (
-            np.concatenate([getattr(reading, name) for _, reading in self._frames])
-            for name in ("rotations", "hips", "marks", "weights")
+    def clip(self) -> tuple[CapturedMotion, Array]:
+        turns, hips, landmarks, weights = (
+            np.concatenate([getattr(captured, name) for _, captured in self._frames])
+            for name in ("rotations", "hips", "landmarks", "weights")
         )
-        return Reading(rotation.unroll(turns), hips, marks, weights, None), np.array([time for time, _ in self._frames])
+        return CapturedMotion(rotation.unroll(turns), hips, landmarks, weights, None), np.array(
+            [time for time, _ in self._frames]
+        )

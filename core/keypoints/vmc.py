@@ -14,12 +14,12 @@ from .. import rotation
 from ..body import SIDES
 from ..errors import CoreError
 from ..rotation import Array
-from .body import MARK, MARKS, PART, PARTS, sided
+from .body import LANDMARK, LANDMARKS, PART, PARTS, sided
+from .estimate import CapturedMotion
 from .osc import Argument, read_osc
 from .packets import LARGEST, Packet
-from .reader import Reading
 
-# Unity's bone -> the one that it hangs on, the part that turns as it does, the mark that is at its head
+# Unity's bone -> the one that it hangs on, the part that turns as it does, the landmark that is at its head
 _TRUNK: Final[dict[str, tuple[str, str, str]]] = {
     "Hips": ("", "hips", "pelvis"), "Spine": ("Hips", "", ""), "Chest": ("Spine", "", ""),
     "UpperChest": ("Chest", "chest", ""), "Neck": ("UpperChest", "neck", "neck"), "Head": ("Neck", "head", ""),
@@ -31,9 +31,9 @@ _LIMBS: Final = {
     "Foot": ("LowerLeg", "foot", "ankle"), "Toes": ("Foot", "", "ball"),
 }  # fmt: skip
 _BONES: Final = _TRUNK | {
-    word + name: (word + above if above in _LIMBS else above, sided(part, side) if part else "", sided(mark, side))
+    word + name: (word + above if above in _LIMBS else above, sided(part, side) if part else "", sided(landmark, side))
     for side, word in zip(SIDES, ("Left", "Right"), strict=True)
-    for name, (above, part, mark) in _LIMBS.items()
+    for name, (above, part, landmark) in _LIMBS.items()
 }
 _SPARED: Final = ("Spine", "Chest", "UpperChest", "Neck", "Shoulder", "Toes")  # that not every avatar has
 _NEEDED: Final = tuple(name for name in _BONES if not name.endswith(_SPARED))
@@ -51,7 +51,7 @@ class BonePackets:
         self._bones: dict[str, _Placed] = {}
         self._fresh: set[str] = set()
 
-    def __call__(self, data: bytes) -> Packet[Reading] | None:
+    def __call__(self, data: bytes) -> Packet[CapturedMotion] | None:
         """The last frame that a packet makes whole, None for a part of one. Raises CoreError for what is none."""
         messages = read_osc(data)
         if not any(address.startswith("/VMC/") for address, _ in messages):
@@ -79,27 +79,27 @@ class BonePackets:
         self._bones = bones | {name: _placed(arguments) for name, arguments in said.items()}
         if whole is None:
             return None
-        return Packet(_reading(bones), time if isinstance(time, float) and np.isfinite(time) else None, None)
+        return Packet(_captured(bones), time if isinstance(time, float) and np.isfinite(time) else None, None)
 
 
-def _reading(bones: Mapping[str, _Placed]) -> Reading:
+def _captured(bones: Mapping[str, _Placed]) -> CapturedMotion:
     """What bones say; raises CoreError where one is missing."""
     missing = next((name for name in _NEEDED if name not in bones), None)
     if missing is not None:
         raise CoreError(f'The sender sends no bone "{missing}"; a whole body is needed.')
     rotations = np.empty((1, len(PARTS), 4))
-    marks, weights = np.zeros((1, len(MARKS), 3)), np.zeros((1, len(MARKS)))
+    landmarks, weights = np.zeros((1, len(LANDMARKS), 3)), np.zeros((1, len(LANDMARKS)))
     done = {_ROOT: bones.get(_ROOT, _NOTHING)}
-    for name, (above, part, mark) in _BONES.items():  # above comes first
+    for name, (above, part, landmark) in _BONES.items():  # above comes first
         place, turn = bones.get(name, _NOTHING)
         start, carried = done[above]
         done[name] = start + rotation.rotate(carried, place), rotation.mul(carried, turn)
         if part:
             rotations[0, PART[part]] = done[name][1]
-        if mark:
-            marks[0, MARK[mark]] = done[name][0]
-            weights[0, MARK[mark]] = float(np.abs(place).max() > _FLAT)
-    return Reading(rotations, marks[:, MARK["pelvis"]], marks, weights, None)
+        if landmark:
+            landmarks[0, LANDMARK[landmark]] = done[name][0]
+            weights[0, LANDMARK[landmark]] = float(np.abs(place).max() > _FLAT)
+    return CapturedMotion(rotations, landmarks[:, LANDMARK["pelvis"]], landmarks, weights, None)
 
 
 def _placed(arguments: list[Argument]) -> _Placed:

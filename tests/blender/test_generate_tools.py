@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bridge
-from core.generate import fit
+from core.generate import fit_curve
 from panels.generate import POISE_PT_generate
 from properties.generate import label_of
 from tests.blender.builders import contents, make_armature, select, turn
@@ -49,7 +49,7 @@ def test_a_motion_goes_from_the_min_to_the_max_pose_and_back(rig: Any) -> None:
     samples = curve(rig, "poise_tracks[0].offset")
     np.testing.assert_allclose([tuple(key.co) for key in samples.keyframe_points], [[11, 0], [36, 1], [61, 0]])
     fitted = curve(rig, "poise_tracks[0].fit")
-    wanted = fit([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])(np.arange(51) / 25.0)[:, 0]
+    wanted = fit_curve([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])(np.arange(51) / 25.0)[:, 0]
     np.testing.assert_allclose([key.co[1] for key in fitted.keyframe_points], wanted, atol=1e-5)
     assert len(before) == len(rig.pose.bones)
 
@@ -166,7 +166,7 @@ def test_samples_weigh_what_their_keys_say(rig: Any) -> None:
     curve(rig, "poise_tracks[0].offset").keyframe_points[1].co = (31, 0.5)
     rig.poise_tracks[0].gamma = 10.0
     bpy.ops.poise.regenerate()
-    wanted = fit([0.0, 1.2, 2.0], [0.0, 0.5, 0.0], [0.1, 0.9, 0.1], gamma=10.0)(np.arange(51) / 25.0)[:, 0]
+    wanted = fit_curve([0.0, 1.2, 2.0], [0.0, 0.5, 0.0], [0.1, 0.9, 0.1], gamma=10.0)(np.arange(51) / 25.0)[:, 0]
     np.testing.assert_allclose(
         [key.co[1] for key in curve(rig, "poise_tracks[0].fit").keyframe_points], wanted, atol=1e-5
     )
@@ -207,7 +207,7 @@ def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     samples.update()
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     assert rig.animation_data.action == first
-    wanted = fit([0.0, 1.0, 37 / 25, 2.0], [0.0, 0.5, 1.0, 0.0])
+    wanted = fit_curve([0.0, 1.0, 37 / 25, 2.0], [0.0, 0.5, 1.0, 0.0])
     for frame in (13, 26, 38, 45):
         angle = 2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0])))
         assert angle == pytest.approx(abs(wanted((frame - 1) / 25.0)[0]) * np.pi / 2, abs=2e-3)

@@ -17,8 +17,8 @@ from bridge import read_matrices, read_rig, write_tuning
 from core import rotation
 from core.body import find_roles
 from core.body.anatomy import Tuning, anatomy
-from core.keypoints import find_taking, layout_named, marks_of, read_clip
-from core.keypoints.body import MARK
+from core.keypoints import estimate_clip, find_conversion, find_layout, joint_landmarks
+from core.keypoints.body import LANDMARK
 
 RIGS = Path(__file__).resolve().parents[1] / "data" / "rigs"
 RIG = RIGS / "named_mixamo_cm.blend"
@@ -64,9 +64,9 @@ def last_frame() -> int:
 
 def truth() -> Any:
     clip = clips.read_clip(WALK)
-    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
-    marks = find_taking(layout_named("marks"), points)[0](points)
-    return read_clip(marks, np.arange(len(points)) / clip.motion.fps)
+    points = joint_landmarks(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    landmarks = find_conversion(find_layout("marks"), points)[0](points)
+    return estimate_clip(landmarks, np.arange(len(points)) / clip.motion.fps)
 
 
 def armature() -> Any:
@@ -83,7 +83,7 @@ def test_limbs_of_the_rig_point_where_those_of_the_capture_do(tmp_path: Path) ->
     code, report = run(tmp_path, "--no-lock")
     assert code == 0
     assert report["frames"] == [1, last_frame()]
-    reading = truth()
+    captured = truth()
     for (near, far), (upper, lower) in LIMBS.items():
         for side, word in (("L", "Left"), ("R", "Right")):
             names = [f"mixamorig:{word}{upper}", f"mixamorig:{word}{lower}"]
@@ -91,8 +91,10 @@ def test_limbs_of_the_rig_point_where_those_of_the_capture_do(tmp_path: Path) ->
             way = np.diff(heads(armature(), frames, names), axis=1)[:, 0]
             at = (np.array(frames) - 1) * 30.0 / scene_fps()
             rows = np.round(at).astype(int)
-            marks = reading.marks[rows]
-            said = (marks[:, MARK[f"{far}.{side}"]] - marks[:, MARK[f"{near}.{side}"]])[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
+            landmarks = captured.landmarks[rows]
+            said = (landmarks[:, LANDMARK[f"{far}.{side}"]] - landmarks[:, LANDMARK[f"{near}.{side}"]])[
+                :, [0, 2, 1]
+            ] * [1.0, -1.0, 1.0]
             cosine = np.sum(way * said, axis=1) / np.linalg.norm(way, axis=1) / np.linalg.norm(said, axis=1)
             exact = np.isclose(at, rows)
             assert np.degrees(np.arccos(np.clip(cosine[exact], -1.0, 1.0))).max() < SMALL, names
@@ -102,13 +104,13 @@ def test_the_body_goes_as_far_as_the_captured_one_by_the_length_of_its_legs(tmp_
     run(tmp_path, "--no-lock")
     object = armature()
     leg = leg_of(object)
-    reading = truth()
-    ways = reading.marks[:, [MARK["hip.L"], MARK["knee.L"], MARK["ankle.L"]]]
-    captured = np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
+    captured = truth()
+    ways = captured.landmarks[:, [LANDMARK["hip.L"], LANDMARK["knee.L"], LANDMARK["ankle.L"]]]
+    captured_leg = np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
     frames = range(1, 1 + last_frame())
     went = np.linalg.norm((lambda h: h[-1, 0] - h[0, 0])(heads(object, frames, ["mixamorig:Hips"])))
-    wanted = np.linalg.norm(reading.hips[-1] - reading.hips[0])
-    assert went / leg == pytest.approx(wanted / captured, rel=0.1)
+    wanted = np.linalg.norm(captured.hips[-1] - captured.hips[0])
+    assert went / leg == pytest.approx(wanted / captured_leg, rel=0.1)
 
 
 def test_feet_that_bear_stand_still_once_they_are_locked(tmp_path: Path) -> None:
@@ -116,9 +118,9 @@ def test_feet_that_bear_stand_still_once_they_are_locked(tmp_path: Path) -> None
     slides = []
     for options in (("--no-lock",), ()):
         run(tmp_path, *options, source=TRACKED)
-        places = heads(armature(), range(1, 55), feet)
-        low = places[..., 2] < np.percentile(places[..., 2], 40)
-        steps = np.linalg.norm(np.diff(places[..., :2], axis=0), axis=-1)
+        positions = heads(armature(), range(1, 55), feet)
+        low = positions[..., 2] < np.percentile(positions[..., 2], 40)
+        steps = np.linalg.norm(np.diff(positions[..., :2], axis=0), axis=-1)
         slides.append(steps[low[1:] & low[:-1]].mean())
     assert slides[1] < slides[0]
 
@@ -126,9 +128,9 @@ def test_feet_that_bear_stand_still_once_they_are_locked(tmp_path: Path) -> None
 def test_a_tracker_that_puts_the_hips_at_zero_walks_all_the_same(tmp_path: Path) -> None:
     _, report = run(tmp_path, source=TRACKED)
     assert 3.0 < report["noise"] < 7.0  # millimetres; the file was made with 5
-    places = heads(armature(), range(1, 55), ["mixamorig:Hips"])[:, 0]
-    assert np.linalg.norm(places[-1] - places[0]) > 0.5 * abs(places[0, 2])
-    assert np.ptp(places[:, 2]) < 0.2 * places[0, 2]
+    positions = heads(armature(), range(1, 55), ["mixamorig:Hips"])[:, 0]
+    assert np.linalg.norm(positions[-1] - positions[0]) > 0.5 * abs(positions[0, 2])
+    assert np.ptp(positions[:, 2]) < 0.2 * positions[0, 2]
 
 
 def test_ends_are_brought_to_their_points_as_joints_were_learnt_to_turn(tmp_path: Path) -> None:
@@ -166,11 +168,13 @@ def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None
         assert any("Feet are not locked" in note for note in report["notes"]) == ("--exact" in options)
         names = ["mixamorig:LeftFoot", "mixamorig:RightFoot", "mixamorig:LeftHand", "mixamorig:RightHand"]
         found = heads(armature(), range(1, 2), names)[0]
-        reading = truth()
+        captured = truth()
         leg = leg_of(armature())
-        ways = reading.marks[:, [MARK["hip.L"], MARK["knee.L"], MARK["ankle.L"]]]
+        ways = captured.landmarks[:, [LANDMARK["hip.L"], LANDMARK["knee.L"], LANDMARK["ankle.L"]]]
         scale = leg / np.linalg.norm(np.diff(ways, axis=1), axis=-1).sum(axis=1).mean()
-        wrists, ankles = (reading.marks[0, [MARK[f"{mark}.{side}"] for side in "LR"]] for mark in ("wrist", "ankle"))
+        wrists, ankles = (
+            captured.landmarks[0, [LANDMARK[f"{landmark}.{side}"] for side in "LR"]] for landmark in ("wrist", "ankle")
+        )
         wanted = scale * (wrists - ankles)[:, [0, 2, 1]] * [1.0, -1.0, 1.0]
         off.append(np.linalg.norm(found[2:] - found[:2] - wanted, axis=-1).max() / leg)
     assert off[1] < 0.02 < off[0]
@@ -178,7 +182,7 @@ def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None
 
 def test_markers_of_a_c3d_file_move_the_rig_as_points_of_json_do(tmp_path: Path) -> None:
     """Under names that only a mapping knows, in millimetres."""
-    layout = layout_named("mediapipe")
+    layout = find_layout("mediapipe")
     frames = [json.loads(line)["points"] for line in TRACKED.read_text(encoding="utf-8").splitlines()]
     points = np.array([[[np.nan] * 3 if point is None else point[:3] for point in frame] for frame in frames])
     names = [f"M{number}" for number in range(len(layout.points))]
@@ -190,8 +194,10 @@ def test_markers_of_a_c3d_file_move_the_rig_as_points_of_json_do(tmp_path: Path)
         writer.add_frames((np.concatenate(rows, axis=1).astype(np.float32), np.zeros((0, 0))))
     with (tmp_path / "walk.c3d").open("wb") as file:
         writer.write(file)
-    marks = {mark: [names[layout.points.index(point)] for point in own] for mark, own in layout.marks.items()}
-    (tmp_path / "mine.json").write_text(json.dumps({"marks": marks, "up": "-Y"}), encoding="utf-8")
+    landmarks = {
+        landmark: [names[layout.points.index(point)] for point in own] for landmark, own in layout.landmarks.items()
+    }
+    (tmp_path / "mine.json").write_text(json.dumps({"marks": landmarks, "up": "-Y"}), encoding="utf-8")
 
     found = []
     for source, options in ((TRACKED, ()), (tmp_path / "walk.c3d", ("--mapping", str(tmp_path / "mine.json")))):
@@ -295,7 +301,7 @@ def test_the_operator_keys_a_file_in_one_undo_step_and_says_so(tmp_path: Path) -
     assert bpy.ops.poise.import_keypoints(filepath=str(TRACKED), lock_feet=False) == {"FINISHED"}
     assert armature().animation_data.action.frame_range[1] > 50
     few = [json.loads(line)["points"] for line in TRACKED.read_text(encoding="utf-8").splitlines()[:3]]
-    order = [layout_named("mediapipe").points.index(name) for name in layout_named("coco17").points]
+    order = [find_layout("mediapipe").points.index(name) for name in find_layout("coco17").points]
     file = tmp_path / "other.json"  # the layout that a file says
     file.write_text(json.dumps({"layout": "coco17", "up": "-Y", "frames": [[f[n] for n in order] for f in few]}))
     assert bpy.ops.poise.import_keypoints(filepath=str(file)) == {"FINISHED"}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bridge.driven import split_path
-from core.keypoints import find_taking, read_clip
-from core.keypoints.body import MARK
+from core.keypoints import estimate_clip, find_conversion
+from core.keypoints.body import LANDMARK
 from edits.keypoints import KeypointsJob, load, perform_keypoints
 from tests.blender.builders import make_ik_body, select, world
 from tests.blender.rigs import SHARED, SHIPPED
@@ -45,13 +45,17 @@ def few(folder: Path, first: int = 0) -> Path:
     return file
 
 
-def off(rig: Any, marks: np.ndarray, names: str = "DEF-{}.{}") -> list[float]:
-    """Degrees that limbs of the rig, which faces -Y, are off marks (M, 3); its bones as `names` says."""
+def off(rig: Any, landmarks: np.ndarray, names: str = "DEF-{}.{}") -> list[float]:
+    """Degrees that limbs of the rig, which faces -Y, are off landmarks (M, 3); its bones as `names` says."""
     found = []
     for (near, far), (upper, lower) in LIMBS.items():
         for side in "LR":
             way = world(rig, name_of(names, far, side)) - world(rig, name_of(names, near, side))
-            said = (marks[MARK[f"{lower}.{side}"]] - marks[MARK[f"{upper}.{side}"]])[[0, 2, 1]] * [1.0, -1.0, 1.0]
+            said = (landmarks[LANDMARK[f"{lower}.{side}"]] - landmarks[LANDMARK[f"{upper}.{side}"]])[[0, 2, 1]] * [
+                1.0,
+                -1.0,
+                1.0,
+            ]
             found.append(np.degrees(np.arccos(way @ said / np.linalg.norm(way) / np.linalg.norm(said))))
     return found
 
@@ -74,11 +78,11 @@ def test_controls_are_keyed_so_that_the_body_stands_as_its_points(human: Any, tm
     assert not [name for name in keyed(bpy.data.actions[report.action]) if name.startswith(("DEF-", "ORG-", "MCH-"))]
     assert "DEF-spine" in report.rotated
     assert not [note for note in found.notes if "arm" in note or "thigh" in note]
-    marks = find_taking(recording.layout, recording.points, recording.confidence)[0](recording.points)
-    reading = read_clip(marks, recording.times)
+    landmarks = find_conversion(recording.layout, recording.points, recording.confidence)[0](recording.points)
+    captured = estimate_clip(landmarks, recording.times)
     for number, frame in enumerate(report.frames.tolist()):
         context.scene.frame_set(int(frame))
-        assert max(off(human, reading.marks[number])) < SMALL, frame
+        assert max(off(human, captured.landmarks[number])) < SMALL, frame
 
 
 def test_controls_follow_live_packets_and_are_keyed_by_the_recording(
@@ -92,9 +96,9 @@ def test_controls_follow_live_packets_and_are_keyed_by_the_recording(
         listening.send_one_by_one(*map(packet, frames))
         assert listening.session.applied == FEW
         recording = load(context, TRACKED, None)
-        marks = find_taking(recording.layout, recording.points)[0](recording.points)
+        landmarks = find_conversion(recording.layout, recording.points)[0](recording.points)
         shown = len(frames) - 1 - human.poise_live_delay
-        assert max(off(human, marks.places[shown])) < 2.0 * SMALL  # noisy points
+        assert max(off(human, landmarks.positions[shown])) < 2.0 * SMALL  # noisy points
         listening.stop()
     finally:
         listening.socket.close()
@@ -113,11 +117,11 @@ def test_legs_that_only_ik_leads_stand_as_their_points(names: str, tmp_path: Pat
     recording = replace(recording, points=recording.points * [-1.0, 1.0, -1.0])
     report, found = perform_keypoints(context, rig, recording, KeypointsJob(lock_feet=False, limits=False))
     assert not found.notes
-    marks = find_taking(recording.layout, recording.points, recording.confidence)[0](recording.points)
-    reading = read_clip(marks, recording.times)
+    landmarks = find_conversion(recording.layout, recording.points, recording.confidence)[0](recording.points)
+    captured = estimate_clip(landmarks, recording.times)
     for number, frame in enumerate(report.frames.tolist()):
         context.scene.frame_set(int(frame))
-        assert max(off(rig, reading.marks[number], names)) < EXACT, frame
+        assert max(off(rig, captured.landmarks[number], names)) < EXACT, frame
 
 
 def test_what_is_driven_without_a_control_is_named_and_exact_ends_that_cannot_come_are_told(tmp_path: Path) -> None:

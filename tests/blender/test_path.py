@@ -9,7 +9,7 @@ import pytest
 import bridge
 import commands
 from core import forward, rotation
-from core.editing.path import lead_path
+from core.editing.path import edit_path
 from edits.foot_lock import LockedFeet
 from edits.path import LedPath
 from tests.blender.builders import contents
@@ -72,7 +72,7 @@ def test_the_operator_does_the_same(walker: Any) -> None:
 def test_a_body_that_stays_does_not_turn(walker: Any) -> None:
     read = bridge.read_rig(walker)
     motion, _ = bridge.read_motion(walker, read, [30])
-    led = lead_path(read.skeleton, motion, 0, bend=1.0)
+    led = edit_path(read.skeleton, motion, 0, bend=1.0)
     np.testing.assert_allclose(led.pose.rotations, motion.pose.rotations)
 
 

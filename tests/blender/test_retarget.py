@@ -10,7 +10,7 @@ import pytest
 import bridge
 import commands
 from core import CoreError, forward, rotation
-from core.editing.contacts import find_contacts, foot_points, places_of
+from core.editing.contacts import find_contacts, foot_points, point_positions
 from core.formats.recipe import read_recipe
 from core.generate import body_axes, leg_length
 from edits.generate import Generated
@@ -79,7 +79,7 @@ def test_limbs_point_as_they_did_and_feet_stand(path: Path) -> None:
     own = {point.name: point for point in foot_points(here[0], here[2])}
     for number, point in enumerate(points):
         if point.name in own and point.name.startswith("ball"):
-            where = places_of(here[0], here[1].pose, [own[point.name]])[:, 0]
+            where = point_positions(here[0], here[1].pose, [own[point.name]])[:, 0]
             steps = np.linalg.norm(np.diff(where, axis=0), axis=1)[touching[1:, number] & touching[:-1, number]]
             assert steps.max() < 1e-3 * leg_length(here[0], here[2])
 

@@ -14,7 +14,7 @@ from core.editing.contacts import (
     find_contacts,
     find_ground,
     foot_points,
-    places_of,
+    point_positions,
     runs,
 )
 from core.skeleton import HUMAN_DIAGONAL
@@ -40,8 +40,8 @@ def steps(fps: float, size: float = 1.0, noise: float = 0.0, seconds: float = 4.
 
 def intervals(skeleton: Skeleton, motion: Motion) -> np.ndarray:
     """(n, 2) seconds of the first and last frames."""
-    touches = find_contacts(skeleton, motion, [POINT]).touches()
-    return np.array([[touch.first, touch.last] for touch in touches]) / motion.fps
+    intervals = find_contacts(skeleton, motion, [POINT]).intervals()
+    return np.array([[touch.first, touch.last] for touch in intervals]) / motion.fps
 
 
 @pytest.mark.parametrize("fps", [24.0, 30.0, 60.0, 120.0])
@@ -72,10 +72,10 @@ def test_a_short_gap_is_closed_and_a_short_touch_is_none() -> None:
     moved[40:48, :, 2] += 0.3  # of the second stance, frames 30 to 48, the beginning and a bit of the end are left
     moved[33:40, :, 2] += 0.3
     broken = Motion(Pose(motion.pose.rotations, moved), motion.frames, motion.fps)
-    touches = find_contacts(skeleton, broken, [POINT]).touches()
-    assert touches[0].first == 0
-    assert touches[0].last in (17, 18, 19)
-    assert touches[1].first >= 59
+    intervals = find_contacts(skeleton, broken, [POINT]).intervals()
+    assert intervals[0].first == 0
+    assert intervals[0].last in (17, 18, 19)
+    assert intervals[1].first >= 59
 
 
 def test_the_ground_is_the_second_percentile_along_any_up() -> None:
@@ -110,7 +110,7 @@ def test_a_human_foot_has_heel_ball_and_toe_where_they_are() -> None:
     points = foot_points(skeleton, find_roles(skeleton))
     assert [point.name for point in points] == ["heel.L", "ball.L", "toe.L", "heel.R", "ball.R"]
     truth = [(0.1, 0.07, 0.0), (0.11, -0.12, 0.02), (0.11, -0.19, 0.02), (-0.1, 0.02, 0.02), (-0.11, -0.12, 0.02)]
-    np.testing.assert_allclose(places_of(skeleton, Pose.rest(skeleton), points), truth, atol=1e-9)
+    np.testing.assert_allclose(point_positions(skeleton, Pose.rest(skeleton), points), truth, atol=1e-9)
 
 
 def test_a_captured_walk_steps_by_turns_and_the_heel_leaves_before_the_toe() -> None:

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.motion.clips import Clip, read_clip
 from core import Motion, forward, rotation
 from core.body import Roles, find_roles
-from core.editing.contacts import BodyPoint, find_contacts, foot_points, places_of
-from core.editing.foot_lock import LockedFeet, contact_pins, lock_feet
+from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_positions
+from core.editing.foot_lock import LockFeetResult, contact_pins, lock_feet
 
 WALK = Path(__file__).parents[1] / "data" / "motion" / "cmu_07_12.bvh"
 
@@ -34,14 +34,14 @@ def roles(walk: Clip) -> Roles:
 
 
 @pytest.fixture(scope="module")
-def locked(walk: Clip, roles: Roles) -> LockedFeet:
+def locked(walk: Clip, roles: Roles) -> LockFeetResult:
     return lock_feet(walk.skeleton, walk.motion, roles)
 
 
-def test_points_that_bear_stand_still(walk: Clip, locked: LockedFeet) -> None:
+def test_points_that_bear_stand_still(walk: Clip, locked: LockFeetResult) -> None:
     contacts = locked.contacts
     before, after = (
-        places_of(walk.skeleton, motion.pose, contacts.points) for motion in (walk.motion, locked.pinned.motion)
+        point_positions(walk.skeleton, motion.pose, contacts.points) for motion in (walk.motion, locked.pinned.motion)
     )
     together = contacts.touching[1:] & contacts.touching[:-1]
     slid, slides = (rotation.lengths(np.diff(places, axis=0))[together] for places in (before, after))
@@ -50,7 +50,9 @@ def test_points_that_bear_stand_still(walk: Clip, locked: LockedFeet) -> None:
     assert locked.pinned.position_error.max() < 5e-5
 
 
-def test_the_rest_of_the_body_hardly_changes_and_does_not_jerk(walk: Clip, roles: Roles, locked: LockedFeet) -> None:
+def test_the_rest_of_the_body_hardly_changes_and_does_not_jerk(
+    walk: Clip, roles: Roles, locked: LockFeetResult
+) -> None:
     heads, _ = forward(walk.skeleton, walk.motion.pose)
     after, _ = forward(walk.skeleton, locked.pinned.motion.pose)
     feet = [b for b, name in enumerate(walk.skeleton.names) if "Foot" in name or "Toe" in name]
@@ -75,11 +77,11 @@ def test_a_sliding_walk_is_planted_where_the_walk_stands(walk: Clip, roles: Role
 def test_places_of_one_rigid_foot_keep_their_distance(walk: Clip, roles: Roles) -> None:
     contacts = find_contacts(walk.skeleton, walk.motion, foot_points(walk.skeleton, roles))
     pins = contact_pins(walk.skeleton, walk.motion, contacts)
-    rest = places_of(walk.skeleton, walk.motion.pose[0], contacts.points)
-    touches = contacts.touches()
+    rest = point_positions(walk.skeleton, walk.motion.pose[0], contacts.points)
+    intervals = contacts.intervals()
     checked = 0
-    for one, a in enumerate(touches):
-        for other, b in enumerate(touches):
+    for one, a in enumerate(intervals):
+        for other, b in enumerate(intervals):
             names = contacts.points[a.point].name, contacts.points[b.point].name
             together = a.first <= b.last and b.first <= a.last
             if together and names in (("heel.L", "ball.L"), ("heel.R", "ball.R"), ("ball.L", "toe.L")):
@@ -96,5 +98,5 @@ def test_hands_can_be_locked_as_feet_are(walk: Clip, roles: Roles) -> None:
     hands = [BodyPoint(name, walk.skeleton.index(name), (0.0, 0.0, 0.0)) for name in ("LeftHand", "RightHand")]
     locked = lock_feet(walk.skeleton, spot, roles, hands)
     assert locked.pins
-    assert len(locked.pins) == len(locked.contacts.touches())
+    assert len(locked.pins) == len(locked.contacts.intervals())
     assert locked.pinned.position_error.max(initial=0.0) < 1e-4

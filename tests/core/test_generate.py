@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import CoreError, Pose, Skeleton, forward, rotation
-from core.generate import Flight, Path, Recipe, Track, fit
+from core.generate import Flight, Recipe, RootPath, Track, fit_curve
 from tests.core.figures import random_pose
 
 # the source's two examples: offsets at equal samples, then (the jump) with six added
@@ -20,7 +20,7 @@ def low_and_high(figure: Skeleton) -> tuple[Pose, Pose]:
 
 def test_the_key_poses_are_met_and_other_samples_nearly() -> None:
     times = np.linspace(0.0, 2.0, len(WAVE))
-    found = fit(times, WAVE)(times)[:, 0]
+    found = fit_curve(times, WAVE)(times)[:, 0]
     extreme = (WAVE == 0.0) | (WAVE == 1.0)
     assert np.abs(found - WAVE)[extreme].max() < 5e-3
     assert np.abs(found - WAVE)[~extreme].max() < 2e-2
@@ -29,14 +29,14 @@ def test_the_key_poses_are_met_and_other_samples_nearly() -> None:
 def test_the_curve_solves_the_system_of_the_source() -> None:
     rng = np.random.default_rng(0)
     times, values, weights = np.sort(rng.uniform(0.0, 3.0, 8)), rng.normal(size=8), rng.uniform(0.01, 0.2, 8)
-    curve = fit(times, values, weights, width=0.4, gamma=50.0)
+    curve = fit_curve(times, values, weights, width=0.4, gamma=50.0)
     # each residual is its coefficient's share, and the coefficients sum to nothing: the conditions of the minimum
     np.testing.assert_allclose(values - curve(times)[:, 0], curve.coefficients[:, 0] / (50.0 * weights), atol=1e-9)
     assert curve.coefficients.sum() == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_slope_is_that_of_the_curve() -> None:
-    curve = fit(JUMP_TIMES, JUMP)
+    curve = fit_curve(JUMP_TIMES, JUMP)
     t, step = np.linspace(-0.2, 1.4, 300), 1e-5
     differences = (curve(t + step) - curve(t - step)) / (2.0 * step)
     np.testing.assert_allclose(curve.slope(t), differences, atol=1e-5)
@@ -48,7 +48,7 @@ def test_a_heavier_sample_is_met_better() -> None:
     for weight in (0.001, 0.02, 0.5):
         weights = np.full(6, 0.02)
         weights[2] = weight
-        errors.append(abs(fit(times, values, weights, gamma=100.0)(2.0)[0] - 0.1))
+        errors.append(abs(fit_curve(times, values, weights, gamma=100.0)(2.0)[0] - 0.1))
     assert errors[0] > errors[1] > errors[2]
 
 
@@ -66,7 +66,7 @@ def test_a_heavier_sample_is_met_better() -> None:
 )
 def test_samples_that_are_none_are_refused(times: list, values: list, more: dict, why: str) -> None:
     with pytest.raises(CoreError, match=why):
-        fit(times, values, **more)
+        fit_curve(times, values, **more)
 
 
 def test_at_the_extremes_the_motion_has_the_key_poses(figure: Skeleton) -> None:
@@ -107,16 +107,18 @@ def test_the_root_follows_its_path_in_armature_space(figure: Skeleton) -> None:
         np.linspace(0.0, 1.0, 5),
         np.array([[0, 0, 0], [0, -0.2, 0.1], [0.1, -0.4, 0], [0, -0.6, 0], [0, 0, 0]]),
     )
-    motion = Recipe([], Path(times, shifts)).motion(figure, rest, rest, np.arange(31.0), 30.0)
+    motion = Recipe([], RootPath(times, shifts)).motion(figure, rest, rest, np.arange(31.0), 30.0)
     heads = forward(figure, motion.pose)[0][:, 0]
-    curve = fit(times, shifts)(np.arange(31.0) / 30.0)
+    curve = fit_curve(times, shifts)(np.arange(31.0) / 30.0)
     np.testing.assert_allclose(heads - forward(figure, rest)[0][0], curve, atol=1e-12)
     assert np.abs(curve[[0, 15, 30]] - shifts[[0, 2, 4]]).max() < 5e-3
 
 
 def test_in_flight_only_gravity_acts(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
-    path = Path(np.array([0.0, 0.4, 0.9, 1.2]), np.array([[0, 0, 0], [0, -0.1, 0.05], [0, -0.5, 0.05], [0, -0.5, 0]]))
+    path = RootPath(
+        np.array([0.0, 0.4, 0.9, 1.2]), np.array([[0, 0, 0], [0, -0.1, 0.05], [0, -0.5, 0.05], [0, -0.5, 0]])
+    )
     recipe = Recipe([], path, (Flight(0.4, 0.9),), gravity=9.81)
     frames = np.arange(121.0)
     heads = forward(figure, recipe.motion(figure, rest, rest, frames, 100.0).pose)[0][:, 0]

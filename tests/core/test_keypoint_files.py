@@ -15,20 +15,20 @@ from core.body import find_roles
 from core.errors import CoreError
 from core.keypoints import (
     SUFFIXES,
+    Conversion,
     Recording,
-    Taking,
-    find_taking,
+    estimate_clip,
+    find_conversion,
+    find_layout,
+    frame_times,
+    joint_landmarks,
     layout_from,
-    layout_named,
-    marks_of,
-    read_clip,
     read_recording,
-    timed,
 )
-from core.keypoints.body import MARK
+from core.keypoints.body import LANDMARK
 
 ROOT = Path(__file__).resolve().parents[2]
-COCO = layout_named("coco17")
+COCO = find_layout("coco17")
 POINTS = np.random.default_rng(0).normal(0.0, 1.0, (4, 17, 3)).round(4)
 TRUST = np.random.default_rng(1).random((4, 17)).round(3)
 FPS = 25.0
@@ -117,7 +117,7 @@ def test_every_format_gives_the_same_points_back(kind: str) -> None:
     else:
         assert kind in ("trc", "c3d", "csv a point a line")
     if kind not in ("csv without names", "npy"):
-        frames, times, rate, notes = timed(found)
+        frames, times, rate, notes = frame_times(found)
         assert (rate, notes) == (pytest.approx(FPS), ())
         np.testing.assert_allclose(times, np.arange(len(frames.points)) / FPS, atol=1e-9)
     assert found.unit == ("mm" if kind in ("trc", "c3d") else None)
@@ -147,18 +147,18 @@ GAP = [0.0, 0.1, 0.2, 1.2, 1.3]
     ],
 )
 def test_a_gap_in_the_times_of_a_file_stays_a_gap(suffix: str, data: bytes) -> None:
-    _, times, rate, notes = timed(read_recording(suffix, data, "coco17"))
+    _, times, rate, notes = frame_times(read_recording(suffix, data, "coco17"))
     np.testing.assert_allclose(times, GAP, atol=1e-6)
     assert (rate, notes) == (pytest.approx(10.0), ())
 
 
 def test_frames_whose_time_does_not_increase_are_left_out_and_that_is_said() -> None:
     recording = read_recording(".jsonl", lines_at([0.0, 0.1, 0.1, 0.3, 0.2, 0.4, None]), "coco17")
-    kept, times, _, notes = timed(recording)
+    kept, times, _, notes = frame_times(recording)
     assert times.tolist() == pytest.approx([0.0, 0.1, 0.3, 0.4])
     assert len(kept.points) == 4
     assert notes == ("3 of 7 frames have no time after the one before; they are left out.",)
-    assert timed(recording, 30.0)[1].tolist() == pytest.approx((np.arange(7) / 30.0).tolist())  # as they come
+    assert frame_times(recording, 30.0)[1].tolist() == pytest.approx((np.arange(7) / 30.0).tolist())  # as they come
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_frames_whose_time_does_not_increase_are_left_out_and_that_is_said() -> 
 def test_times_that_are_no_seconds_are_refused(times: list[float], sentence: str) -> None:
     recording = read_recording(".jsonl", lines_at(times), "coco17")
     with pytest.raises(CoreError, match=sentence):
-        timed(recording)
-    assert timed(recording, 30.0)[2] == 30.0
+        frame_times(recording)
+    assert frame_times(recording, 30.0)[2] == 30.0
 
 
 @pytest.mark.parametrize("fps", [0, -30.0, np.nan, np.inf, "thirty", [30.0, 25.0], 1e-4, 1e9, True])
@@ -226,17 +226,17 @@ def test_what_is_wrong_with_a_file_is_said(suffix: str, data: bytes, layout: str
 
 
 def test_markers_stand_for_what_is_below_them_by_name_and_what_a_file_lacks_is_not_seen() -> None:
-    gait = layout_named("plugin_gait")
+    gait = find_layout("plugin_gait")
     labels = [f"Somebody:{name}" for name in gait.points if name not in ("LFIN", "RPSI")]
     points = np.random.default_rng(3).normal(0.0, 400.0, (4, len(labels), 3))
     points[1, labels.index("Somebody:LKNE")] = np.nan
     recording = read_recording(".c3d", as_c3d(points, labels), "plugin_gait")
-    marks = Taking(recording.layout, 0.001, "+Y")(recording.points)
+    landmarks = Conversion(recording.layout, 0.001, "+Y")(recording.points)
     at = {name.partition(":")[2]: 0.001 * points[:, number] for number, name in enumerate(labels)}
-    np.testing.assert_allclose(marks.places[:, MARK["hip.L"]], 0.5 * (at["LASI"] + at["LPSI"]), atol=1e-6)
-    np.testing.assert_allclose(marks.places[:, MARK["hip.R"]], at["RASI"], atol=1e-6)
-    assert (marks.weights[:, MARK["knuckle.L"]] == 0.0).all()
-    assert marks.weights[:, MARK["knee.L"]].tolist() == [1.0, 0.0, 1.0, 1.0]
+    np.testing.assert_allclose(landmarks.positions[:, LANDMARK["hip.L"]], 0.5 * (at["LASI"] + at["LPSI"]), atol=1e-6)
+    np.testing.assert_allclose(landmarks.positions[:, LANDMARK["hip.R"]], at["RASI"], atol=1e-6)
+    assert (landmarks.weights[:, LANDMARK["knuckle.L"]] == 0.0).all()
+    assert landmarks.weights[:, LANDMARK["knee.L"]].tolist() == [1.0, 0.0, 1.0, 1.0]
 
 
 # As freemocap 1.8 and 2.0 write them (DataSaver.save_to_tidy_csv, skellyforge's Actor.create_summary_dataframe)
@@ -261,7 +261,7 @@ RTMPOSE = (*COCO.points, *(f"{side}_{part}" for side in ("left", "right") for pa
 def freemocap_csv(kind: str, skip: Sequence[int] = ()) -> tuple[bytes, np.ndarray]:
     """Five frames, without some of them, and their points in the order of the layout; one is not seen."""
     body, other, header, tracker = FREEMOCAP[kind]
-    names = RTMPOSE if tracker == "rtmpose" else layout_named("freemocap").points
+    names = RTMPOSE if tracker == "rtmpose" else find_layout("freemocap").points
     points = np.random.default_rng(4).normal(0.0, 500.0, (5, len(names), 3)).round(3)
     points[2, 3] = np.nan
     rows = [header]
@@ -281,9 +281,9 @@ def test_freemocaps_files_of_a_point_a_line_are_read_the_body_alone_as_it_was_me
     found = read_recording(".csv", data, "freemocap")
     np.testing.assert_array_equal(found.points, points)
     assert (found.layout.name, found.layout.unit, found.layout.up) == ("freemocap", "mm", "+Z")
-    marks = Taking(found.layout, 0.001, "+Z")(found.points)
-    assert (marks.weights[:, [MARK["ball.L"], MARK["heel.R"], MARK["knee.L"]]] == 1.0).all()
-    assert timed(found)[2] == (1.0 if kind == "1.8" else 30.0)
+    landmarks = Conversion(found.layout, 0.001, "+Z")(found.points)
+    assert (landmarks.weights[:, [LANDMARK["ball.L"], LANDMARK["heel.R"], LANDMARK["knee.L"]]] == 1.0).all()
+    assert frame_times(found)[2] == (1.0 if kind == "1.8" else 30.0)
 
 
 def test_frames_that_a_file_of_a_point_a_line_leaves_out_are_not_seen_and_take_their_time() -> None:
@@ -292,7 +292,7 @@ def test_frames_that_a_file_of_a_point_a_line_leaves_out_are_not_seen_and_take_t
 
 
 def test_columns_of_freemocap_may_say_that_they_are_of_the_body() -> None:
-    names = layout_named("freemocap").points
+    names = find_layout("freemocap").points
     points = np.random.default_rng(5).normal(0.0, 500.0, (3, len(names), 3)).round(3)
     header = ",".join([f"body_{name}_{axis}" for name in names for axis in "xyz"] + ["right_hand_0000_x"])
     rows = [",".join([*map(str, frame.ravel()), "1.0"]) for frame in points]
@@ -346,14 +346,14 @@ def test_an_array_that_would_run_code_is_refused() -> None:
 @pytest.mark.parametrize("file", ["docs/examples/cmu_35_01.bvh", "tests/data/motion/cmu_07_12.bvh"])
 def test_joints_of_a_figure_are_a_body_that_walks_upright(file: str) -> None:
     clip = clips.read_clip(ROOT / file)
-    points = marks_of(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
-    taking, _ = find_taking(layout_named("marks"), points)
-    assert taking.up == "+Z"
-    reading = read_clip(taking(points), np.arange(len(points)) / clip.motion.fps)
-    assert reading.figure is not None
-    assert reading.figure.noise < 0.002  # bones of a rig keep their lengths
-    lowest = reading.marks[:, [MARK["ankle.L"], MARK["ankle.R"]], 1].min(axis=1)
-    assert (reading.hips[:, 1] - lowest > 0.6).all()
+    points = joint_landmarks(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    conversion, _ = find_conversion(find_layout("marks"), points)
+    assert conversion.up == "+Z"
+    captured = estimate_clip(conversion(points), np.arange(len(points)) / clip.motion.fps)
+    assert captured.subject is not None
+    assert captured.subject.noise < 0.002  # bones of a rig keep their lengths
+    lowest = captured.landmarks[:, [LANDMARK["ankle.L"], LANDMARK["ankle.R"]], 1].min(axis=1)
+    assert (captured.hips[:, 1] - lowest > 0.6).all()
 
 
 def test_all_formats_are_tried_here() -> None:

@@ -11,13 +11,13 @@ from pythonosc.osc_packet import OscPacket
 
 from core import rotation
 from core.errors import CoreError
-from core.keypoints import BonePackets, BoneTracker, PointPackets, PointTracker, Stream, layout_named, vmc
+from core.keypoints import BonePackets, BoneTracker, PointPackets, PointTracker, Stream, find_layout, vmc
 from core.keypoints.body import PART
 from core.keypoints.osc import read_osc
 from tests.core.avatar import about, bones, bundle, message
 
 PACKETS = int(os.environ.get("POISE_FUZZ", "1000"))
-COCO = layout_named("coco17")
+COCO = find_layout("coco17")
 
 
 def test_what_python_osc_writes_is_read_as_it_reads_it() -> None:
@@ -85,9 +85,9 @@ def test_a_frame_in_several_packets_is_one_frame() -> None:
         assert tracker.follow(found[2])
     counts = stream.counts
     assert (counts.received, counts.parts, counts.frames, counts.refused) == (3 * frames, 2 * frames, frames, 0)
-    reading, times = tracker.clip()
+    captured, times = tracker.clip()
     np.testing.assert_allclose(times, np.arange(frames) / 60.0, atol=1e-6)
-    assert reading.rotations.shape[0] == tracker.recorded == frames
+    assert captured.rotations.shape[0] == tracker.recorded == frames
 
 
 def test_a_sender_without_times_makes_a_frame_of_each_round_of_bones() -> None:

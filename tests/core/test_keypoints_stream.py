@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from core.errors import CoreError
-from core.keypoints import LiveReader, PointPackets, Stream, find_taking, formats, layout_named, read_frame
+from core.keypoints import LiveEstimator, PointPackets, Stream, find_conversion, find_layout, formats, read_frame
 
 PACKETS = int(os.environ.get("POISE_FUZZ", "1000"))
-MEDIAPIPE = layout_named("mediapipe")
+MEDIAPIPE = find_layout("mediapipe")
 VALUES = [None, True, -1, 0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), "7", [], {}, [[]], 10**400, "\ud800"]
 
 
 def standing() -> list[list[float]]:
     """A body that stands, in MediaPipe's points."""
-    places = np.random.default_rng(0).normal(0.0, 0.3, (33, 3))
+    positions = np.random.default_rng(0).normal(0.0, 0.3, (33, 3))
     body = {
         "shoulder": (0.18, -0.48, 0.0),
         "hip": (0.09, 0.0, 0.0),
@@ -27,8 +27,8 @@ def standing() -> list[list[float]]:
     }
     for name, place in body.items():
         for side, sign in (("left", 1.0), ("right", -1.0)):
-            places[MEDIAPIPE.points.index(f"{side}_{name}")] = np.array(place) * [sign, 1.0, 1.0]
-    return np.column_stack([places, np.ones(33)]).round(4).tolist()
+            positions[MEDIAPIPE.points.index(f"{side}_{name}")] = np.array(place) * [sign, 1.0, 1.0]
+    return np.column_stack([positions, np.ones(33)]).round(4).tolist()
 
 
 def hostile(rng: np.random.Generator, number: int) -> bytes:
@@ -60,16 +60,16 @@ def hostile(rng: np.random.Generator, number: int) -> bytes:
 
 def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
     rng = np.random.default_rng(1)
-    stream, reader, read = Stream(PointPackets(MEDIAPIPE)), LiveReader(), 0
-    taking, _ = find_taking(MEDIAPIPE, [[p[:3] for p in standing()]])
+    stream, reader, read = Stream(PointPackets(MEDIAPIPE)), LiveEstimator(), 0
+    conversion, _ = find_conversion(MEDIAPIPE, [[p[:3] for p in standing()]])
     for number in range(PACKETS):
         frame = stream.take(hostile(rng, number), number / 60.0)
         if frame is None:
             continue
         read += 1
         if read % 10 == 0:  # what is let through can be read as a body
-            marks = taking(*(part[None] for part in frame.body))
-            reader.follow(marks.places[0], marks.weights[0], frame.time)
+            landmarks = conversion(*(part[None] for part in frame.body))
+            reader.follow(landmarks.positions[0], landmarks.weights[0], frame.time)
             rotations = reader.read().rotations
             assert np.isfinite(rotations).all()
     counts = stream.counts

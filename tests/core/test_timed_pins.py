@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
 from core import CoreError, Pose, forward, rotation
-from core.editing.timed_pins import PASSES, TimedPin, hold, pin_motion, reach
+from core.editing.timed_pins import PASSES, TimedPin, affected_frames, hold_pin, pin_motion
 
 WALK = Path(__file__).parents[1] / "data" / "motion" / "cmu_07_12.bvh"
 
@@ -27,14 +27,14 @@ def same_bits(one: Pose, other: Pose, frames: np.ndarray) -> bool:
 
 def test_without_pins_the_motion_is_the_same_bit_for_bit(walk: Clip) -> None:
     assert pin_motion(walk.skeleton, walk.motion, []).motion is walk.motion
-    beside = hold(walk.skeleton, walk.motion, "LeftHand", 200.0, 300.0, at=10.0)
+    beside = hold_pin(walk.skeleton, walk.motion, "LeftHand", 200.0, 300.0, at=10.0)
     pinned = pin_motion(walk.skeleton, walk.motion, [beside])
     assert pinned.motion is walk.motion
     assert not pinned.changed.any()
 
 
 def test_a_pin_holds_its_interval_and_leaves_all_frames_beside_its_eases(walk: Clip) -> None:
-    pin = hold(walk.skeleton, walk.motion, "LeftHand", 20.0, 30.0, ease=6.0, rotates=True)
+    pin = hold_pin(walk.skeleton, walk.motion, "LeftHand", 20.0, 30.0, ease=6.0, rotates=True)
     pinned = pin_motion(walk.skeleton, walk.motion, [pin])
     heads, turns = forward(walk.skeleton, pinned.motion.pose)
     hand = walk.skeleton.index("LeftHand")
@@ -64,7 +64,7 @@ def test_a_longer_ease_jumps_less_and_no_ease_jumps_at_once(walk: Clip) -> None:
 
 
 def test_what_is_not_pinned_stays_near_the_motion(walk: Clip) -> None:
-    pin = hold(walk.skeleton, walk.motion, "LeftHand", 20.0, 24.0, ease=4.0)
+    pin = hold_pin(walk.skeleton, walk.motion, "LeftHand", 20.0, 24.0, ease=4.0)
     changed, _ = forward(walk.skeleton, pin_motion(walk.skeleton, walk.motion, [pin]).motion.pose)
     heads, _ = forward(walk.skeleton, walk.motion.pose)
     far = [walk.skeleton.index(name) for name in ("LeftFoot", "RightFoot", "Hips", "RightUpLeg")]
@@ -74,8 +74,8 @@ def test_what_is_not_pinned_stays_near_the_motion(walk: Clip) -> None:
 
 
 def test_two_pins_of_one_point_are_both_held_and_eases_end_where_the_other_begins(walk: Clip) -> None:
-    first = hold(walk.skeleton, walk.motion, "LeftHand", 10.0, 20.0, ease=9.0)
-    second = hold(walk.skeleton, walk.motion, "LeftHand", 24.0, 30.0, ease=9.0)
+    first = hold_pin(walk.skeleton, walk.motion, "LeftHand", 10.0, 20.0, ease=9.0)
+    second = hold_pin(walk.skeleton, walk.motion, "LeftHand", 24.0, 30.0, ease=9.0)
     pinned = pin_motion(walk.skeleton, walk.motion, [second, first])
     assert pinned.position_error.max() < 1e-4
     again = pin_motion(walk.skeleton, walk.motion, [second])
@@ -98,13 +98,13 @@ def test_a_pin_may_follow_a_path_given_for_all_frames(walk: Clip) -> None:
 def test_a_changed_pin_is_solved_alone_as_it_would_be_with_all(walk: Clip) -> None:
     def pins(last: float) -> list[TimedPin]:
         feet = [("RightFoot", 4.0, 10.0), ("LeftFoot", 12.0, 20.0), ("RightFoot", 22.0, 28.0), ("LeftFoot", 30.0, 36.0)]
-        held = [hold(walk.skeleton, walk.motion, foot, first, stop, ease=3.0) for foot, first, stop in feet]
-        return [*held, hold(walk.skeleton, walk.motion, "RightFoot", 46.0, last, ease=2.0)]
+        held = [hold_pin(walk.skeleton, walk.motion, foot, first, stop, ease=3.0) for foot, first, stop in feet]
+        return [*held, hold_pin(walk.skeleton, walk.motion, "RightFoot", 46.0, last, ease=2.0)]
 
     before, after = pins(48.0), pins(51.0)
-    traces = [[pin.trace(walk.skeleton) for pin in some] for some in (before, after)]
-    assert not reach(walk.skeleton, walk.motion, traces[0], traces[0][::-1]).any()
-    reached = reach(walk.skeleton, walk.motion, *traces)
+    traces = [[pin.fingerprint(walk.skeleton) for pin in some] for some in (before, after)]
+    assert not affected_frames(walk.skeleton, walk.motion, traces[0], traces[0][::-1]).any()
+    reached = affected_frames(walk.skeleton, walk.motion, *traces)
     assert reached[44:54].all()
     assert not reached[:28].any()
     was, whole = (pin_motion(walk.skeleton, walk.motion, some).motion.pose for some in (before, after))
@@ -119,20 +119,20 @@ def test_a_changed_pin_is_solved_alone_as_it_would_be_with_all(walk: Clip) -> No
 
 
 def test_a_pin_beside_others_of_its_point_changes_their_eases_too(walk: Clip) -> None:
-    first = hold(walk.skeleton, walk.motion, "LeftHand", 10.0, 20.0, ease=9.0).trace(walk.skeleton)
+    first = hold_pin(walk.skeleton, walk.motion, "LeftHand", 10.0, 20.0, ease=9.0).fingerprint(walk.skeleton)
     second, later = (
-        hold(walk.skeleton, walk.motion, "LeftHand", start, 40.0, ease=0.0).trace(walk.skeleton)
+        hold_pin(walk.skeleton, walk.motion, "LeftHand", start, 40.0, ease=0.0).fingerprint(walk.skeleton)
         for start in (30.0, 24.0)
     )
-    reached = reach(walk.skeleton, walk.motion, [first, second], [first, later])
+    reached = affected_frames(walk.skeleton, walk.motion, [first, second], [first, later])
     assert reached[21:41].all()
     assert not reached[40 + 1 :].any()
     other = replace(second, asked="elsewhere")
-    assert reach(walk.skeleton, walk.motion, [first, second], [first, other])[30:40].all()
+    assert affected_frames(walk.skeleton, walk.motion, [first, second], [first, other])[30:40].all()
 
 
 def test_progress_is_told_and_may_cancel(walk: Clip) -> None:
-    pin = hold(walk.skeleton, walk.motion, "LeftHand", 20.0, 22.0, at=10.0)
+    pin = hold_pin(walk.skeleton, walk.motion, "LeftHand", 20.0, 22.0, at=10.0)
     told: list[float] = []
     pin_motion(walk.skeleton, walk.motion, [pin], progress=told.append)
     np.testing.assert_allclose(told, np.arange(1, PASSES + 1) / PASSES)
@@ -152,4 +152,4 @@ def test_pins_that_make_no_sense_are_refused(walk: Clip) -> None:
     with pytest.raises(CoreError, match="at least 0 frames"):
         TimedPin("LeftHand", 1.0, 2.0, np.zeros(3), ease_in=-1.0)
     with pytest.raises(CoreError, match="no frame 70"):
-        hold(walk.skeleton, walk.motion, "LeftHand", 1.0, 2.0, at=70.0)
+        hold_pin(walk.skeleton, walk.motion, "LeftHand", 1.0, 2.0, at=70.0)

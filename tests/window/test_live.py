@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.keypoints import Taking, layout_named
-from core.keypoints.body import MARK
+from core.keypoints import Conversion, find_layout
+from core.keypoints.body import LANDMARK
 from tests.core import avatar
 from tests.core.test_keypoint_files import FPS, as_c3d
 from tests.window.live_acts import BONES, EXAMPLES, RATE, RECORDED, STEP, listen
@@ -25,7 +25,7 @@ SECONDS = float(os.environ.get("POISE_SOAK", "10"))
 LATENCY = (1.0 if SECONDS >= 60.0 else 3.0) * 1000.0 / RATE
 FLOOD = int(os.environ.get("POISE_FLOOD", "0"))
 FLOODED = 0.25  # seconds that nobody takes for a standstill, beside one look at packets that are none
-MEDIAPIPE = layout_named("mediapipe")
+MEDIAPIPE = find_layout("mediapipe")
 SCENE_FPS = 24.0
 
 
@@ -83,9 +83,13 @@ def test_a_file_of_c3d_is_imported(seen: dict[str, Any]) -> None:
     assert seen["imported"] == ["FINISHED"]
     assert seen["keyed"][0] == 1.0
     assert seen["keyed"][1] == pytest.approx(1.0 + SCENE_FPS * (len(walk()) - 1) / FPS, abs=1.0)
-    marks = Taking(MEDIAPIPE, 1.0, "-Y")(walk()).places[round((STEP - 1.0) / SCENE_FPS * FPS)]
+    landmarks = Conversion(MEDIAPIPE, 1.0, "-Y")(walk()).positions[round((STEP - 1.0) / SCENE_FPS * FPS)]
     for side, way in seen["thighs"].items():
-        thigh = (marks[MARK[f"knee.{side[0]}"]] - marks[MARK[f"hip.{side[0]}"]])[[0, 2, 1]] * [1.0, -1.0, 1.0]
+        thigh = (landmarks[LANDMARK[f"knee.{side[0]}"]] - landmarks[LANDMARK[f"hip.{side[0]}"]])[[0, 2, 1]] * [
+            1.0,
+            -1.0,
+            1.0,
+        ]
         assert np.degrees(np.arccos(way @ thigh / np.linalg.norm(thigh))) < 10.0
 
 

@@ -29,8 +29,8 @@ from ..pose import Pose, forward_matrices, frame_rotations
 from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solvers import PinAndDrag, solve
-from .body import MARK, PART
-from .reader import Reading
+from .body import LANDMARK, PART
+from .estimate import CapturedMotion
 
 _ONE_BONE: Final = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 _LEG: Final = ("hip", "knee", "ankle")
@@ -71,7 +71,7 @@ class _Hanging:
         return rotation.mul(above, self.rest)
 
 
-class Actor:
+class Character:
     """A humanoid skeleton that takes readings, exact ends as its `tuning` has it; raises CoreError without a body."""
 
     def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True, tuning: Tuning | None = None) -> None:
@@ -148,20 +148,20 @@ class Actor:
             wanted[..., self._between, :] = rotation.slerp(
                 rotations[..., starts, :], rotations[..., stops, :], self._amounts[self._between]
             )
-        places = self._places
+        positions = self._places
         frames = rotation.mul(rotation.mul(self._heading, wanted), self._after)
         shape = np.broadcast_shapes(rotations.shape[:-2], present.batch_shape)
         own = np.broadcast_to(present.rotations, (*shape, len(self.skeleton), 4)).copy()
         stand = np.empty((*shape, len(self.skeleton) + 1, 4))  # of the bones, and last of what a root hangs on
         stand[..., -1, :] = rotation.IDENTITY
-        stand[..., places, :] = frames
+        stand[..., positions, :] = frames
         driven = present.driven_matrices
         for bone, hanging in self._still:
             if self.skeleton.driven[bone] and driven is not None:
                 stand[..., bone, :] = frame_rotations(driven[..., bone, :, :3])
             else:
                 stand[..., bone, :] = rotation.mul(hanging.base(stand), own[..., bone, :])
-        own[..., places, :] = rotation.mul(rotation.inv(self._hung.base(stand)), frames)
+        own[..., positions, :] = rotation.mul(rotation.inv(self._hung.base(stand)), frames)
         if self.limits:
             own = clamp_rotations(self.limits, own)[0]
         others = (
@@ -176,9 +176,9 @@ class Actor:
         kept = None if inherits.all() else (inherits, self._rest[parents])
         return _Hanging(parents, kept, skeleton.rest_rotations[bones])
 
-    def scale_of(self, reading: Reading) -> float:
+    def scale_of(self, captured: CapturedMotion) -> float:
         """Armature units for a metre of the figure: by the length of the legs."""
-        return self.scale(legs_of(reading))
+        return self.scale(legs_of(captured))
 
     def scale(self, legs: Array) -> float:
         """Armature units for a metre of a figure whose legs were measured (n,)."""
@@ -204,7 +204,7 @@ class Actor:
         translations[..., root, :] += rotation.rotate(rotation.inv(base), way)
         return Pose.trusted(pose.rotations, translations, pose.scales, pose.driven_matrices)
 
-    def walked(self, pose: Pose, walk: "Walk") -> Pose:
+    def walked(self, pose: Pose, walk: "RootFromFeet") -> Pose:
         """One pose, not a batch, moved on by its feet."""
         if not self.points:
             return pose
@@ -231,31 +231,31 @@ class Actor:
         frames = matrices[..., self._soles, :, :]
         return (frames[..., :3] @ self._in_soles[..., None] + frames[..., 3:])[..., 0]
 
-    def motion(self, reading: Reading, present: Pose, travel: bool | None = None) -> Pose:
+    def motion(self, captured: CapturedMotion, present: Pose, travel: bool | None = None) -> Pose:
         """Poses of a whole clip. `travel`: the hips' places count, or (False) the feet's, or (None) as they look."""
-        scale = self.scale_of(reading)
-        pose = self.turn(reading.rotations, present)
-        travels = bool(np.ptp(reading.hips, axis=0).max() > _TRAVELS) if travel is None else travel
+        scale = self.scale_of(captured)
+        pose = self.turn(captured.rotations, present)
+        travels = bool(np.ptp(captured.hips, axis=0).max() > _TRAVELS) if travel is None else travel
         if not self.points:
-            return self.place(pose, reading.hips, scale) if travels else pose
+            return self.place(pose, captured.hips, scale) if travels else pose
         if not travels:
-            walk = Walk(self)
-            return self.shift(pose, np.stack([walk(places) for places in self.feet(pose)]))
-        pose = self.place(pose, reading.hips - reading.hips[:1] * [1.0, 0.0, 1.0], scale)
+            walk = RootFromFeet(self)
+            return self.shift(pose, np.stack([walk(positions) for positions in self.feet(pose)]))
+        pose = self.place(pose, captured.hips - captured.hips[:1] * [1.0, 0.0, 1.0], scale)
         lowest = np.percentile((self.feet(pose) @ self.up).min(axis=-1), _LOWEST)
-        return self.shift(pose, (self.ground - lowest) * np.broadcast_to(self.up, (len(reading.hips), 3)))
+        return self.shift(pose, (self.ground - lowest) * np.broadcast_to(self.up, (len(captured.hips), 3)))
 
-    def ends(self, reading: Reading, pose: Pose) -> list[Goal]:
+    def ends(self, captured: CapturedMotion, pose: Pose) -> list[Goal]:
         """Wrists and ankles where the scaled points are, seen from the hips of the poses."""
-        scale = self.scale_of(reading)
+        scale = self.scale_of(captured)
         middle = self._middle_of(self._leg_matrices(pose))
         goals: list[Goal] = []
-        for part, mark in _ENDS.items():
+        for part, landmark in _ENDS.items():
             for side in SIDES:
-                bone, row = self.roles.bone(f"{part}.{side}"), MARK[f"{mark}.{side}"]
+                bone, row = self.roles.bone(f"{part}.{side}"), LANDMARK[f"{landmark}.{side}"]
                 if bone >= 0:
-                    way = scale * (reading.marks[:, row] - reading.hips) @ self._axes.T
-                    goals.append(Goal(bone, position=middle + way, position_weight=reading.weights[:, row]))
+                    way = scale * (captured.landmarks[:, row] - captured.hips) @ self._axes.T
+                    goals.append(Goal(bone, position=middle + way, position_weight=captured.weights[:, row]))
         return goals
 
     def exact(self, goals: list[Goal], pose: Pose) -> Pose:
@@ -267,44 +267,44 @@ class Actor:
         return solve(replace(self.skeleton, limits=self.limits), pose, goals, method).pose
 
 
-def legs_of(reading: Reading) -> Array:
+def legs_of(captured: CapturedMotion) -> Array:
     """Lengths (n,) of the legs that are seen as a whole, in metres."""
-    rows = [[MARK[f"{mark}.{side}"] for mark in _LEG] for side in SIDES]
-    ways = np.linalg.norm(np.diff(reading.marks[:, rows], axis=2), axis=-1).sum(axis=-1)  # (F, 2)
-    return ways[reading.weights[:, rows].min(axis=-1) > 0.0]
+    rows = [[LANDMARK[f"{landmark}.{side}"] for landmark in _LEG] for side in SIDES]
+    vectors = np.linalg.norm(np.diff(captured.landmarks[:, rows], axis=2), axis=-1).sum(axis=-1)  # (F, 2)
+    return vectors[captured.weights[:, rows].min(axis=-1) > 0.0]
 
 
-class Travel:
+class RootFromHips:
     """Poses one after the other where their hips are seen: from above the root on, and as high as feet ask for.
 
-    What `Actor.motion` does with a whole clip.
+    What `Character.motion` does with a whole clip.
     """
 
-    def __init__(self, actor: Actor) -> None:
-        self._actor = actor
+    def __init__(self, character: Character) -> None:
+        self._character = character
         self._legs: deque[float] = deque(maxlen=_MEMORY)
         self._heights: deque[float] = deque(maxlen=_MEMORY)
         self._start: Array | None = None
 
-    def __call__(self, pose: Pose, reading: Reading) -> Pose:
+    def __call__(self, pose: Pose, captured: CapturedMotion) -> Pose:
         """One pose, not a batch, for a reading of one frame."""
-        actor = self._actor
-        self._legs.extend(legs_of(reading).tolist())
+        character = self._character
+        self._legs.extend(legs_of(captured).tolist())
         if self._start is None:
-            self._start = reading.hips[0] * [1.0, 0.0, 1.0]
-        pose = actor.place(pose, reading.hips[0] - self._start, actor.scale(np.array(self._legs)))
-        if not actor.points:
+            self._start = captured.hips[0] * [1.0, 0.0, 1.0]
+        pose = character.place(pose, captured.hips[0] - self._start, character.scale(np.array(self._legs)))
+        if not character.points:
             return pose
-        self._heights.append(float((actor.feet(pose) @ actor.up).min()))
-        return actor.shift(pose, (actor.ground - float(np.percentile(self._heights, _LOWEST))) * actor.up)
+        self._heights.append(float((character.feet(pose) @ character.up).min()))
+        return character.shift(pose, (character.ground - float(np.percentile(self._heights, _LOWEST))) * character.up)
 
 
-class Walk:
+class RootFromFeet:
     """Where the root goes that the points do not place: the lowest point of the feet stays on the ground."""
 
-    def __init__(self, actor: Actor) -> None:
-        self._up, self._ground = actor.up, actor.ground
-        self._slack = _LOSES * actor.skeleton.size
+    def __init__(self, character: Character) -> None:
+        self._up, self._ground = character.up, character.ground
+        self._slack = _LOSES * character.skeleton.size
         self._before: Array | None = None
         self._bears = 0
         self._way = np.zeros(3)
@@ -313,19 +313,19 @@ class Walk:
         """Too much was missed to tell which way it went: stay here."""
         self._before = None
 
-    def __call__(self, places: Array) -> Array:
+    def __call__(self, positions: Array) -> Array:
         """The shift (3,) of the root for points of the feet (p, 3) as they are without it."""
-        heights = places @ self._up
+        heights = positions @ self._up
         if self._before is not None:
-            step = places[self._bears] - self._before[self._bears]
+            step = positions[self._bears] - self._before[self._bears]
             self._way = self._way - (step - (step @ self._up) * self._up)
         lowest = int(np.argmin(heights))
         if heights[lowest] < heights[self._bears] - self._slack or self._before is None:
             self._bears = lowest
-        self._before = places
+        self._before = positions
         return self._way + (self._ground - heights[lowest]) * self._up
 
 
-def bones_of(actor: Actor) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def bones_of(character: Character) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The bones that a reading turns, and those that it moves."""
-    return np.array(actor.bones), np.array([actor.root] if actor.root >= 0 else [], int)
+    return np.array(character.bones), np.array([character.root] if character.root >= 0 else [], int)
