@@ -10,7 +10,7 @@ from .skeleton import Skeleton
 from .solution import Solution
 from .solvers import ContributionCCD, Method, PinAndDrag, solve
 from .solvers.chain.actuations import Actuation
-from .solvers.humanoid.method import Humanoid
+from .solvers.humanoid import Humanoid
 
 __all__ = [
     "Actuation",

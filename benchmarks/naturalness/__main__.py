@@ -18,7 +18,7 @@ import numpy as np
 from core import PinAndDrag, Pose, solve
 from core.body.anatomy import Tuning, anatomy, standing, with_anatomy
 from core.body.tuning import learn_tuning, turns_of
-from core.solvers.humanoid.method import Humanoid
+from core.solvers.humanoid import Humanoid
 
 from .calm import Method, accelerations, cold, warm
 from .measure import compare, figures, goals_of, is_sound

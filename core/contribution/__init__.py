@@ -1,7 +1,7 @@
 """Lists for contribution CCD: presets for the parts of a body, and lists learnt from a motion."""
 
 from .hinges import with_hinges
-from .lessons import Learned, learn, learning
+from .learned_list import Learned, learn, learning
 from .presets import PRESETS, preset, preset_for
 
 __all__ = ["PRESETS", "Learned", "learn", "learning", "preset", "preset_for", "with_hinges"]

@@ -11,7 +11,7 @@ from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solution import Solution
 from .batches import check_inputs
-from .chain.method import ContributionCCD
+from .chain import ContributionCCD
 from .pins.problem import PinAndDrag
 
 

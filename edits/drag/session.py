@@ -16,7 +16,7 @@ from ...core.body.masses import masses_of
 from ...core.goals import AnyGoal
 from ...core.pose import forward_matrices, frame_rotations
 from ...core.rotation import Array
-from ...core.solvers.humanoid.method import HumanoidDrag
+from ...core.solvers.humanoid import HumanoidDrag
 from ...core.solvers.pins.problem import Root
 from ..humanoid import settings_of
 from ..pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports, with_other_side

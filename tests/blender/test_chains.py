@@ -14,7 +14,7 @@ import bridge
 from bridge import Grab
 from core import Pose, rotation
 from core.contribution import learning, preset
-from core.contribution.lessons import Lesson
+from core.contribution.learned_list import Replay
 from core.formats.chain_list import actuations_data, read_list_file
 from core.limits import excess
 from edits.chains import method_of, read_actuations, suited
@@ -597,7 +597,7 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     read = bridge.read_rig(rig)
     motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
     skeleton, method = method_of(rig, chain_of(rig), read.skeleton, motion.pose)
-    used = Lesson(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
+    used = Replay(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
     assert float(error) == pytest.approx(np.degrees(used), abs=0.1)
     assert chain_of(rig).successive
 

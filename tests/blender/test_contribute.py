@@ -14,7 +14,7 @@ import bridge
 import commands
 from core import Actuation, CoreError, rotation
 from core.contribution import with_hinges
-from core.contribution.lessons import Lesson, uniform_list
+from core.contribution.learned_list import Replay, uniform_list
 from core.formats.chain_list import Ccd, actuations_data, list_text, read_ccd, read_list_file
 from core.formats.job import parse
 from core.limits import excess
@@ -177,7 +177,7 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
     rig = bpy.data.objects[rig.name]
     read = bridge.read_rig(rig)
     motion, _ = bridge.read_motion(rig, read, np.arange(39, 67))
-    rest = Lesson(read.skeleton, motion.pose, ends[1], ends[0])
+    rest = Replay(read.skeleton, motion.pose, ends[1], ends[0])
     held_out, uniform = rest.errors(entries).mean(), rest.errors(uniform_list(read.skeleton, rest.joints)).mean()
     assert held_out < uniform
     assert np.degrees(held_out) < 10.0

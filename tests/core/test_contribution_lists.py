@@ -11,7 +11,7 @@ import pytest
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
 from core.body.detection import find_roles
 from core.contribution import PRESETS, learn, preset, preset_for, with_hinges
-from core.contribution.lessons import Lesson, uniform_list
+from core.contribution.learned_list import Replay, uniform_list
 from tests.core.figures import skeleton_of
 from tests.core.test_anatomy import STRAIGHT
 from tests.core.test_body_tools import HANDS, THUMBS
@@ -194,7 +194,7 @@ def swing(count: int = 24) -> tuple[Skeleton, Pose, tuple[Actuation, ...]]:
 def test_a_list_is_learnt_from_the_motion_that_it_made() -> None:
     skeleton, motion, entries = swing()
     # the path is that of the motion, up to the tolerance off the one that the motion was made for
-    assert np.degrees(Lesson(skeleton, motion, "end", "upper").errors(entries).max()) < 0.05
+    assert np.degrees(Replay(skeleton, motion, "end", "upper").errors(entries).max()) < 0.05
     learned = learn(skeleton, motion, "end", "upper")
     assert np.degrees(learned.error) < 1.0
     assert learned.error < 0.1 * learned.uniform_error
@@ -205,10 +205,10 @@ def test_a_list_is_learnt_from_the_motion_that_it_made() -> None:
 def test_a_list_is_learnt_from_a_chain_that_is_held_at_its_end() -> None:
     skeleton, motion, _ = swing(12)
     learned = learn(skeleton, motion, "body", "end")
-    lesson = Lesson(skeleton, motion, "body", "end")
-    assert learned.error < lesson.errors(uniform_list(skeleton, lesson.joints)).mean()
+    replay = Replay(skeleton, motion, "body", "end")
+    assert learned.error < replay.errors(uniform_list(skeleton, replay.joints)).mean()
     held = solve(
-        skeleton, lesson.given, [lesson.goal], ContributionCCD(learned.actuations, base="end", successive=True)
+        skeleton, replay.given, [replay.goal], ContributionCCD(learned.actuations, base="end", successive=True)
     )
     heads, _ = forward(skeleton, motion)
     np.testing.assert_allclose(forward(skeleton, held.pose)[0][:, 3], heads[:, 3], atol=1e-9)

@@ -1,1 +1,5 @@
-"""Contribution CCD: a chain reaches a target, and a list says how its joints share the way (CN108090951B)."""
+"""Contribution CCD: a chain reaches a target, and a list says how its joints share the rotation (CN108090951B)."""
+
+from .method import ContributionCCD
+
+__all__ = ["ContributionCCD"]

@@ -91,9 +91,9 @@ class ContributionCCD:
         if bends is not None and not (np.asarray(bends).dtype.kind in "iuf" and np.isfinite(bends).all()):  # pyright: ignore
             raise CoreError("bends must be finite numbers.")
 
-    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Reach":
+    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "ChainProblem":
         """Everything that stays while the target moves: for a drag, tick after tick."""
-        return Reach(self, skeleton, pose, goals)
+        return ChainProblem(self, skeleton, pose, goals)
 
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         reach = self.prepare(skeleton, pose, goals)
@@ -109,7 +109,7 @@ class ContributionCCD:
         return tuple(number < first for number in range(self.passes))
 
 
-class Reach:
+class ChainProblem:
     """A chain in a posed skeleton, ready to be led to one target after the other; it goes on from where it is.
 
     Not thread-safe. The batch is flat inside: B frames.

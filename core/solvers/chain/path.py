@@ -36,7 +36,7 @@ _LOOSE: Final = 1e-6  # share by which scales of a bone may differ that count as
 
 
 @dataclass(frozen=True)
-class Path:
+class JointPath:
     """The bones between base and effector whose pivots matter, from the base outwards.
 
     inverted    the base is beyond the bone: the chain runs against the tree there
@@ -57,7 +57,7 @@ class Path:
         return place if place >= 0 and self.axes[place] else -1
 
 
-def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | None, effector: Bone) -> Path:
+def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | None, effector: Bone) -> JointPath:
     """The path for a list; raises CoreError for joints that are not on it and for bases that cannot be held."""
     against, along = bones_between(skeleton, base, effector)
     axes: dict[int, list[int]] = {}
@@ -84,7 +84,7 @@ def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | 
             bones.append(bone)
     inverted = tuple(bone in against for bone in bones)
     by_node = tuple(tuple(axes.get(bone, ())) for bone in bones)
-    return Path(tuple(bones), inverted, tuple(stretches), by_node, against[0] if against else -1)
+    return JointPath(tuple(bones), inverted, tuple(stretches), by_node, against[0] if against else -1)
 
 
 def bones_between(skeleton: Skeleton, base: Bone | None, effector: Bone) -> tuple[list[int], list[int]]:
@@ -127,7 +127,7 @@ class Chain:
     rigid   whether turns are all there is to say; unevenly scaled bones shear, and are taken as rigid where they are
     """
 
-    path: Path
+    path: JointPath
     links: Array
     frames: Array
     own: Array
@@ -153,7 +153,7 @@ class Chain:
         return rotation.mul(self.frames, rotation.mul(local, rotation.inv(self.frames)))
 
 
-def read_chain(skeleton: Skeleton, pose: Pose, path: Path, goal: Goal, limits: bool) -> Chain:
+def read_chain(skeleton: Skeleton, pose: Pose, path: JointPath, goal: Goal, limits: bool) -> Chain:
     """The chain of flat poses (B,)."""
     heads, turns = forward(skeleton, pose)
     bones = list(path.bones)
@@ -179,7 +179,7 @@ def effector_place(skeleton: Skeleton, goal: Goal, heads: Array, turns: Array) -
     return heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
 
 
-def posed(skeleton: Skeleton, pose: Pose, path: Path, own: Array) -> Pose:
+def posed(skeleton: Skeleton, pose: Pose, path: JointPath, own: Array) -> Pose:
     """The flat poses with these own rotations (B, n, 4); where a bone is held, the root goes so that it stays put."""
     rotations = pose.rotations.copy()
     rotations[:, list(path.bones)] = own

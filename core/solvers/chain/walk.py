@@ -7,7 +7,7 @@ as much as thirty multiplications), of arrays (B,) in many (`ChainBatch`). The a
 from itertools import pairwise
 from typing import Any
 
-from .path import Path
+from .path import JointPath
 from .plan import Plan, Step
 
 Number = Any  # float, or array (B,)
@@ -25,7 +25,7 @@ class ChainWalk:
     target of those before it and the effector of those beyond it as they are, and only what is asked for is found anew.
     """
 
-    def __init__(self, path: Path, plan: Plan) -> None:
+    def __init__(self, path: JointPath, plan: Plan) -> None:
         self.inverted, self.plan, self.count = path.inverted, plan, len(path.bones)
         bounds = [*path.stretches, self.count]
         self.stretches = list(pairwise(bounds))

@@ -76,15 +76,15 @@ def learning(
     """`learn` a try at a time: yields the share that is done, so that others have their turn, or may end it."""
     if len(motion.batch_shape) != 1 or motion.batch_shape[0] < 3:
         raise CoreError("A list is learnt from a motion of at least 3 frames.")
-    lesson = Lesson(skeleton, motion, effector, base, point, method)
-    uniform = uniform_list(skeleton, lesson.joints)
-    best = yield from lesson.refined(lesson.guess())
-    errors = lesson.errors(best)
+    replay = Replay(skeleton, motion, effector, base, point, method)
+    uniform = uniform_list(skeleton, replay.joints)
+    best = yield from replay.refined(replay.guess())
+    errors = replay.errors(best)
     return Learned(
         best,
         float(errors.mean()),
-        {skeleton.names[bone]: float(error) for bone, error in zip(lesson.joints, errors.mean(axis=0), strict=True)},
-        float(lesson.errors(uniform).mean()),
+        {skeleton.names[bone]: float(error) for bone, error in zip(replay.joints, errors.mean(axis=0), strict=True)},
+        float(replay.errors(uniform).mean()),
     )
 
 
@@ -93,7 +93,7 @@ def uniform_list(skeleton: Skeleton, joints: list[int]) -> tuple[Actuation, ...]
     return tuple(Actuation(skeleton.names[bone], axis, 1.0 / len(joints)) for bone in joints for axis in AXES)
 
 
-class Lesson:
+class Replay:
     """A motion (F,) with its chain, and what the method makes of the effector's path."""
 
     def __init__(
