@@ -16,7 +16,7 @@ from typing import Any, Final
 import bpy
 
 from ..core import CoreError
-from ..edits.files import check_place, same_file, write_whole
+from ..edits.files import check_writable, same_file, write_files
 from .processes import LOST, Answer, Pool, dask_pool, local_pool
 from .tasks import CLIPS, ROOT, VERBS, Task, plan
 from .verbs import DONE, REFUSED, UNMET, one_line, show, tell
@@ -48,7 +48,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
     begin = perf_counter()
     summary = Path(arguments.json) if isinstance(arguments.json, str) else None
     if summary is not None:
-        check_place(summary)
+        check_writable(summary)
     tasks, refused = plan(arguments, verbs.choices[arguments.name])
     if summary is not None:
         _check_summary(summary, tasks)
@@ -88,7 +88,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
     }
     _tell_table(data)
     if summary is not None:
-        write_whole(None, {summary: one_line(data)})
+        write_files(None, {summary: one_line(data)})
     show(arguments, data)
     return DONE if all(row["state"] == STATES[DONE] for row in data["files"]) else UNMET
 

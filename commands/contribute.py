@@ -14,7 +14,7 @@ from ..core.contribution import PRESETS, learn, preset, with_hinges
 from ..core.formats.chain_list import Ccd, actuations_data, list_text, read_list_file
 from ..core.formats.fields import read_range
 from ..core.formats.job import on_bones, read
-from ..edits.files import write_whole
+from ..edits.files import write_files
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
 
 _OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here
@@ -92,7 +92,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
         "uniform_error": float(np.degrees(found.uniform_error)),
     }
     lists = {arguments.learn: list_text(Ccd(actuations=found.actuations, successive=True))}
-    write_whole(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
+    write_files(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
     tell(
         f"{armature.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees "
         f"a joint; one that all joints share alike to {data['uniform_error']:.2f}."

@@ -15,13 +15,13 @@ from ..core.keypoints import (
     METHODS,
     UNITS,
 )
-from ..edits.keypoints import READ, KeypointsJob, load, perform_keypoints
+from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 
 
 def add_keypoints(verbs: Any) -> None:
     parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
-    parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READ))
+    parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READABLE))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
     parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON: markers of marks, or bones of parts")
     parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
@@ -71,7 +71,7 @@ def keypoints(arguments: argparse.Namespace) -> int:
         exact=arguments.exact,
         action=arguments.action,
     )
-    recording = load(bpy.context, arguments.input, job.layout, arguments.mapping)
+    recording = load_recording(bpy.context, arguments.input, job.layout, arguments.mapping)
     report, found = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
     for note in found.notes:
         tell(note)

@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from ..edits.path import EASE, LedPath, check_path
+from ..edits.path import EASE, PathEdit, check_path
 from .feet import add_motion, check_motion, motion_of
 from .verbs import outputs, tell_report
 
@@ -32,7 +32,7 @@ def edit_path(arguments: argparse.Namespace) -> int:
     """Edit the path; returns 1 if a foot is off its place."""
     texts = outputs(arguments)
     armature, frames = motion_of(arguments)
-    edit = LedPath(
+    edit = PathEdit(
         bpy.context, armature, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
         arguments.ease,
     )  # fmt: skip

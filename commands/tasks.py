@@ -22,7 +22,7 @@ from ..core.formats.fields import read_json, shown
 from ..core.formats.job import read
 from ..core.formats.recipe import read_recipe
 from ..core.keypoints import SUFFIXES
-from ..edits.files import MOTIONS, check_place, is_blend, same_file
+from ..edits.files import MOTIONS, check_writable, is_blend, same_file
 from .processes import Answer
 from .verbs import tell
 from .worker import MADE, PART, answer_of, record_of, sum_of
@@ -261,7 +261,7 @@ def _make_folders(folders: set[Path]) -> None:
                     path.unlink()
         except OSError as error:
             raise CoreError(f'The folder "{folder}" cannot be made or read: {error.strerror or error}.') from error
-        check_place(folder / "result.blend")
+        check_writable(folder / "result.blend")
 
 
 def _version() -> str:

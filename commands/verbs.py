@@ -12,9 +12,9 @@ import bpy
 from ..core import CoreError
 from ..core.formats.job import Job, read
 from ..core.formats.report import Report
-from ..edits.files import check_place, open_blend, present_blend, same_file, write_whole
+from ..edits.files import check_writable, open_blend, present_blend, same_file, write_files
 from ..edits.info import describe, find_armatures, sentence
-from ..edits.job import perform
+from ..edits.job import perform_job
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
 FAULT = "This is a fault of Poise; nothing is written."
@@ -56,7 +56,7 @@ def info(arguments: argparse.Namespace) -> int:
     for entry in entries:
         tell(sentence(entry))
     data = {"armatures": entries}
-    write_whole(None, {path: one_line(data) for path in texts})
+    write_files(None, {path: one_line(data) for path in texts})
     show(arguments, data)
     return DONE
 
@@ -71,13 +71,13 @@ def carry_out(arguments: argparse.Namespace, job: Job, texts: list[Path]) -> int
     """Do a job and write what was asked for; the report goes to `texts`."""
     armature = armature_of(job.armature)
     check_lasting(armature, job.write.key, 'Ask for "frames", or for a key with "write": {"key": true}.')
-    return tell_report(arguments, perform(bpy.context, armature, job), texts)
+    return tell_report(arguments, perform_job(bpy.context, armature, job), texts)
 
 
 def tell_report(arguments: argparse.Namespace, report: Report, texts: list[Path], **more: object) -> int:
     """Save what was asked for and say what came of it; `more` goes into the report, too."""
     data = {**report.data(), **more}
-    write_whole(arguments.output, {path: one_line(data) for path in texts})
+    write_files(arguments.output, {path: one_line(data) for path in texts})
     for explanation in report.explanations:
         tell(explanation)
     frames = len(report.frames)
@@ -109,7 +109,7 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
         raise CoreError(f'"{output}" does not end in ".blend".')
     places = texts if output is None else [output, *texts]
     for number, path in enumerate(places):
-        check_place(path)
+        check_writable(path)
         if any(same_file(path, other) for other in places[:number]):
             raise CoreError(f'"{path}" is named twice as a file to write.')
         for kind in ("job", "list", "input", "recipe"):

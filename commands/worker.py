@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.files import write_whole
+from ..edits.files import write_files
 from .processes import MARK, Answer
 from .verbs import DONE, FAULT, REFUSED, UNMET, one_line
 
@@ -76,7 +76,7 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
             "before": sum_of(output.read_bytes()) if output.exists() else None,
             "digest": digest(report),
         }
-        write_whole(None, {record: one_line(report | {"batch": made})})
+        write_files(None, {record: one_line(report | {"batch": made})})
         part.replace(output)
     except (OSError, CoreError) as error:
         return {"code": REFUSED, "said": str(error), "spent": perf_counter() - begin}

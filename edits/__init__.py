@@ -5,7 +5,7 @@ The pattern
     body_motion      the same of a body with roles, on its own bones or on the controls that drive them
     held_motion      the same with pins over time
     controls         pose the controls of a driven body at each frame
-    evaluated        record bones and objects as Blender evaluates them
+    evaluation       record bones and objects as Blender evaluates them
 
 One file for each edit
     job, job_goals   a solve job: goals over frames

@@ -7,10 +7,10 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Pose
-from .motion_edit import Bones, Edit, Progress
+from .motion_edit import ChangedBones, MotionEdit, Progress
 
 
-class Baked(Edit):
+class Baked(MotionEdit):
     """A key at every `step`th frame and at the last one on some bones, all if none are named, whatever made the motion.
 
     `visual`: bones that something else decides get keys of what is seen, too, and curves with modifiers what these
@@ -36,7 +36,7 @@ class Baked(Edit):
             seen = bridge.read_visual(armature, self.rig, self.before.frames, driven) if driven else None
             self._seen = {bone: seen[:, [k]] for k, bone in enumerate(driven)} if seen is not None else {}
 
-    def change(self, progress: Progress) -> None:
+    def compute(self, progress: Progress) -> None:
         progress(1.0)
 
     def unkeyed(self) -> str:
@@ -47,7 +47,7 @@ class Baked(Edit):
             return ""
         return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
 
-    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         if self.visual:
             written = bridge.write_visual(armature, self.rig, self.after, self._bones.tolist(), self._seen, action, new)
             if self.mute:

@@ -15,15 +15,15 @@ from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from ..core.steps import finish
 from .body_tools import BodyTool, PoseGoals, Wanted
-from .controls import leading, seen_by, set_switches
-from .evaluated import Take, record, step, unkeyed_kept
-from .motion_edit import POSITION, ROTATION, Bones, Edit, Progress
+from .controls import frames_of_body, pose_controls, set_switches
+from .evaluation import Evaluation, evaluate, preserve_channels, visit_frames
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, ChangedBones, MotionEdit, Progress
 
 
-class BodyEdit(Edit):
+class BodyEdit(MotionEdit):
     """The pose at each frame, or without `frames` the present one, as a tool makes it of what is there."""
 
-    method, sizes = "body", True
+    method, whole_scales = "body", True
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class BodyEdit(Edit):
     ) -> None:
         here = context.scene.frame_current
         super().__init__(context, armature, frames or (here, here))
-        self.keyed, self.led, self.at = keyed, None, None if frames is None else self.before.frames
+        self.keyed, self.control_motion, self.at = keyed, None, None if frames is None else self.before.frames
         bodies: list[bridge.Body] = []
         found: list[Wanted] = []
 
@@ -47,8 +47,8 @@ class BodyEdit(Edit):
         if frames is None:
             note()
         else:
-            with unkeyed_kept(context, armature):
-                step(context, self.before.frames, note)
+            with preserve_channels(context, armature):
+                visit_frames(context, self.before.frames, note)
         self.body = bodies[0]
         asked = [one for one in found if isinstance(one, PoseGoals)]
         posed = [one for one in found if not isinstance(one, PoseGoals)]
@@ -63,36 +63,37 @@ class BodyEdit(Edit):
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.rig = self.body.rig
-            steps = leading(context, armature, self.rig, controlled, self.before, wanted, frames is not None)
-            self.led, _ = finish(steps)
-            self.found = self.led.motion
+            steps = pose_controls(context, armature, self.rig, controlled, self.before, wanted, frames is not None)
+            self.control_motion, _ = finish(steps)
+            self.found = self.control_motion.motion
             return
         stood = replace(self.body, pose=stack([one.pose for one in bodies]))
         poses = (stood.pose, bridge.allow(stood, wanted))
         self.before, self.found = (replace(self.before, pose=pose) for pose in poses)
 
-    def change(self, progress: Progress) -> None:
+    def compute(self, progress: Progress) -> None:
         self.after = self.found
 
-    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         written = None
         if self.keyed:
-            written = super().key(armature, turned, moved, grown, action, new)
+            written = super().write_keys(armature, changed, action, new)
         else:
+            turned, moved, grown = changed
             bridge.write_pose(armature, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown, True)
-        if self.led is not None:
-            set_switches(armature, self.led, self.keyed)
+        if self.control_motion is not None:
+            set_switches(armature, self.control_motion, self.keyed)
         return written
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        self.take = record(bpy.context, armature, self.at)
+        self.take = evaluate(bpy.context, armature, self.at)
         return report_goals(self.body, self.solutions, self.take)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         held = (
             bridge.held_back(self.body, self.wanted, self.after.pose)
-            if self.led is None
-            else bridge.at_limit(self.led.held)
+            if self.control_motion is None
+            else bridge.at_limit(self.control_motion.held)
         )
         return (*explain_goals(goals, self.solutions), *held)
 
@@ -129,9 +130,9 @@ def pose_of(found: Pose | Solution) -> Pose:
     return found.pose if isinstance(found, Solution) else found
 
 
-def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Take) -> tuple[GoalReport, ...]:
+def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Evaluation) -> tuple[GoalReport, ...]:
     """How the goals of what a tool solved in each frame are met, as Blender shows the body; none if it solved none."""
-    seen = seen_by(body.controlled, take)
+    seen = frames_of_body(body.controlled, take)
     return tuple(
         _report(body.skeleton, [goals[number] for goals in asked], seen)
         for asked in [[solution.goals for solution in solutions]]
@@ -149,12 +150,12 @@ def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | 
     return sentences
 
 
-def _report(skeleton: Skeleton, goals: Sequence[Any], take: Take) -> GoalReport:
+def _report(skeleton: Skeleton, goals: Sequence[Any], take: Evaluation) -> GoalReport:
     bone = skeleton.index(goals[0].bone)
     if isinstance(goals[0], LookAt):
-        way = np.stack([goal.target for goal in goals]) - take.point(bone, np.asarray(goals[0].point))
-        here = take.ways_in("world", rotation.rotate(take.stand(bone), goals[0].axis))
-        there = take.ways_in("world", way)
+        way = np.stack([goal.target for goal in goals]) - take.bone_point(bone, np.asarray(goals[0].point))
+        here = take.vectors_in("world", rotation.rotate(take.bone_rotation(bone), goals[0].axis))
+        there = take.vectors_in("world", way)
         past = np.arctan2(lengths(np.cross(here, there)), np.sum(here * there, axis=-1))
         return GoalReport(
             bone=skeleton.names[bone],
@@ -162,20 +163,20 @@ def _report(skeleton: Skeleton, goals: Sequence[Any], take: Take) -> GoalReport:
             frames=take.frames,
             position_error=None,
             rotation_error=np.degrees(past),
-            position_tolerance=POSITION,
+            position_tolerance=POSITION_TOLERANCE,
             rotation_tolerance=float(np.degrees(MISSED)),
         )
 
     def wanted(name: str) -> Array:
         return np.stack([getattr(goal, name) for goal in goals])
 
-    here, there = take.point(bone, goals[0].point), wanted("position")
+    here, there = take.bone_point(bone, goals[0].point), wanted("position")
     return GoalReport(
         bone=skeleton.names[bone],
         kind="body",
         frames=take.frames,
-        position_error=lengths(take.places_in("world", here) - take.places_in("world", there)),
-        rotation_error=np.degrees(rotation.angle_between(take.stand(bone), wanted("rotation"))),
-        position_tolerance=POSITION,
-        rotation_tolerance=ROTATION,
+        position_error=lengths(take.positions_in("world", here) - take.positions_in("world", there)),
+        rotation_error=np.degrees(rotation.angle_between(take.bone_rotation(bone), wanted("rotation"))),
+        position_tolerance=POSITION_TOLERANCE,
+        rotation_tolerance=ROTATION_TOLERANCE,
     )

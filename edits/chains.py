@@ -66,7 +66,7 @@ def add_actuation(chain: Any, actuation: Actuation) -> None:
     entry.fraction, entry.angle = actuation.fraction, actuation.angle
 
 
-def suited(
+def preset_actuations(
     armature: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
 ) -> tuple[str, tuple[Actuation, ...]]:
     """A preset for a chain, by default that which suits it: its name and its list."""
@@ -88,7 +88,7 @@ def find_chain(armature: Any, name: str, effector: str) -> Any:
     return chain
 
 
-def method_of(
+def chain_method(
     armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
 ) -> tuple[Skeleton, ContributionCCD]:
     """For core: the skeleton with the limits of its anatomy, and the method, to go from a pose (...).
@@ -106,14 +106,14 @@ def method_of(
     return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
 
 
-def bones_of(skeleton: Skeleton, chain: Any) -> list[int]:
+def chain_bones(skeleton: Skeleton, chain: Any) -> list[int]:
     """The bones that a chain may change: those of its list, and the root where its base is held."""
     path = find_path(skeleton, read_actuations(chain), chain.base, chain.effector)
     turning = [bone for bone, axes in zip(path.bones, path.axes, strict=True) if axes]
     return turning if path.held < 0 else [*turning, skeleton.ancestors(path.held)[-1]]
 
 
-def joints_of(skeleton: Skeleton, chain: Any) -> list[str]:
+def bones_from_base(skeleton: Skeleton, chain: Any) -> list[str]:
     """The bones of a chain from its base to its effector."""
     against, along = bones_between(skeleton, chain.base, chain.effector)
     return [skeleton.names[bone] for bone in (*against, *along)]
@@ -122,14 +122,14 @@ def joints_of(skeleton: Skeleton, chain: Any) -> list[str]:
 # -- what the last drag made of it ------------------------------------------------------------------------------------
 
 
-def remember(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, pose: Pose, goal: Goal) -> None:
+def store_solve(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, pose: Pose, goal: Goal) -> None:
     """Note what a solve made of these bones, from which pose and for which target."""
     chain.turns.clear()  # under a library override those of the linked file stay
     linked = (skeleton.index(turn.name) for turn in chain.turns if turn.name in skeleton.names)
     bones = list(dict.fromkeys([*bones, *linked]))
     angles = rotation.angle_between(start.rotations[bones], pose.rotations[bones])
     total = max(float(angles.sum()), np.finfo(float).tiny)
-    heads, reached = _standing(skeleton, pose, goal)
+    heads, reached = _heads_and_point(skeleton, pose, goal)
     for bone, angle in zip(bones, angles.tolist(), strict=True):
         turn = chain.turns.get(skeleton.names[bone]) or chain.turns.add()
         turn.name, turn.turned, turn.share = skeleton.names[bone], angle, angle / total
@@ -139,7 +139,7 @@ def remember(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, 
     chain.problem = ""
 
 
-def start_of(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
+def restore_start(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
     """The pose before the chain's first solve; raises CoreError if it is not as its last solve for `goal` left it.
 
     Where its bones stand counts, too: the target stays where it was when what carries the chain goes elsewhere.
@@ -152,7 +152,7 @@ def start_of(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
         return np.array([getattr(turn, name) for turn in chain.turns])
 
     turned = rotation.angle_between(rotation.normalize(values("rotation")), pose.rotations[bones])
-    heads, reached = _standing(skeleton, pose, goal)
+    heads, reached = _heads_and_point(skeleton, pose, goal)
     moved = np.vstack([values("head") - heads[bones], np.array(chain.reached) - reached]) / skeleton.size
     if max(turned.max(), np.abs(moved).max()) > _SAME:
         raise CoreError(f'The pose has changed since "{chain.effector}" was dragged; drag it again to tune the list.')
@@ -162,22 +162,22 @@ def start_of(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
     return replace(pose, rotations=rotations, translations=translations)
 
 
-def _standing(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
+def _heads_and_point(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
     """All heads (J, 3) and the goal's point (3,), in armature space."""
     heads, turns = forward(skeleton, pose)
     return heads, effector_place(skeleton, goal, heads[None], turns[None])[0]
 
 
-def solved_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
+def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
     """What a chain's present list makes of the pose before its first solve, and the bones that may differ.
 
     Raises CoreError where the chain, or the pose, is not as it was.
     """
     goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
-    start = start_of(chain, rig.skeleton, pose, goal)
-    skeleton, method = method_of(armature, chain, rig.skeleton, start)
+    start = restore_start(chain, rig.skeleton, pose, goal)
+    skeleton, method = chain_method(armature, chain, rig.skeleton, start)
     solution = method.solve(skeleton, start, [goal])
     before = [rig.skeleton.index(turn.name) for turn in chain.turns]
-    bones = list(dict.fromkeys([*bones_of(skeleton, chain), *before]))
-    remember(chain, skeleton, bones, start, solution.pose, goal)
+    bones = list(dict.fromkeys([*chain_bones(skeleton, chain), *before]))
+    store_solve(chain, skeleton, bones, start, solution.pose, goal)
     return solution.pose, bones

@@ -12,13 +12,13 @@ from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..core import CoreError, Motion, Pose
 from ..core.body import Roles
 from ..core.formats.job import Job
-from .evaluated import Take, stepping
+from .evaluation import Evaluation, iterate_frames
 
 _SETTLED: Final = 1e-4  # radians: a pose of the body that differs by less is the same
 
 
 @dataclass(frozen=True, eq=False)
-class Led:
+class ControlMotion:
     """The controls' motion, the bones turned and moved, properties that were set, and what was at a limit."""
 
     motion: Motion
@@ -28,7 +28,7 @@ class Led:
     held: list[str] = field(default_factory=list[str])
 
 
-def find_led(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
+def find_body_of_job(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
     """The body for a job that names bones which only controls bring anywhere, or what IK goes after; else None.
 
     Raises CoreError for a goal of such a job that names a bone which neither is a part of the body nor leads one.
@@ -47,12 +47,12 @@ def find_led(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.C
     return controlled
 
 
-def seen_by(controlled: bridge.ControlledBody | None, take: Take) -> Take:
+def frames_of_body(controlled: bridge.ControlledBody | None, take: Evaluation) -> Evaluation:
     """What a take has of the body's own bones."""
     return take if controlled is None else replace(take, matrices=take.matrices[:, controlled.bones])
 
 
-def leading(
+def pose_controls(
     context: Any,
     armature: Any,
     rig: bridge.Rig,
@@ -60,7 +60,7 @@ def leading(
     motion: Motion,
     pose: Pose,
     framed: bool,
-) -> Generator[float, None, tuple[Led, Pose]]:
+) -> Generator[float, None, tuple[ControlMotion, Pose]]:
     """Bring the controls to the body's `pose` (F) at every frame, or, not `framed`, now; and where the body then is.
 
     Yields the share that is done. Nothing is left changed: channels, frame and properties are what they were when it
@@ -90,7 +90,7 @@ def leading(
 
     try:
         if framed:
-            with closing(stepping(context, motion.frames)) as steps:
+            with closing(iterate_frames(context, motion.frames)) as steps:
                 for place in steps:
                     note(place)
                     yield (place + 1) / len(motion)
@@ -103,17 +103,17 @@ def leading(
         context.view_layer.update()
     led_pose = replace(motion.pose, rotations=rotations, translations=translations)
     named = [rig.skeleton.names[bone] for bone in sorted(held)]
-    led = Led(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched], named)
+    led = ControlMotion(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched], named)
     return led, bridge.read_controlled(controlled, np.stack(stands))
 
 
-def settled(wanted: Pose, pose: Pose) -> bool:
+def is_settled(wanted: Pose, pose: Pose) -> bool:
     """Whether the body came to where it was led."""
     far = np.abs(wanted.translations - pose.translations).max(initial=0.0)
     return bool(np.abs(wanted.rotations - pose.rotations).max(initial=0.0) < _SETTLED and far < _SETTLED)
 
 
-def set_switches(armature: Any, led: Led, framed: bool) -> None:
+def set_switches(armature: Any, led: ControlMotion, framed: bool) -> None:
     """Hand the limbs over to the controls, keyed at every frame of a framed job."""
     for bone, name in led.switched:
         owner = armature.pose.bones[bone]

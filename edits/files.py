@@ -45,7 +45,7 @@ def import_motion(path: Path, alone: bool = False) -> None:
     if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     try:
-        with same_time(alone):
+        with keep_timing(alone):
             importers[kind](str(path))
     except RuntimeError as error:
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
@@ -56,7 +56,7 @@ def import_motion(path: Path, alone: bool = False) -> None:
 
 
 @contextmanager
-def same_time(change: bool = False) -> Iterator[None]:
+def keep_timing(change: bool = False) -> Iterator[None]:
     """The scene's frame, range and frame rate are afterwards as before, unless they may `change`.
 
     Actions that are made inside at another rate, as FBX files have it, go on at the scene's.
@@ -104,7 +104,7 @@ def same_file(a: Path, b: Path) -> bool:
     return a.resolve() == b.resolve()
 
 
-def check_place(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Raises CoreError if no file can be written there."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return  # a pipe or device
@@ -117,7 +117,7 @@ def check_place(path: Path) -> None:
         raise CoreError(f'The folder "{folder}" cannot be written to.')
 
 
-def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
+def write_files(blend: Path | None, texts: dict[Path, str]) -> None:
     """Save the present file as a copy and write texts: first all beside their places, then all put there.
 
     Raises CoreError if one cannot be written; then none is.
@@ -130,11 +130,11 @@ def write_whole(blend: Path | None, texts: dict[Path, str]) -> None:
                 if path.exists() and not path.is_file():  # a pipe or device: nothing could be put in its place
                     streams[path] = text
                     continue
-                part = _part(path, undo)
+                part = _temporary_name(path, undo)
                 part.write_text(text, encoding="utf-8")
                 ready.append((part, path.resolve()))
             if blend is not None:
-                part = _part(blend, undo)
+                part = _temporary_name(blend, undo)
                 bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
                 if not is_blend(part):
                     raise OSError(f'Blender could not write "{blend}"; is the disk full?')
@@ -166,7 +166,7 @@ def is_blend(path: Path) -> bool:
         return True
 
 
-def _part(path: Path, undo: ExitStack) -> Path:
+def _temporary_name(path: Path, undo: ExitStack) -> Path:
     """An unused name in the folder of `path`, for what is to become that file; removed again if it is still there."""
     place = path.resolve()  # a link stays a link to the file that is written
     part = place.with_name(f".{place.stem}.{os.getpid()}{place.suffix}")

@@ -12,7 +12,7 @@ from ..core.body import SIDES, Roles
 from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
 from ..core.editing.foot_lock import EASE, contact_pins, count_skating
 from .held_motion import HeldMotion
-from .motion_edit import Edit
+from .motion_edit import MotionEdit
 
 FEET = "feet"
 HANDS = "hands"
@@ -33,7 +33,7 @@ class LockedFeet(HeldMotion):
     ) -> None:
         whole = bridge.keyed_range(armature)
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
-        found = find_touches(self, contact_points(self.skeleton, self.roles, points))
+        found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, points))
         pins = contact_pins(self.skeleton, self.before, found, ease)
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
         within = (self.before.frames >= frames[0]) & (self.before.frames <= frames[1])
@@ -48,7 +48,7 @@ class LockedFeet(HeldMotion):
         return shares
 
 
-def find_touches(edit: Edit, points: Sequence[BodyPoint]) -> Contacts:
+def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint]) -> Contacts:
     """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
     if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
         raise CoreError("The armature object itself moves; contacts are found where only its bones do.")

@@ -23,7 +23,7 @@ from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
-from .evaluated import record, unkeyed_kept
+from .evaluation import evaluate, preserve_channels
 from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still
@@ -34,26 +34,26 @@ class Generated(BodyMotion):
     """The motion of a recipe from the frame `start` on, between the key poses `low` and `high`."""
 
     method = "recipe"
-    original = True
+    makes_motion = True
 
     def __init__(self, context: Any, armature: Any, recipe: RecipeFile, start: int) -> None:
         render = context.scene.render
         last = start + round(recipe.seconds * render.fps / render.fps_base)
         super().__init__(context, armature, (start, last))
         self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))
-        made, self.always = self._made(recipe)
+        made, self.always_keyed = self._made(recipe)
         self._check_driven()
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
         self.pins = [self._pin(support) for support in recipe.supports]
 
-    def change(self, progress: Progress) -> None:
+    def compute(self, progress: Progress) -> None:
         if self.pins:
             self.after = pin_motion(self.skeleton, self.after, self.pins, self._method(), progress).motion
 
     def _method(self) -> PinAndDrag:
         return replace(WHOLE_BODY, root_bone=carrier_of(self.skeleton, self.roles))
 
-    def posed(self, frame: int) -> Pose:
+    def pose_of_frame(self, frame: int) -> Pose:
         """The pose of one frame, or the nearest one, without the others being solved."""
         place = int(np.abs(self.after.frames - frame).argmin())
         alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
@@ -91,7 +91,7 @@ class Generated(BodyMotion):
         moves = rotation.angle_between(self.low.rotations, self.high.rotations) > TURNED
         for name, reason in self.rig.driven.items():
             bone = self.skeleton.index(name)
-            if self.always[bone] and moves[bone]:
+            if self.always_keyed[bone] and moves[bone]:
                 raise CoreError(f'"{name}" is decided by {reason}; no motion can be made for it.')
 
     def _pose(self, context: Any, armature: Any, given: Angles | Moment) -> Pose:
@@ -114,8 +114,8 @@ def pose_at(
     def at(frame: float) -> Pose:
         if controlled is None:
             return bridge.read_motion(armature, rig, [frame])[0].pose[0]
-        with unkeyed_kept(context, armature):
-            return bridge.read_controlled(controlled, record(context, armature, np.array([frame])).matrices[0])
+        with preserve_channels(context, armature):
+            return bridge.read_controlled(controlled, evaluate(context, armature, np.array([frame])).matrices[0])
 
     if moment.action is None:
         if moment.frame is not None:

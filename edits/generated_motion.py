@@ -24,9 +24,9 @@ from ..core.generate.curves import default_weights
 from ..core.rotation import Array
 from ..properties.generate import label_of
 from ..properties.overrides import linked_count, new_key
-from .evaluated import unkeyed_kept
+from .evaluation import preserve_channels
 from .generate import Generated
-from .motion_edit import free_name, setting
+from .motion_edit import temporary_value, unused_name
 from .renames import follow_renames, note_bones
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
@@ -50,7 +50,7 @@ def store_pose(armature: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
     armature.poise_key_poses = action
 
 
-def own_recipe(armature: Any, data: dict[str, Any] | str, name: str) -> RecipeFile:
+def recipe_with_own_poses(armature: Any, data: dict[str, Any] | str, name: str) -> RecipeFile:
     """A recipe with the armature's own key poses; raises CoreError if it lacks one."""
     follow_renames(armature)
     recipe = parse_recipe(json.loads(data) if isinstance(data, str) else data)
@@ -60,9 +60,9 @@ def own_recipe(armature: Any, data: dict[str, Any] | str, name: str) -> RecipeFi
     return replace(recipe, name=name, low=Moment(MIN, action.name), high=Moment(MAX, action.name))
 
 
-def keep(armature: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
+def write_generated(armature: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
     """Write a new motion, and what it can be changed by."""
-    report = edit.write(armature, free_name(f"{armature.name} {recipe.name}"))
+    report = edit.write(armature, unused_name(f"{armature.name} {recipe.name}"))
     if not isinstance(recipe.low, Moment):  # else it has just been made of the stored ones
         if armature.poise_key_poses is not None:
             armature.poise_key_poses.use_fake_user = True  # poses that the user stored are not lost
@@ -71,7 +71,7 @@ def keep(armature: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any
             store_pose(armature, edit.rig, _channels_of(armature, edit, pose), number)
     armature.poise_recipe, armature.poise_generated_start = json.dumps(data), start
     armature.poise_generated = armature.animation_data.action
-    with setting(armature, "poise_generated", None):  # tracks that change are not to be shown at once
+    with temporary_value(armature, "poise_generated", None):  # tracks that change are not to be shown at once
         armature.poise_tracks.clear()
         for parts, samples in recipe.tracks:
             track = armature.poise_tracks.add()
@@ -79,7 +79,7 @@ def keep(armature: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any
             track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
     for number, (_, samples) in enumerate(recipe.tracks):
         frames = start + np.array(samples.times) * edit.before.fps
-        _draw(armature, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
+        _draw_keys(armature, f"poise_tracks[{number}].offset", frames, np.array(samples.values)[:, 0])
         _draw_weights(armature, f"poise_tracks[{number}].weight", frames, samples)
     _draw_path(armature, recipe.path, start, edit.before.fps)
     _list_phases(armature, recipe, start, edit.before.fps)
@@ -94,7 +94,7 @@ def _name_track(track: Any, parts: Sequence[str]) -> None:
     track.name = new_key(label_of(track))
 
 
-def check_own(armature: Any) -> None:
+def check_not_linked(armature: Any) -> None:
     """Raises CoreError where the armature has tracks or phases of a linked file, which cannot be taken out."""
     for collection, what in (("poise_tracks", "tracks"), ("poise_phases", "supports and flights")):
         if linked_count(armature, collection):
@@ -105,7 +105,7 @@ def _channels_of(armature: Any, edit: Generated, pose: Pose) -> Pose:
     """The pose of the armature's own bones that brings its body to a pose."""
     if edit.controlled is None:
         return pose
-    with unkeyed_kept(bpy.context, armature):
+    with preserve_channels(bpy.context, armature):
         return bridge.lead_controls(armature, edit.rig, edit.controlled, pose).pose
 
 
@@ -116,20 +116,20 @@ def _draw_path(armature: Any, path: Samples | None, start: int, fps: float) -> N
     if path is not None:
         frames = start + np.array(path.times) * fps
         for index, values in enumerate(np.transpose(path.values)):
-            _draw(armature, PATH, frames, values, index)
+            _draw_keys(armature, PATH, frames, values, index)
         _draw_weights(armature, PATH_WEIGHT, frames, path)
 
 
 def _draw_weights(armature: Any, path: str, frames: Array, samples: Samples) -> None:
     """The weights of samples as keys, where they have some of their own."""
     if "weights" in samples.more:
-        _draw(armature, path, frames, np.array(samples.more["weights"]))
+        _draw_keys(armature, path, frames, np.array(samples.more["weights"]))
 
 
 def _list_phases(armature: Any, recipe: RecipeFile, start: int, fps: float) -> None:
     """The supports and flights of a recipe, in frames."""
     armature.poise_phases.clear()
-    with setting(armature, "poise_generated", None):  # what changes is not to be shown at once
+    with temporary_value(armature, "poise_generated", None):  # what changes is not to be shown at once
         for support in recipe.supports:
             frames = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
             add_phase(armature, support.role, *frames)
@@ -173,33 +173,33 @@ def draw_fits(armature: Any, recipe: RecipeFile, edit: Generated) -> None:
     frames = edit.before.frames
     for number, (_, samples) in enumerate(recipe.tracks):
         fit = track_of(samples, "all").curve()((frames - frames[0]) / edit.before.fps)[:, 0]
-        _draw(armature, f"poise_tracks[{number}].fit", frames, fit)
+        _draw_keys(armature, f"poise_tracks[{number}].fit", frames, fit)
 
 
 def add_track(armature: Any, parts: Sequence[str], bones: bool) -> None:
     """Parts of the body, or `bones` of these names, get samples of their own, those of the chosen track at first."""
     recipe = json.loads(armature.poise_recipe)
-    chosen = _chosen(armature)
+    chosen = _active_track(armature)
     keys, old = _samples_of(armature, chosen), armature.poise_tracks[chosen]
     recipe["tracks"].append(
         {"bones" if bones else "parts": list(parts), "samples": recipe["tracks"][chosen]["samples"]}
     )
     armature.poise_recipe = json.dumps(recipe)
     width, gamma = old.width, old.gamma
-    with setting(armature, "poise_generated", None):  # tracks that change are not to be shown at once
+    with temporary_value(armature, "poise_generated", None):  # tracks that change are not to be shown at once
         track = armature.poise_tracks.add()
         _name_track(track, parts)
         track.width, track.gamma = width, gamma
     armature.poise_active_track = len(armature.poise_tracks) - 1
-    _draw(armature, f"poise_tracks[{armature.poise_active_track}].offset", *keys.T)
+    _draw_keys(armature, f"poise_tracks[{armature.poise_active_track}].offset", *keys.T)
     weights = weight_curve(armature, chosen)
     if weights is not None:
-        _draw(armature, f"poise_tracks[{armature.poise_active_track}].weight", *_keys_of(weights).T)
+        _draw_keys(armature, f"poise_tracks[{armature.poise_active_track}].weight", *_keys_of(weights).T)
 
 
 def remove_track(armature: Any) -> str:
     """The parts of the chosen track, which is named, are those of no track again; raises CoreError for the last one."""
-    number, count = _chosen(armature), len(armature.poise_tracks)
+    number, count = _active_track(armature), len(armature.poise_tracks)
     if number < linked_count(armature, "poise_tracks"):
         raise CoreError(f'This track of "{armature.name}" is of the linked file; take it away there.')
     if count == 1:
@@ -221,7 +221,7 @@ def remove_track(armature: Any) -> str:
     return name
 
 
-def _chosen(armature: Any) -> int:
+def _active_track(armature: Any) -> int:
     """The number of the chosen track."""
     return min(max(armature.poise_active_track, 0), len(armature.poise_tracks) - 1)
 
@@ -241,7 +241,7 @@ def _keys_of(curve: Any) -> Array:
     return np.array([key.co for key in curve.keyframe_points], float).reshape(-1, 2)
 
 
-def _draw(armature: Any, path: str, frames: Array, values: Array, index: int = 0) -> None:
+def _draw_keys(armature: Any, path: str, frames: Array, values: Array, index: int = 0) -> None:
     """Keys on a curve of the object's, in place of those that it has."""
     curve = armature.animation_data.action.fcurve_ensure_for_datablock(armature, path, index=index)
     bag = _bag(armature)
@@ -272,7 +272,7 @@ def weigh_samples(armature: Any, path: bool) -> bool:
 
     Whether there are some now. Raises CoreError where there are no samples.
     """
-    number = None if path else _chosen(armature)
+    number = None if path else _active_track(armature)
     curve = weight_curve(armature, number)
     if curve is not None:
         _bag(armature).fcurves.remove(curve)
@@ -281,16 +281,16 @@ def weigh_samples(armature: Any, path: bool) -> bool:
         frames, values = _path_samples(armature)
         if not len(frames):
             raise CoreError("The path has no samples; set keys of it.")
-        _draw(armature, PATH_WEIGHT, frames, default_weights(values))
+        _draw_keys(armature, PATH_WEIGHT, frames, default_weights(values))
     else:
         keys = _samples_of(armature, number)
-        _draw(armature, f"poise_tracks[{number}].weight", keys[:, 0], default_weights(keys[:, 1:]))
+        _draw_keys(armature, f"poise_tracks[{number}].weight", keys[:, 0], default_weights(keys[:, 1:]))
     return True
 
 
 def add_sample(armature: Any, path: bool, frame: int) -> None:
     """A sample of the chosen track, or of the path, at a frame: the offset, or the way, that it has now."""
-    number = None if path else _chosen(armature)
+    number = None if path else _active_track(armature)
     frames, values = _table(armature, number)
     now = np.array(armature.poise_path if path else (armature.poise_tracks[number].offset,), float)
     _draw_table(armature, number, np.append(frames, frame), np.vstack([values, now]), _own_weights(armature, number))
@@ -298,7 +298,7 @@ def add_sample(armature: Any, path: bool, frame: int) -> None:
 
 def remove_sample(armature: Any, path: bool, row: int) -> float:
     """Take a sample of the chosen track, or of the path, away; its frame. Raises CoreError for a track's last one."""
-    number = None if path else _chosen(armature)
+    number = None if path else _active_track(armature)
     frames, values = _table(armature, number)
     if not 0 <= row < len(frames):
         raise CoreError(f"There is no sample {row + 1}; there are {len(frames)}.")
@@ -332,9 +332,9 @@ def _draw_table(armature: Any, number: int | None, frames: Array, values: Array,
         by_default = default_weights(values)
         weights = np.array([weights[p] if p < len(weights) else by_default[k] for k, p in enumerate(places.tolist())])
     for index, column in enumerate(values.T):
-        _draw(armature, PATH if number is None else f"poise_tracks[{number}].offset", frames, column, index)
+        _draw_keys(armature, PATH if number is None else f"poise_tracks[{number}].offset", frames, column, index)
     if weights is not None:
-        _draw(armature, PATH_WEIGHT if number is None else f"poise_tracks[{number}].weight", frames, weights)
+        _draw_keys(armature, PATH_WEIGHT if number is None else f"poise_tracks[{number}].weight", frames, weights)
 
 
 def _weights_of(armature: Any, number: int | None, frames: Array, values: Array) -> dict[str, Any]:
@@ -385,7 +385,7 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     Samples before the first frame that it had make it begin earlier.
     """
     check_generated(armature)
-    recipe = own_recipe(armature, armature.poise_recipe, "")
+    recipe = recipe_with_own_poses(armature, armature.poise_recipe, "")
     tracks: list[Any] = []
     for number, (given, _) in enumerate(recipe.tracks):
         track, points = armature.poise_tracks[number], _samples_of(armature, number)
@@ -442,7 +442,7 @@ def _path_samples(armature: Any) -> tuple[Array, Array]:
     return np.array(frames), np.array(values).reshape(-1, 3)
 
 
-def preview(context: Any, armature: Any) -> None:
+def show_generated_frame(context: Any, armature: Any) -> None:
     """Give the armature the pose that the generated motion has in the present frame, without keys.
 
     A track whose offset was changed there has that one, the others what their samples make of it; so has the path.
@@ -464,24 +464,24 @@ def preview(context: Any, armature: Any) -> None:
     if moved:
         path = Samples((0.0,), (way,))
     edit = Generated(context, armature, replace(recipe, tracks=tuple(tracks), path=path), start)
-    pose = edit.posed(frame)
+    pose = edit.pose_of_frame(frame)
     context.view_layer.update()  # the action that was looked at for the key poses is over, and what it has is set again
-    with setting(armature, "poise_generated", None):  # tracks that change are not to be shown at once
+    with temporary_value(armature, "poise_generated", None):  # tracks that change are not to be shown at once
         for number, offset in changed.items():
             armature.poise_tracks[number].offset = offset
         if moved:
             armature.poise_path = way
-    edit.show(armature, pose)
+    edit.show_pose(armature, pose)
 
 
-def renew(armature: Any, edit: Generated, recipe: RecipeFile) -> Report:
+def rewrite_generated(armature: Any, edit: Generated, recipe: RecipeFile) -> Report:
     """Write the generated motion anew into its action; nothing is left of it where it was before and is no more."""
     fit = _bag(armature).fcurves.find("poise_tracks[0].fit")
     first, last = edit.before.frames[[0, -1]].tolist()
     was = (first, last) if fit is None else fit.range()
     report = edit.write(armature, new=False)
     for begin, end in ((was[0], first - 1.0), (last + 1.0, was[1])):
-        bridge.remove_keys(armature, edit.rig, np.flatnonzero(edit.always), begin, end)
+        bridge.remove_keys(armature, edit.rig, np.flatnonzero(edit.always_keyed), begin, end)
     if first != armature.poise_generated_start:
         armature.poise_generated_start = round(first)
     samples = [*enumerate(samples for _, samples in recipe.tracks), *([(None, recipe.path)] if recipe.path else [])]

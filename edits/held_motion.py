@@ -11,7 +11,7 @@ from ..core.formats.report import GoalReport
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
-from .motion_edit import POSITION, ROTATION, Progress
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Progress
 
 
 class HeldMotion(BodyMotion):
@@ -25,7 +25,7 @@ class HeldMotion(BodyMotion):
     draft = False
     reasons: Sequence[str] = ()  # why pins do not hold, once it is written
 
-    def change(self, progress: Progress) -> None:
+    def compute(self, progress: Progress) -> None:
         if self.pins:
             skeleton, method = foot_lock_settings(self.skeleton, self.after, self.roles)
             pinned = pin_motion(skeleton, self.after, self.pins, method, progress, self.only, self.draft)
@@ -50,7 +50,7 @@ class HeldMotion(BodyMotion):
         if not len(gaps):
             return None
         gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
-        if max(lengths(gaps).max() / POSITION, np.degrees(lengths(turns)).max() / ROTATION) > 1.0:
+        if max(lengths(gaps).max() / POSITION_TOLERANCE, np.degrees(lengths(turns)).max() / ROTATION_TOLERANCE) > 1.0:
             alone = len(self.pins) == 1
             return ("", " is out of reach") if alone else ("out of reach, or other pins pull elsewhere: ", "")
         above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
@@ -58,7 +58,9 @@ class HeldMotion(BodyMotion):
         return None if driver is None else (f"{driver} does not let ", " get there")
 
 
-def over_time(worlds: Array, at: int, position: Array | None, turn: Array | None) -> tuple[Array | None, Array | None]:
+def hold_in_world(
+    worlds: Array, at: int, position: Array | None, turn: Array | None
+) -> tuple[Array | None, Array | None]:
     """A place (3,) and a rotation (4,) of armature space at frame index `at`, still in the world: (F, 3), (F, 4).
 
     As they are where the armature stands still.

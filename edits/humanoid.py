@@ -9,7 +9,7 @@ from ..core.formats.humanoid import HumanoidSettings
 from ..properties.humanoid import ENDS, LIMBS, TRUNK
 
 
-def settings_of(armature: Any) -> HumanoidSettings:
+def read_humanoid(armature: Any) -> HumanoidSettings:
     """The method as the panel of an armature has it."""
 
     def those(names: Mapping[str, tuple[str, str]], but: float) -> dict[str, float]:

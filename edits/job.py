@@ -18,10 +18,10 @@ from ..core.formats.job import Job, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.steps import finish
-from .chains import find_chain, method_of
-from .controls import find_led, leading, seen_by, set_switches, settled
-from .evaluated import Take, record, unkeyed_kept
-from .job_goals import Wanted, check_scale, followed_objects, held_frames, want, want_balance
+from .chains import chain_method, find_chain
+from .controls import find_body_of_job, frames_of_body, is_settled, pose_controls, set_switches
+from .evaluation import Evaluation, evaluate, preserve_channels
+from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
 from .motion_edit import check_scene
 
 _LEADS: Final = 4  # times that controls are led, since what lies between the parts of a body gives way a little
@@ -31,7 +31,7 @@ Progress = Callable[[float], None]
 Bones = NDArray[np.int64]
 
 
-def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda share: None) -> Report:
+def perform_job(context: Any, armature: Any, job: Job, progress: Progress = lambda share: None) -> Report:
     """Do a job on an armature object and report it; raises CoreError, with nothing changed, if it cannot be done.
 
     Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1.
@@ -44,7 +44,7 @@ def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda s
     roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, job.roles))
     job = on_bones(job, roles, rig.skeleton.names)
     _check_bones(rig, job)
-    controlled = find_led(armature, rig, roles, job)
+    controlled = find_body_of_job(armature, rig, roles, job)
     motion, before, at = _read(context, armature, rig, job)
     check_scale(job.goals, job.balance, before)
     skeleton, pose = rig.skeleton, motion.pose
@@ -55,10 +55,13 @@ def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda s
             controlled.roles,
             bridge.read_controlled(controlled, before.matrices),
         )
-        before, at = seen_by(controlled, before), {frame: seen_by(controlled, take) for frame, take in at.items()}
-    wanted = [want(goal, skeleton, before, at) for goal in job.goals]
+        before, at = (
+            frames_of_body(controlled, before),
+            {frame: frames_of_body(controlled, take) for frame, take in at.items()},
+        )
+    wanted = [prepare_goal(goal, skeleton, before, at) for goal in job.goals]
     if job.balance is not None:
-        wanted.append(want_balance(job.balance, job.goals, skeleton, roles, before))
+        wanted.append(prepare_balance(job.balance, job.goals, skeleton, roles, before))
     goals = [(place, goal) for place, wish in enumerate(wanted) for goal in wish.core_goals(job.wins == "pins")]
     progress(0.2)
 
@@ -76,10 +79,10 @@ def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda s
         motion, changes = replace(motion, pose=solution.pose), bridge.changed_bones(motion.pose, solution.pose)
     else:
         for _ in range(_LEADS):
-            steps = leading(context, armature, rig, controlled, motion, solution.pose, job.frames is not None)
+            steps = pose_controls(context, armature, rig, controlled, motion, solution.pose, job.frames is not None)
             led, stands = finish(steps)
             again = _solution(armature, job, skeleton, roles, stands, asked, scale)
-            if settled(again.pose, stands):
+            if is_settled(again.pose, stands):
                 break
             solution = again
         assert led is not None
@@ -97,11 +100,11 @@ def perform(context: Any, armature: Any, job: Job, progress: Progress = lambda s
 
     follow = followed_objects(job.goals)
     if job.write.key:
-        with unkeyed_kept(context, armature, changed):
-            after = record(context, armature, before.frames, follow)
+        with preserve_channels(context, armature, changed):
+            after = evaluate(context, armature, before.frames, follow)
     else:
-        after = record(context, armature, None, follow)
-    reports = tuple(_report(wish, skeleton, seen_by(controlled, after), job) for wish in wanted)
+        after = evaluate(context, armature, None, follow)
+    reports = tuple(_report(wish, skeleton, frames_of_body(controlled, after), job) for wish in wanted)
     return Report(
         armature=armature.name,
         frames=before.frames,
@@ -160,18 +163,18 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
             raise CoreError(f"{field}: {error}") from error
 
 
-def _read(context: Any, armature: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Take, dict[int, Take]]:
+def _read(context: Any, armature: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Evaluation, dict[int, Evaluation]]:
     """The motion to change, where it has the bones, and where it has them at the frames that pins are held at."""
 
-    def take(motion: Motion, worlds: Array) -> Take:
-        return Take(motion.frames, worlds, forward_matrices(rig.skeleton, motion.pose))
+    def take(motion: Motion, worlds: Array) -> Evaluation:
+        return Evaluation(motion.frames, worlds, forward_matrices(rig.skeleton, motion.pose))
 
-    at: dict[int, Take] = {}
+    at: dict[int, Evaluation] = {}
     held = held_frames(job.goals)
     if held:
         everything = take(*bridge.read_motion(armature, rig, held))
         at = {
-            frame: Take(everything.frames[[i]], everything.worlds[[i]], everything.matrices[[i]])
+            frame: Evaluation(everything.frames[[i]], everything.worlds[[i]], everything.matrices[[i]])
             for i, frame in enumerate(held)
         }
     follow = followed_objects(job.goals)
@@ -180,15 +183,15 @@ def _read(context: Any, armature: Any, rig: bridge.Rig, job: Job) -> tuple[Motio
         now = np.array([context.scene.frame_current_final])
         motion = Motion(bridge.read_pose(armature, rig)[None], now, render.fps / render.fps_base)
         before = take(motion, bridge.world_matrix(armature)[None])
-        objects = record(context, armature, None, follow).objects
+        objects = evaluate(context, armature, None, follow).objects
     else:
         frames = np.arange(job.frames[0], job.frames[1] + 1)
         motion, worlds = bridge.read_motion(armature, rig, frames)
         before = take(motion, worlds)
         objects = {}
         if follow:
-            with unkeyed_kept(context, armature):
-                objects = record(context, armature, motion.frames, follow).objects
+            with preserve_channels(context, armature):
+                objects = evaluate(context, armature, motion.frames, follow).objects
     return motion, replace(before, objects=objects), at
 
 
@@ -218,7 +221,7 @@ def _solution(
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
         chain = find_chain(armature, job.ccd.chain, job.goals[0].bone)
-        limited, method = method_of(armature, chain, writable, pose, roles)
+        limited, method = chain_method(armature, chain, writable, pose, roles)
         more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
         return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
@@ -305,7 +308,7 @@ def _write(
     return bridge.write_keys(armature, rig, motion, turned, moved, job.write.action, job.write.new, grown)
 
 
-def _report(wish: Wanted, skeleton: Skeleton, after: Take, job: Job) -> GoalReport:
+def _report(wish: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
     """How far the result, as Blender evaluates it, is from a goal in the frames where it was fully on."""
     on = wish.share == 1.0
     far, turned = wish.errors(after)

@@ -25,14 +25,14 @@ from ..core.formats.goals import (
 )
 from ..core.goals import SUPPORT_RADIUS, AnyGoal
 from ..core.rotation import Array
-from .evaluated import Frame, Take
+from .evaluation import Evaluation, GoalSpace
 
 _UP: Final = np.array([0.0, 0.0, 1.0])  # in the world
 _NOTHING: Final = 1e-9  # of lengths: shorter ones have no direction
 _TILT: Final = 1e-6  # of a unit vector: an object whose up direction changes by less stands still
 
 
-class Wanted(Protocol):
+class PreparedGoal(Protocol):
     """One goal over the frames of the motion as it was, made ready.
 
     bone: its index; share (F,): 0 where the goal is off, 1 where it is fully on.
@@ -46,15 +46,15 @@ class Wanted(Protocol):
         """Goals in armature space."""
         ...
 
-    def errors(self, after: Take) -> tuple[Array | None, Array | None]:
+    def errors(self, after: Evaluation) -> tuple[Array | None, Array | None]:
         """Distances (F,) and angles (F,) in radians between the goal fully on and a result, in the goal's space."""
         ...
 
 
-class _Wanted:
+class _PreparedGoal:
     """What goals for one bone have in common. `at`: the takes of the frames that pins are held at."""
 
-    def __init__(self, goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+    def __init__(self, goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         self.skeleton, self.before, self.at = skeleton, before, at
         self.bone = skeleton.index(goal.bone)
         self.kind: Kind = goal.kind
@@ -64,36 +64,36 @@ class _Wanted:
         self.weight = np.where(self.share > 0.0, goal.weight, 0.0) if off else goal.weight
         carrier = getattr(goal, "relative_to", None)
         self.carrier = None if carrier is None else skeleton.index(carrier)
-        self.frame: Frame = goal.space if self.carrier is None else self.carrier
+        self.frame: GoalSpace = goal.space if self.carrier is None else self.carrier
 
     def _point(self, point: Point, bone: int) -> Array:
         if point == "head":
             return np.zeros(3)
         return np.array([0.0, self.skeleton.lengths[bone], 0.0]) if point == "tail" else np.array(point, float)
 
-    def _places(self, target: Target, take: Take) -> Array:
+    def _places(self, target: Target, take: Evaluation) -> Array:
         """Where the point is wanted, (F, 3) in the goal's frame; followed objects are where `take` has them."""
         match target:
             case Held(None):
-                return self.before.places_in(self.frame, self.before.point(self.bone, self.point))
+                return self.before.positions_in(self.frame, self.before.bone_point(self.bone, self.point))
             case Held(int(at)):
-                places = self.at[at].places_in(self.frame, self.at[at].point(self.bone, self.point))
+                places = self.at[at].positions_in(self.frame, self.at[at].bone_point(self.bone, self.point))
             case Fixed(value):
                 places = np.array(value)
             case Followed(_, offset):
                 matrices = take.objects[target.who]
                 places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
-                return places if self.frame == "world" else take.places_from("world", places)
+                return places if self.frame == "world" else take.positions_from("world", places)
             case Waypoints(times, points):
                 frames = self.before.frames
                 return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
         return np.broadcast_to(places, (len(self.before.frames), 3))
 
 
-class _Placed(_Wanted):
+class _PreparedPose(_PreparedGoal):
     """A place, a stand, or both."""
 
-    def __init__(self, goal: JobGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+    def __init__(self, goal: JobGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         super().__init__(goal, skeleton, before, at)
         self.goal = goal
 
@@ -104,15 +104,15 @@ class _Placed(_Wanted):
         if goal.position is not None:
             places = self._places(goal.position, before)
             if np.any(self.share < 1.0):  # a goal that blends in leads away from where the motion is
-                own = before.places_in(frame, before.point(self.bone, self.point))
+                own = before.positions_in(frame, before.bone_point(self.bone, self.point))
                 places = own + self.share[:, None] * (places - own)
-            places = places if self.carrier is not None else before.places_from(frame, places)
+            places = places if self.carrier is not None else before.positions_from(frame, places)
             by_level.setdefault(goal.level(pins_first, isinstance(goal.position, Held)), {})["position"] = places
         if goal.rotation is not None:
             turns = self._stands(goal.rotation, before)
             if np.any(self.share < 1.0):
-                turns = rotation.slerp(before.stands_in(frame, before.stand(self.bone)), turns, self.share)
-            turns = turns if self.carrier is not None else before.stands_from(frame, turns)
+                turns = rotation.slerp(before.rotations_in(frame, before.bone_rotation(self.bone)), turns, self.share)
+            turns = turns if self.carrier is not None else before.rotations_from(frame, turns)
             by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, Held)), {})["rotation"] = turns
         return [
             Goal(
@@ -130,61 +130,62 @@ class _Placed(_Wanted):
             for level, targets in by_level.items()
         ]
 
-    def errors(self, after: Take) -> tuple[Array | None, Array | None]:
+    def errors(self, after: Evaluation) -> tuple[Array | None, Array | None]:
         goal, frame = self.goal, self.frame
         far = turned = None
         if goal.position is not None:
-            gap = after.places_from(frame, self._places(goal.position, after)) - after.point(self.bone, self.point)
-            far = np.linalg.norm(after.ways_in(goal.space, self._counted(gap, goal.axes, after)), axis=-1)
+            gap = after.positions_from(frame, self._places(goal.position, after))
+            gap = gap - after.bone_point(self.bone, self.point)
+            far = np.linalg.norm(after.vectors_in(goal.space, self._counted(gap, goal.axes, after)), axis=-1)
         if goal.rotation is not None:
-            target, stand = after.stands_from(frame, self._stands(goal.rotation, after)), after.stand(self.bone)
-            turn = rotation.log(rotation.mul(target, rotation.inv(stand)))
+            target = after.rotations_from(frame, self._stands(goal.rotation, after))
+            turn = rotation.log(rotation.mul(target, rotation.inv(after.bone_rotation(self.bone))))
             turned = np.linalg.norm(self._counted(turn, goal.rotation_axes, after), axis=-1)
         return far, turned
 
-    def _counted(self, vectors: Array, axes: tuple[float, ...] | None, take: Take) -> Array:
+    def _counted(self, vectors: Array, axes: tuple[float, ...] | None, take: Evaluation) -> Array:
         """Vectors (F, 3) in armature space without what lies along free axes."""
         if axes is None:
             return vectors
         frames = take.axes_of(self.frame)
         return rotation.rotate(frames, rotation.rotate(rotation.inv(frames), vectors) * (np.array(axes) > 0.0))
 
-    def _stands(self, target: Target, take: Take) -> Array:
+    def _stands(self, target: Target, take: Evaluation) -> Array:
         """How the bone is wanted to stand, (F, 4) in the goal's frame."""
         match target:
             case Held(None):
-                return self.before.stands_in(self.frame, self.before.stand(self.bone))
+                return self.before.rotations_in(self.frame, self.before.bone_rotation(self.bone))
             case Held(int(at)):
-                turns = self.at[at].stands_in(self.frame, self.at[at].stand(self.bone))
+                turns = self.at[at].rotations_in(self.frame, self.at[at].bone_rotation(self.bone))
             case Fixed(value):
                 turns = np.array(value)
             case Followed(_, offset):
                 turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[target.who][:, :3, :3]))
                 turns = rotation.mul(turns, np.array(offset)) if offset else turns
-                return turns if self.frame == "world" else take.stands_from("world", turns)
+                return turns if self.frame == "world" else take.rotations_from("world", turns)
             case Waypoints():
                 raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
         return np.broadcast_to(turns, (len(self.before.frames), 4))
 
 
-class _Looking(_Wanted):
+class _PreparedLookAt(_PreparedGoal):
     """An axis that aims at a target."""
 
-    def __init__(self, goal: LookAtGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+    def __init__(self, goal: LookAtGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         super().__init__(goal, skeleton, before, at)
         self.goal = goal
         self.axis = np.array(goal.axis)
 
     def core_goals(self, pins_first: bool) -> list[LookAt]:
         before = self.before
-        places = before.places_from(self.frame, self._places(self.goal.target, before))
+        places = before.positions_from(self.frame, self._places(self.goal.target, before))
         if np.any(self.share < 1.0):  # from where it looks now the shorter way round
-            eye = before.point(self.bone, self.point)
+            eye = before.bone_point(self.bone, self.point)
             far = np.linalg.norm(places - eye, axis=-1, keepdims=True)
-            own = _unit(rotation.rotate(before.stand(self.bone), self.axis))
+            own = _unit(rotation.rotate(before.bone_rotation(self.bone), self.axis))
             places = eye + far * _between(own, _unit(places - eye), self.share)
         if self.carrier is not None:
-            places = before.places_in(self.frame, places)
+            places = before.positions_in(self.frame, places)
         goal = self.goal
         return [
             LookAt(
@@ -198,20 +199,20 @@ class _Looking(_Wanted):
             )
         ]
 
-    def errors(self, after: Take) -> tuple[None, Array]:
+    def errors(self, after: Evaluation) -> tuple[None, Array]:
         """Angles as they are seen, in the goal's space."""
         space = self.goal.space
-        way = after.places_from(self.frame, self._places(self.goal.target, after)) - after.point(self.bone, self.point)
-        there = after.ways_in(space, way)
-        here = after.ways_in(space, rotation.rotate(after.stand(self.bone), self.axis))
+        target = after.positions_from(self.frame, self._places(self.goal.target, after))
+        there = after.vectors_in(space, target - after.bone_point(self.bone, self.point))
+        here = after.vectors_in(space, rotation.rotate(after.bone_rotation(self.bone), self.axis))
         sine, cosine = np.linalg.norm(np.cross(here, there), axis=-1), np.sum(here * there, axis=-1)
         return None, np.arctan2(sine, cosine)
 
 
-class _Apart(_Wanted):
+class _PreparedDistance(_PreparedGoal):
     """A distance to a point of another bone, or to a place."""
 
-    def __init__(self, goal: DistanceGoal, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> None:
+    def __init__(self, goal: DistanceGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         super().__init__(goal, skeleton, before, at)
         self.goal = goal
         self.other = skeleton.index(goal.to) if isinstance(goal.to, str) else None
@@ -238,32 +239,32 @@ class _Apart(_Wanted):
             )
         ]
 
-    def errors(self, after: Take) -> tuple[Array, None]:
-        far = np.linalg.norm(after.ways_in(self.goal.space, self._way(after)), axis=-1) - self.goal.length
+    def errors(self, after: Evaluation) -> tuple[Array, None]:
+        far = np.linalg.norm(after.vectors_in(self.goal.space, self._way(after)), axis=-1) - self.goal.length
         bound = self.goal.bound
         return np.abs(far) if bound == "exactly" else np.maximum(far if bound == "at most" else -far, 0.0), None
 
-    def _way(self, take: Take) -> Array:
+    def _way(self, take: Evaluation) -> Array:
         """(F, 3) in armature space."""
-        return take.point(self.bone, self.point) - self._there(take)
+        return take.bone_point(self.bone, self.point) - self._there(take)
 
-    def _there(self, take: Take) -> Array:
+    def _there(self, take: Evaluation) -> Array:
         if self.other is not None:
-            return take.point(self.other, self.other_point)
+            return take.bone_point(self.other, self.other_point)
         assert not isinstance(self.goal.to, str)
-        return take.places_from(self.frame, self._places(self.goal.to, take))
+        return take.positions_from(self.frame, self._places(self.goal.to, take))
 
 
-class _Balanced:
+class _PreparedBalance:
     """The centre of mass over what the body stands on; gravity is the world's -Z."""
 
     kind: Kind = "balance"
 
     def __init__(
-        self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Take
+        self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Evaluation
     ) -> None:
         nowhere = np.zeros((len(before.frames), 3))
-        ups = _unit(before.places_from("world", nowhere + _UP) - before.places_from("world", nowhere))
+        ups = _unit(before.positions_from("world", nowhere + _UP) - before.positions_from("world", nowhere))
         scales = before.scale_of(balance.space)
         if np.abs(ups - ups[0]).max() > _TILT or np.ptp(scales) > _TILT * scales[0]:
             raise CoreError("balance: the armature object tilts or changes its size over the frames.")
@@ -285,7 +286,7 @@ class _Balanced:
         supports, priority = tuple(self.supports), self.balance.priority
         return [Balance(self.bone, supports, masses=masses, up=self.up, radius=radius, priority=priority)]
 
-    def errors(self, after: Take) -> tuple[Array, None]:
+    def errors(self, after: Evaluation) -> tuple[Array, None]:
         heads = after.matrices[..., 3]
         tails = heads + after.matrices[..., 1] * self.skeleton.lengths[:, None]
         centre = np.einsum("j,fji->fi", self.masses / self.masses.sum(), 0.5 * (heads + tails))
@@ -297,28 +298,30 @@ class _Balanced:
         return np.maximum(out - self.radius, 0.0) * after.scale_of(self.balance.space), None
 
 
-def want(goal: Wish, skeleton: Skeleton, before: Take, at: dict[int, Take]) -> Wanted:
+def prepare_goal(goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> PreparedGoal:
     """A goal made ready; raises CoreError if the skeleton has no such bone."""
     match goal:
         case JobGoal():
-            return _Placed(goal, skeleton, before, at)
+            return _PreparedPose(goal, skeleton, before, at)
         case LookAtGoal():
-            return _Looking(goal, skeleton, before, at)
+            return _PreparedLookAt(goal, skeleton, before, at)
         case DistanceGoal():
-            return _Apart(goal, skeleton, before, at)
+            return _PreparedDistance(goal, skeleton, before, at)
 
 
-def want_balance(balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, roles: Roles, before: Take) -> Wanted:
+def prepare_balance(
+    balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, roles: Roles, before: Evaluation
+) -> PreparedGoal:
     """A balance made ready; raises CoreError if there is nothing to stand on."""
     supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _bears(goal, before.frames)))
     if not supports:
         raise CoreError(
             'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'
         )
-    return _Balanced(balance, supports, skeleton, roles, before)
+    return _PreparedBalance(balance, supports, skeleton, roles, before)
 
 
-def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Take) -> None:
+def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Evaluation) -> None:
     """Raises CoreError for what has no meaning in a world that is stretched against the armature."""
     named = {
         f"goals[{number}].{field}": goal.space

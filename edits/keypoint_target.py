@@ -9,13 +9,13 @@ from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import Character
 from ..core.pose import stack
-from .controls import Led, set_switches
+from .controls import ControlMotion, set_switches
 
 _NAMED: Final = 6  # bones that a sentence names
 
 
 @dataclass(frozen=True, eq=False)
-class Taker:
+class KeypointTarget:
     """The body `character`, which stands as `present`; the rig's own, or `controlled`, which its controls lead.
 
     notes: sentences about what is left out.
@@ -28,7 +28,7 @@ class Taker:
     notes: tuple[str, ...]
 
 
-def taker_of(armature: Any, limits: bool, controls: bool = True) -> Taker:
+def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointTarget:
     """Raises CoreError where there is no humanoid, or nothing of it can be turned; without `controls`, by itself."""
     rig = bridge.read_rig(armature)
     roles = bridge.read_roles(armature, rig.skeleton)
@@ -39,12 +39,12 @@ def taker_of(armature: Any, limits: bool, controls: bool = True) -> Taker:
         led = Character(controlled.skeleton, controlled.roles, limits, tuning)
         notes = _left_out(rig, {*character.parts} - {*controlled.bones[led.bones].tolist()})
         present = bridge.read_controlled(controlled, bridge.read_matrices(armature))
-        return Taker(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)
+        return KeypointTarget(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)
     if not character.bones:
         why = rig.driven_above(character.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{armature.name}" can be turned: {why}.')
     notes = _left_out(rig, {*character.parts} - {*character.bones})
-    return Taker(rig, character, bridge.read_pose(armature, rig), None, notes)
+    return KeypointTarget(rig, character, bridge.read_pose(armature, rig), None, notes)
 
 
 def _is_needed(rig: bridge.Rig, character: Character, controlled: bridge.ControlledBody) -> bool:
@@ -67,12 +67,12 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
     return (f"Left out, as no control is known for them: {said}{more} ({why}).",)
 
 
-class Leading:
+class ControlRecorder:
     """Poses of a body brought to its controls, one after the other, as Blender evaluates them at the present frame."""
 
-    def __init__(self, armature: Any, taker: Taker) -> None:
-        assert taker.controlled is not None
-        self._rig, self._controlled = taker.rig, taker.controlled
+    def __init__(self, armature: Any, target: KeypointTarget) -> None:
+        assert target.controlled is not None
+        self._rig, self._controlled = target.rig, target.controlled
         self._channels = read_channels(armature, CHANNELS)
         owners = {found[:2] for found in self._controlled.switches.values()}
         self._values = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
@@ -80,7 +80,7 @@ class Leading:
         self._bones: tuple[set[int], set[int]] = set(), set()
         self._switched: set[tuple[str, str]] = set()
 
-    def lead(self, armature: Any, pose: Pose) -> None:
+    def add(self, armature: Any, pose: Pose) -> None:
         """Raises CoreError where a part does not follow its control."""
         led = bridge.lead_controls(armature, self._rig, self._controlled, pose)
         self.poses.append(led.pose)
@@ -88,31 +88,31 @@ class Leading:
             bones.update(new)
         self._switched.update(led.switched)
 
-    def give_back(self, armature: Any) -> None:
+    def restore(self, armature: Any) -> None:
         """Channels and properties are again what they were before the first pose."""
         for (bone, name), value in self._values.items():
             armature.pose.bones[bone][name] = value
         write_channels(armature, self._channels)
 
-    def key(self, armature: Any, frames: Any, fps: float, action: str | None = None) -> Any:
+    def write(self, armature: Any, frames: Any, fps: float, action: str | None = None) -> Any:
         """The poses as a motion of its own, limbs handed over to the controls; returns the action."""
         motion = Motion(stack(self.poses), frames, fps)
         turned, moved = (sorted(bones) for bones in self._bones)
         written = bridge.write_motion(armature, self._rig, motion, turned, action)
-        set_switches(armature, Led(motion, turned, moved, sorted(self._switched)), framed=True)
+        set_switches(armature, ControlMotion(motion, turned, moved, sorted(self._switched)), framed=True)
         return written
 
 
-def key_motion(context: Any, armature: Any, taker: Taker, motion: Motion, action: str | None) -> Any:
+def write_body_motion(context: Any, armature: Any, target: KeypointTarget, motion: Motion, action: str | None) -> Any:
     """Key the body's motion as one of its own; returns the action. Raises CoreError with nothing changed."""
-    if taker.controlled is None:
-        return bridge.write_motion(armature, taker.rig, motion, taker.character.bones, action)
+    if target.controlled is None:
+        return bridge.write_motion(armature, target.rig, motion, target.character.bones, action)
     with bridge.acting(armature, None):  # what was keyed before is not to show through
-        leading = Leading(armature, taker)
+        recorder = ControlRecorder(armature, target)
         try:
             for place in range(len(motion)):
-                leading.lead(armature, motion.pose[place])
+                recorder.add(armature, motion.pose[place])
         finally:
-            leading.give_back(armature)
+            recorder.restore(armature)
             context.view_layer.update()
-    return leading.key(armature, motion.frames, motion.fps, action)
+    return recorder.write(armature, motion.frames, motion.fps, action)

@@ -32,15 +32,15 @@ from ..core.keypoints import (
 )
 from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
-from .evaluated import record
+from .evaluation import evaluate
 from .files import MOTIONS
-from .keypoint_target import Taker, key_motion, taker_of
+from .keypoint_target import KeypointTarget, find_target, write_body_motion
 from .retarget import imported
 
 MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second
 END: Final = 0.005  # metres to which a wrist or an ankle holds its place
 _SAME_FRAME: Final = 1e-6  # frames
-READ: Final = (*SUFFIXES, *MOTIONS)
+READABLE: Final = (*SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
 
 
@@ -72,7 +72,7 @@ class KeypointsJob:
 
 
 @dataclass(frozen=True)
-class Found:
+class Interpretation:
     """What a recording was taken as; `noise` in millimetres."""
 
     layout: str
@@ -84,7 +84,7 @@ class Found:
     notes: tuple[str, ...]
 
 
-def load(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
+def load_recording(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
     """Recording of a file; `mapping`: of markers to landmarks, or of a figure's parts to bones. Raises CoreError."""
     if path.suffix.lower() in MOTIONS:
         return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
@@ -124,12 +124,14 @@ def _read(path: Path) -> bytes:
         raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
 
 
-def perform_keypoints(context: Any, armature: Any, recording: Recording, job: KeypointsJob) -> tuple[Report, Found]:
+def perform_keypoints(
+    context: Any, armature: Any, recording: Recording, job: KeypointsJob
+) -> tuple[Report, Interpretation]:
     """Key a recording on an armature object. Raises CoreError with nothing changed."""
     clock = [perf_counter()]
     bridge.check(armature)
     context.view_layer.update()
-    taker = taker_of(armature, job.limits)
+    target = find_target(armature, job.limits)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
@@ -140,30 +142,30 @@ def perform_keypoints(context: Any, armature: Any, recording: Recording, job: Ke
     landmarks = conversion(recording.points, recording.confidence)
     noise = None if job.noise is None else 0.001 * job.noise
     captured = estimate_clip(landmarks, times, job.method, job.smooth, noise)
-    notes = (*notes, *said, *seen_notes(captured))
+    notes = (*notes, *said, *notes_on_unseen(captured))
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
-    captured, frames = at_frames(captured, times, scene_fps, job.start)
+    captured, frames = resample(captured, times, scene_fps, job.start)
     clock.append(perf_counter())
 
-    motion, ends = taken(taker, captured, frames, scene_fps, job)
+    motion, ends = solve_motion(target, captured, frames, scene_fps, job)
     clock.append(perf_counter())
     try:
-        action = key_motion(context, armature, taker, motion, job.action)
+        action = write_body_motion(context, armature, target, motion, job.action)
     except CoreError as why:
-        if taker.controlled is None:
+        if target.controlled is None:
             raise
         try:
-            taker = taker_of(armature, job.limits, controls=False)  # what is driven is left out
+            target = find_target(armature, job.limits, controls=False)  # what is driven is left out
         except CoreError:
             raise why from None
-        motion, ends = taken(taker, captured, frames, scene_fps, job)
-        action = key_motion(context, armature, taker, motion, job.action)
+        motion, ends = solve_motion(target, captured, frames, scene_fps, job)
+        action = write_body_motion(context, armature, target, motion, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
-    goals, names = measured(context, armature, taker, ends, frames), taker.character.skeleton.names
-    turned, moved = bones_of(taker.character)
+    goals, names = measure_ends(context, armature, target, ends, frames), target.character.skeleton.names
+    turned, moved = bones_of(target.character)
     report = Report(
         armature=armature.name,
         frames=frames,
@@ -176,18 +178,18 @@ def perform_keypoints(context: Any, armature: Any, recording: Recording, job: Ke
         moved=tuple(names[bone] for bone in moved),
     )
     subject = captured.subject
-    return report, Found(
+    return report, Interpretation(
         recording.layout.name, conversion.unit, conversion.up, round(fps, 1),
-        None if subject is None else round(1000.0 * subject.noise, 2), len(turned), (*taker.notes, *notes),
+        None if subject is None else round(1000.0 * subject.noise, 2), len(turned), (*target.notes, *notes),
     )  # fmt: skip
 
 
-def taken(
-    taker: Taker, captured: CapturedMotion, frames: Any, fps: float, job: KeypointsJob
+def solve_motion(
+    target: KeypointTarget, captured: CapturedMotion, frames: Any, fps: float, job: KeypointsJob
 ) -> tuple[Motion, list[Goal]]:
     """The motion of the body as a job wants it, and the goals of its exact ends, if so."""
-    character = taker.character
-    motion = Motion(character.motion(captured, taker.present, job.travel), frames, fps)
+    character = target.character
+    motion = Motion(character.motion(captured, target.present, job.travel), frames, fps)
     if job.exact:
         ends = character.ends(captured, motion.pose)
         return replace(motion, pose=character.exact(ends, motion.pose)), ends
@@ -198,12 +200,14 @@ def taken(
     return motion, []
 
 
-def measured(context: Any, armature: Any, taker: Taker, ends: Sequence[Goal], frames: Any) -> tuple[GoalReport, ...]:
+def measure_ends(
+    context: Any, armature: Any, target: KeypointTarget, ends: Sequence[Goal], frames: Any
+) -> tuple[GoalReport, ...]:
     """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
     if not ends:
         return ()
-    take, skeleton, found = record(context, armature, frames), taker.character.skeleton, list[GoalReport]()
-    own = np.arange(len(skeleton)) if taker.controlled is None else taker.controlled.bones
+    take, skeleton, found = evaluate(context, armature, frames), target.character.skeleton, list[GoalReport]()
+    own = np.arange(len(skeleton)) if target.controlled is None else target.controlled.bones
     for goal in ends:
         bone = skeleton.index(goal.bone)
         assert goal.position is not None
@@ -215,7 +219,7 @@ def measured(context: Any, armature: Any, taker: Taker, ends: Sequence[Goal], fr
     return tuple(found)
 
 
-def seen_notes(captured: CapturedMotion) -> tuple[str, ...]:
+def notes_on_unseen(captured: CapturedMotion) -> tuple[str, ...]:
     """Sentences about what the points did not show."""
     unseen = {
         "the turn of the hands": ("index", "pinky"),
@@ -232,7 +236,7 @@ def seen_notes(captured: CapturedMotion) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def at_frames(captured: CapturedMotion, times: Any, fps: float, start: int) -> tuple[CapturedMotion, Any]:
+def resample(captured: CapturedMotion, times: Any, fps: float, start: int) -> tuple[CapturedMotion, Any]:
     """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
 
     Raises CoreError where those are too many to be meant.

@@ -15,18 +15,20 @@ from ..core.editing.timed_pins import TimedPin, pin_errors
 from ..core.formats.report import GoalReport, Report
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
+from ..core.skeleton import Flags
 
-POSITION, ROTATION = 0.001, 0.5  # metres and degrees to which a pin holds
+POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
 Progress = Callable[[float], object]
 Bones = Frames = NDArray[np.int64]
+ChangedBones = tuple[Bones, Bones, Bones]  # turned, moved, scaled
 
 
-def nobody(share: float) -> None:
+def no_progress(share: float) -> None:
     """Progress that nobody looks at."""
 
 
-class Edit:
+class MotionEdit:
     """Made, it has read the motion `before` with its `worlds` (F, 4, 4); `solve` finds `after`; `write` keys that.
 
     `solve` touches nothing of Blender's: it may run in a thread. Its `progress` is told the share that is done and may
@@ -34,8 +36,8 @@ class Edit:
     """
 
     method = ""  # as the report calls it
-    original = False  # whether it is a motion of its own, and no change of the one that was there
-    sizes = False  # whether scales are written whole, not the lengths of what stretches alone
+    makes_motion = False  # whether it is a motion of its own, and no change of the one that was there
+    whole_scales = False  # whether scales are written whole, not the lengths of what stretches alone
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
         """`frames`: from the first to the last in steps, or an array of all of them."""
@@ -49,20 +51,20 @@ class Edit:
         self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers)
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
-        self.always: NDArray[np.bool_] = np.zeros(len(self.rig.skeleton), bool)  # bones that are keyed in any case
+        self.always_keyed: Flags = np.zeros(len(self.rig.skeleton), bool)  # bones keyed even if unchanged
         self.seconds = {"read": perf_counter() - begin}
 
-    def solve(self, progress: Progress = nobody) -> None:
+    def solve(self, progress: Progress = no_progress) -> None:
         """Find `after`."""
         begin = perf_counter()
-        self.change(progress)
+        self.compute(progress)
         self.seconds["solve"] = perf_counter() - begin
 
-    def change(self, progress: Progress) -> None:
+    def compute(self, progress: Progress) -> None:
         """What `solve` does in each kind of edit."""
         raise NotImplementedError
 
-    def leading(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
+    def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         """What has to be found out in Blender, frame by frame, before `write`, which does it where it was not done.
 
         Yields the share that is done, nothing where there is nothing to do. All is as it was when it ends or is closed.
@@ -75,10 +77,10 @@ class Edit:
         turned = moved = grown = np.zeros(0, int)
         if self.after is not self.before:
             turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
-        own = np.flatnonzero(self.always)
+        own = np.flatnonzero(self.always_keyed)
         turned = np.union1d(turned, own)
         moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
-        written = self.key(armature, turned, moved, grown, action, new)
+        written = self.write_keys(armature, (turned, moved, grown), action, new)
         self.seconds["write"] = perf_counter() - begin
         return self.report(armature, written, turned, moved)
 
@@ -97,11 +99,12 @@ class Edit:
             moved=tuple(names[bone] for bone in moved),
         )
 
-    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
-        if self.original and new:
-            return bridge.write_motion(armature, self.rig, self.after, np.flatnonzero(self.always), action)
-        return bridge.write_keys(armature, self.rig, self.after, turned, moved, action, new, grown, self.sizes)
+        if self.makes_motion and new:
+            return bridge.write_motion(armature, self.rig, self.after, np.flatnonzero(self.always_keyed), action)
+        turned, moved, grown = changed
+        return bridge.write_keys(armature, self.rig, self.after, turned, moved, action, new, grown, self.whole_scales)
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """How the pins hold in the motion that the armature has now."""
@@ -115,7 +118,7 @@ class Edit:
             held[slice(*pin.span(self.before))] = True
         frames = np.flatnonzero(held)
         for part in blocks(len(frames)) if len(frames) else ():
-            motion, worlds = self.look(armature, frames[part])
+            motion, worlds = self.read_frames(armature, frames[part])
             for pin, errors in zip(pins, found, strict=True):
                 on = slice(*pin.span(motion))
                 if on.start < on.stop:
@@ -123,7 +126,7 @@ class Edit:
                     errors.append(((worlds[on, :3, :3] @ gaps[..., None])[..., 0], turns))
         return tuple(self._report(pin, errors) for pin, errors in zip(pins, found, strict=True))
 
-    def look(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
+    def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         """Some frames, counted from 0, of the motion that the armature has now, and its world matrices (F, 4, 4)."""
         return bridge.read_motion(armature, self.rig, self.before.frames[part])
 
@@ -141,7 +144,7 @@ class Edit:
     def report_pin(self, pin: TimedPin, frames: Array, far: Array | None, turned: Array | None) -> GoalReport:
         """How far off a pin is in some frames (F,), metres and degrees."""
         name = self.skeleton.names[self.skeleton.index(pin.bone)]
-        return GoalReport(name, "hold", frames, far, turned, POSITION, ROTATION)
+        return GoalReport(name, "hold", frames, far, turned, POSITION_TOLERANCE, ROTATION_TOLERANCE)
 
 
 def no_action(armature: Any) -> str:
@@ -152,13 +155,13 @@ def no_action(armature: Any) -> str:
     return f'"{armature.name}" has no action; its motion has to be keyed.'
 
 
-def free_name(name: str) -> str | None:
+def unused_name(name: str) -> str | None:
     """The name of a new action; None, for Blender's own numbering, where it is taken."""
     return None if name in bpy.data.actions else name
 
 
 @contextmanager
-def setting(armature: Any, name: str, value: Any) -> Iterator[None]:
+def temporary_value(armature: Any, name: str, value: Any) -> Iterator[None]:
     """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
     before = getattr(armature, name)
     setattr(armature, name, value)

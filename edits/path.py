@@ -15,7 +15,7 @@ from .held_motion import HeldMotion
 EASE: Final = 0.5  # seconds
 
 
-class LedPath(HeldMotion):
+class PathEdit(HeldMotion):
     """A motion on another way: `offset` in metres of the world, `bend` in degrees.
 
     `frames`: between which that is done, see `edit_path`; `ease`: seconds beside them for an offset to come and go.

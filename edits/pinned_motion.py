@@ -18,16 +18,16 @@ from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.skeleton import Flags
 from .controls import set_switches
-from .evaluated import record
+from .evaluation import evaluate
 from .fingerprints import digest, fingerprint
-from .foot_lock import contact_points, find_touches
-from .held_motion import HeldMotion, over_time
-from .motion_edit import Bones, Frames, no_action, nobody
+from .foot_lock import contact_points, find_ground_contacts
+from .held_motion import HeldMotion, hold_in_world
+from .motion_edit import Bones, Frames, no_action, no_progress
 from .renames import follow_renames, note_bones
-from .unkeyed import find_still, keep_still, keyed_paths, lay_still, read_still
+from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, store_unkeyed
 
 
-def source_of(armature: Any) -> Any:
+def source_action(armature: Any) -> Any:
     """The action that timed pins change: the original one where the armature has the one made of it, else its own."""
     data = armature.animation_data
     action = data.action if data is not None else None
@@ -38,7 +38,7 @@ def source_of(armature: Any) -> Any:
 
 def need_source(armature: Any) -> Any:
     """The same; raises CoreError where there is none, and where the NLA editor would not let keys be what is seen."""
-    source = source_of(armature)
+    source = source_action(armature)
     if source is None:
         raise CoreError(no_action(armature))
     bridge.check_target(armature)
@@ -54,19 +54,19 @@ class PinnedMotion(HeldMotion):
     """
 
     def __init__(self, context: Any, armature: Any, frame: int | None = None, pinned: bool = True) -> None:
-        follow_bones(armature)
+        follow_renamed_bones(armature)
         source = need_source(armature)
         self.source: str = source.name
         with bridge.acting(armature, source):
-            lay_still(armature, read_still(armature, self.source))
-            self._still = find_still(armature)
+            restore_unkeyed(armature, read_unkeyed(armature, self.source))
+            self._still = find_unkeyed(armature)
             whole, used = (
                 bridge.keyed_range(armature),
                 [pin for pin in armature.poise_timed_pins if pinned and not pin.mute],
             )
             if frame is not None:
                 used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
-            super().__init__(context, armature, whole if frame is None else _leading_to(frame, used, whole))
+            super().__init__(context, armature, whole if frame is None else _frames_needed(frame, used, whole))
             pins: list[TimedPin] = []
             self.left_out: list[str] = []
             for pin in used:
@@ -83,22 +83,22 @@ class PinnedMotion(HeldMotion):
 
     def _changed(self, armature: Any) -> Flags | None:
         """The frames (F,) that are others now than in the motion that the armature has; None: all may be."""
-        record = json.loads(armature.poise_result_pins or "{}")
-        if record.get("made_of") != self.made_of or not has_result(armature) or edited(armature):
+        stored = json.loads(armature.poise_result_pins or "{}")
+        if stored.get("made_of") != self.made_of or not has_result(armature) or is_edited(armature):
             return None
-        return affected_frames(self.skeleton, self.before, [_trace(pin) for pin in record["pins"]], self.traces())
+        return affected_frames(self.skeleton, self.before, [_trace(pin) for pin in stored["pins"]], self.traces())
 
     def traces(self) -> list[PinFingerprint]:
         """What will tell these pins from others."""
         return [pin.fingerprint(self.skeleton) for pin in self.pins]
 
-    def led_frames(self) -> Frames:
-        return super().led_frames() if self.only is None else np.flatnonzero(self.only)
+    def control_frames(self) -> Frames:
+        return super().control_frames() if self.only is None else np.flatnonzero(self.only)
 
-    def leading(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
-        if self.controlled is not None and len(self.led_frames()):
+    def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
+        if self.controlled is not None and len(self.control_frames()):
             with bridge.acting(armature, self._source()):
-                yield from super().leading(armature, new)
+                yield from super().pose_controls(armature, new)
 
     def _pin(self, context: Any, armature: Any, pin: Any) -> TimedPin:
         bone = self.skeleton.index(pin.bone)
@@ -117,9 +117,9 @@ class PinnedMotion(HeldMotion):
             elif pin.held == "FRAME" or pin.use_rotation:
                 there, stand = self._stand(bone, point, at)
                 place = there if pin.held == "FRAME" else place
-            held = over_time(self.worlds, at, place, stand)
+            held = hold_in_world(self.worlds, at, place, stand)
         position, turn = held
-        carrier = carrier_of(armature, pin.target) if pin.held == "OBJECT" else None
+        carrier = carrying_bone(armature, pin.target) if pin.held == "OBJECT" else None
         if carrier is not None and position is not None and turn is not None:
             position, turn = self._relative(pin, self.skeleton.index(carrier), position, turn)
         return TimedPin(
@@ -155,7 +155,7 @@ class PinnedMotion(HeldMotion):
         if pin.target is None:
             raise CoreError(f'The timed pin of "{pin.bone}" has no object to go with; choose one.')
         first = self._index(pin.start, pin)
-        seen = record(context, armature, self.before.frames, {pin.bone: pin.target}).objects[pin.bone]
+        seen = evaluate(context, armature, self.before.frames, {pin.bone: pin.target}).objects[pin.bone]
         start = bridge.armature_to_world(self.worlds[first], *stand)
         own = bridge.world_to_armature(seen[first], *start)
         count = len(seen)
@@ -164,7 +164,7 @@ class PinnedMotion(HeldMotion):
 
     def find(self, points: Sequence[str]) -> Contacts:
         """Contacts of the original motion."""
-        return find_touches(self, contact_points(self.skeleton, self.roles, points))
+        return find_ground_contacts(self, contact_points(self.skeleton, self.roles, points))
 
     def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
         """Put the pinned motion in the place of the one that was made before."""
@@ -173,11 +173,11 @@ class PinnedMotion(HeldMotion):
             report = self._write_changed(armature)
             if report is not None:
                 return report
-            self.only = self.led = None
+            self.only = self.control_motion = None
             self.after = self.before
-            self.change(nobody)
+            self.compute(no_progress)
         present, old = armature.animation_data.action, armature.poise_result
-        anew = armature.poise_source == source and not edited(armature)
+        anew = armature.poise_source == source and not is_edited(armature)
         bridge.assign(armature, source)
         try:
             report = super().write(armature, action)
@@ -190,7 +190,7 @@ class PinnedMotion(HeldMotion):
         name = None if old is None or not anew else old.name
         self.kept = "" if old is None or anew else old.name
         if anew:
-            drop(old)
+            remove_unused(old)
         elif old is not None:
             old.use_fake_user = True
         if name is not None and name not in bpy.data.actions:
@@ -214,10 +214,10 @@ class PinnedMotion(HeldMotion):
         self._keep_still(armature, turned, moved)
         return super().report(armature, written, turned, moved)
 
-    def show(self, armature: Any, pose: Pose) -> None:
+    def show_pose(self, armature: Any, pose: Pose) -> None:
         place = int(np.flatnonzero(self.only)[0]) if self.only is not None and self.only.any() else 0
         self._keep_still(armature, *bridge.changed_bones(self.before.pose[[place]], pose[None])[:2])
-        super().show(armature, pose)
+        super().show_pose(armature, pose)
 
     def _keep_still(self, armature: Any, turned: Bones, moved: Bones) -> None:
         """How the bones that are going to be moved stand where they have no keys; of controls those of the body."""
@@ -225,25 +225,25 @@ class PinnedMotion(HeldMotion):
         bones = {*turned.tolist(), *moved.tolist()}
         if self.controlled is not None:
             bones = self.controlled.led
-        keep_still(armature, self.source, self._still, [names[bone] for bone in sorted(bones)])
+        store_unkeyed(armature, self.source, self._still, [names[bone] for bone in sorted(bones)])
 
     def _write_changed(self, armature: Any) -> Report | None:
         """Key the frames that were solved in the motion that is there; None, with nothing done, where it cannot be."""
         assert self.only is not None
-        if not has_result(armature) or edited(armature):
+        if not has_result(armature) or is_edited(armature):
             return None
         begin = perf_counter()
         turned = moved = np.zeros(0, int)
         if self.only.any():
             made = armature.poise_result
             if others_use(armature, made):
-                _give(armature, made.copy())
+                _assign_result(armature, made.copy())
             keyed = self._key_changed(armature, self.only)
             if keyed is None:
                 if armature.poise_result != made:
                     copy = armature.poise_result
-                    _give(armature, made)
-                    drop(copy)
+                    _assign_result(armature, made)
+                    remove_unused(copy)
                 return None
             turned, moved = keyed
             if self.controlled is not None:  # what is reported are the bones of the body
@@ -258,8 +258,8 @@ class PinnedMotion(HeldMotion):
         """Of pins that hold nothing but frames that stay as they were, what was found in their worst ones before."""
         if self.only is None:
             return super().measure(armature)
-        record = json.loads(armature.poise_result_pins)
-        found = dict(zip(map(_trace, record["pins"]), record.get("worst", ()), strict=False))
+        stored = json.loads(armature.poise_result_pins)
+        found = dict(zip(map(_trace, stored["pins"]), stored.get("worst", ()), strict=False))
         goals: dict[int, GoalReport] = {}
         for number, (pin, trace) in enumerate(zip(self.pins, self.traces(), strict=True)):
             worst = found.get(trace)
@@ -275,12 +275,12 @@ class PinnedMotion(HeldMotion):
 
         None, with nothing done, where rotations would come out otherwise than they go on in the frames after.
         """
-        led = None if self.controlled is None else self.controls_led(armature)
+        led = None if self.controlled is None else self.find_control_motion(armature)
         near = only.copy()  # with a frame on each side, where all is as it was
         near[1:] |= only[:-1]
         near[:-1] |= only[1:]
         present = bridge.read_channels(armature)
-        lay_still(armature, self._still)
+        restore_unkeyed(armature, self._still)
         now, _ = bridge.read_motion(armature, self.rig, self.before.frames[near])
         bridge.write_channels(armature, present)
         inner = only[near]
@@ -337,7 +337,7 @@ def has_result(armature: Any) -> bool:
     )
 
 
-def carrier_of(armature: Any, other: Any) -> str | None:
+def carrying_bone(armature: Any, other: Any) -> str | None:
     """The bone of the armature that carries another object, as its parent or its parent's; None if there is none."""
     while other is not None:
         if other.parent == armature and other.parent_type == "BONE":
@@ -350,7 +350,7 @@ def carrier_of(armature: Any, other: Any) -> str | None:
     return None
 
 
-def _leading_to(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Frames:
+def _frames_needed(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Frames:
     """The frames of a motion that one frame depends on: those to the pins whose ease it is in, and where they hold."""
     found = {min(max(frame, whole[0]), whole[1])}
     for pin in pins:
@@ -359,40 +359,40 @@ def _leading_to(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Fram
     return np.array(sorted(number for number in found if whole[0] <= number <= whole[1]))
 
 
-def show_frame(context: Any, armature: Any) -> None:
+def show_pinned_frame(context: Any, armature: Any) -> None:
     """Give the armature the pose that it has with its timed pins in the present frame, without keys."""
     edit = PinnedMotion(context, armature, context.scene.frame_current)
     edit.solve()
     place = np.searchsorted(edit.before.frames, context.scene.frame_current).clip(max=len(edit.before) - 1)
     context.view_layer.update()  # else the action that was looked at another one for would come after the pose
-    edit.show(armature, edit.after.pose[place])
+    edit.show_pose(armature, edit.after.pose[place])
 
 
-def give_back(armature: Any) -> None:
+def restore_source(armature: Any) -> None:
     """The original motion, as it was before there were timed pins."""
     source, made = armature.poise_source, armature.poise_result
     if source is None:
         return
-    same = not edited(armature)
+    same = not is_edited(armature)
     bridge.assign(armature, source)
     armature.poise_source = armature.poise_result = None
     armature.poise_result_pins = ""
-    lay_still(armature, read_still(armature, source.name))
+    restore_unkeyed(armature, read_unkeyed(armature, source.name))
     armature.poise_still = ""
     if same:
-        drop(made)
+        remove_unused(made)
     elif made is not None:
         made.use_fake_user = True
 
 
-def edited(armature: Any) -> bool:
+def is_edited(armature: Any) -> bool:
     """Whether the pinned motion has been changed by hand since it was made."""
-    follow_bones(armature)
+    follow_renamed_bones(armature)
     made = armature.poise_result
     return made is not None and fingerprint(made) != armature.poise_result_print
 
 
-def follow_bones(armature: Any) -> None:
+def follow_renamed_bones(armature: Any) -> None:
     """The original motion, and what is known of the pinned one, go with bones that were renamed."""
     names = follow_renames(armature)
     if names and armature.poise_result is not None:
@@ -407,7 +407,7 @@ def others_use(armature: Any, action: Any) -> bool:
     return action.users - action.use_fake_user > sum(one == action for one in own)
 
 
-def _give(armature: Any, action: Any) -> None:
+def _assign_result(armature: Any, action: Any) -> None:
     """Another action with the same slots in the place of the pinned motion."""
     data = armature.animation_data
     handle = data.action_slot.handle
@@ -415,7 +415,7 @@ def _give(armature: Any, action: Any) -> None:
     data.action_slot = next(slot for slot in action.slots if slot.handle == handle)
 
 
-def drop(action: Any) -> None:
+def remove_unused(action: Any) -> None:
     """Remove an action that was made here, unless somebody else has come to use it."""
     if action is not None and action.users == 0:
         bpy.data.actions.remove(action)

@@ -14,7 +14,7 @@ from ..core.formats.fields import LARGEST
 from ..core.formats.goals import Fixed, Followed, JobBalance, JobGoal, Target
 from ..core.formats.job import Job, Limits, Write
 from ..core.rotation import Array
-from .humanoid import settings_of
+from .humanoid import read_humanoid
 
 WORLD: Final = "WORLD"
 ARMATURE: Final = "ARMATURE"
@@ -23,7 +23,7 @@ LIMITS: Final[dict[str, Limits]] = {"HARD": True, "SOFT": "soft", "OFF": False}
 
 
 @dataclass(frozen=True)
-class Hold:
+class PinTarget:
     """What a pin holds: a position, a unit quaternion, or both, in the world, the armature or an object's frame."""
 
     bone: str
@@ -70,7 +70,7 @@ class Hold:
         return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
 
 
-def holding_pins(armature: Any) -> list[Any]:
+def active_pins(armature: Any) -> list[Any]:
     """The pins that are to hold: not muted, of some weight."""
     return [
         pin for pin in armature.poise_pins
@@ -78,7 +78,7 @@ def holding_pins(armature: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def read_hold(armature: Any, pin: Any) -> Hold:
+def read_active_pin(armature: Any, pin: Any) -> PinTarget:
     """What a pin of the armature holds; raises CoreError where it cannot."""
     if pin.name not in armature.pose.bones:
         raise CoreError(f'"{armature.name}" has no bone "{pin.name}" any more; remove its pin.')
@@ -87,7 +87,7 @@ def read_hold(armature: Any, pin: Any) -> Hold:
 
 def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
-    holding = [read_hold(armature, pin) for pin in holding_pins(armature)]
+    holding = [read_active_pin(armature, pin) for pin in active_pins(armature)]
     goals = tuple(hold.wish() for hold in holding)
     if not goals:
         raise CoreError(
@@ -102,7 +102,7 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
             frames=frames,
             write=write,
             limits=bool(LIMITS[armature.poise_limits]),
-            humanoid=settings_of(armature),
+            humanoid=read_humanoid(armature),
         )
     return Job(
         goals,
@@ -112,14 +112,14 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
         limits=LIMITS[armature.poise_limits],
         anatomical_limits=armature.poise_use_anatomy_limits,
         root=armature.poise_root.lower(),
-        balance=JobBalance(supports(holding), priority=balance_priority(holding))
+        balance=JobBalance(support_bones(holding), priority=balance_priority(holding))
         if armature.poise_use_balance
         else None,
         stretch=armature.poise_use_stretch,
     )
 
 
-def supports(holding: Sequence[Hold]) -> tuple[str, ...]:
+def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:
     """Bones that bear the body: those whose position is pinned. Raises CoreError if there is none."""
     found = tuple(hold.bone for hold in holding if hold.position is not None)
     if not found:
@@ -127,12 +127,12 @@ def supports(holding: Sequence[Hold]) -> tuple[str, ...]:
     return found
 
 
-def balance_priority(holding: Sequence[Hold]) -> int:
+def balance_priority(holding: Sequence[PinTarget]) -> int:
     """Behind all pins."""
     return 1 + max((hold.priority for hold in holding), default=0)
 
 
-def read_pin(pin: Any) -> Hold:
+def read_pin(pin: Any) -> PinTarget:
     """What a pin holds; raises CoreError where its numbers or its object are no good."""
     position, rotation = tuple(pin.position), tuple(pin.rotation)
     if not all(abs(number) <= LARGEST for number in (*position, *rotation)):  # false for NaN, too
@@ -142,7 +142,7 @@ def read_pin(pin: Any) -> Hold:
         raise CoreError(f'The pin of "{pin.name}" has no rotation; pin the bone again.')
     if pin.space == OBJECT and pin.target is None:
         raise CoreError(f'The pin of "{pin.name}" has no object any more; choose one, or pin the bone again.')
-    return Hold(
+    return PinTarget(
         pin.name,
         position if pin.use_position else None,
         tuple(number / length for number in rotation) if pin.use_rotation else None,

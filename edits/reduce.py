@@ -13,7 +13,7 @@ from ..core.formats.recipe import bones_of
 from ..core.formats.report import GoalReport
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
-from .motion_edit import Bones, Edit, Progress, no_action
+from .motion_edit import ChangedBones, MotionEdit, Progress, no_action
 
 TOLERANCE: Final = 0.005  # metres
 ALL: Final = "all"
@@ -21,7 +21,7 @@ _TOLD: Final = 3  # bones in one report
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
 
-class Reduced(Edit):
+class Reduced(MotionEdit):
     """Fewer keys on the chosen bones and all that they hang on; `bones`: names or roles, by default those of WATCHED.
 
     `tolerance` in metres, at every frame and its quarters. Bones whose keys hold their values up to the next one keep
@@ -90,7 +90,7 @@ class Reduced(Edit):
         moves = np.ptp(places, axis=0).max() > CONSTANT * self.rig.skeleton.size
         return places if moves and self.rig.skeleton.translatable[bone].any() else None
 
-    def change(self, progress: Progress) -> None:
+    def compute(self, progress: Progress) -> None:
         names = [self.rig.skeleton.names[bone] for bone in self.chosen]
         channels = self._channels
         while True:
@@ -100,7 +100,7 @@ class Reduced(Edit):
             self._left += self.reduced.missed
             channels = [one for one in channels if one.bone not in self._left]
 
-    def key(self, armature: Any, turned: Bones, moved: Bones, grown: Bones, action: str | None, new: bool) -> Any:
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         assert self.reduced is not None  # `solve` comes first
         names = self.rig.skeleton.names
         fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]

@@ -27,7 +27,7 @@ class Retargeted(HeldMotion):
     """
 
     method = "retarget"
-    original = True
+    makes_motion = True
 
     def __init__(
         self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
@@ -50,7 +50,7 @@ class Retargeted(HeldMotion):
                     "no motion can be put on it."
                 )
         self.after = retarget(own.skeleton, motion, roles, skeleton, self.roles)
-        self.always[:] = True
+        self.always_keyed[:] = True
         if plant:
             up = bridge.world_up(worlds[0])
             self.after, self.pins = planted(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)

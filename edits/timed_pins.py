@@ -8,7 +8,7 @@ from mathutils import Vector
 from ..core import CoreError
 from ..core.editing.timed_pins import TimedPin
 from ..properties.overrides import linked_count
-from .motion_edit import setting
+from .motion_edit import temporary_value
 
 LEAST_EASE: Final = 1  # frames
 
@@ -27,19 +27,19 @@ def hold_as_posed(armature: Any, pin: Any) -> None:
     if bone is None:
         raise CoreError(f'"{armature.name}" has no bone "{pin.bone}" any more.')
     place, turn = bone.matrix @ Vector(pin.point), bone.matrix.to_quaternion()
-    with setting(armature, "poise_live_pins", False):  # it is shown once, when all of it is there
+    with temporary_value(armature, "poise_live_pins", False):  # it is shown once, when all of it is there
         pin.position, pin.rotation = place, turn
     pin.held = "PLACE"
 
 
-def choose_near(armature: Any, frame: int) -> None:
+def select_nearest_timed_pin(armature: Any, frame: int) -> None:
     """Choose the timed pin in the list that holds at a frame, or is nearest to it."""
     pins = armature.poise_timed_pins
     gaps = [max(pin.start - frame, frame - pin.end, 0) for pin in pins]
     armature.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
 
 
-def let_go(armature: Any, places: Iterable[int]) -> int:
+def remove_timed_pins(armature: Any, places: Iterable[int]) -> int:
     """Take timed pins off the list; those of the linked file under a library override, which are counted, are muted."""
     linked, muted = linked_count(armature, "poise_timed_pins"), 0
     for place in sorted(places, reverse=True):
@@ -51,7 +51,7 @@ def let_go(armature: Any, places: Iterable[int]) -> int:
     return muted
 
 
-def store_pins(armature: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:
+def add_found_pins(armature: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:
     """Pins as they are found, at their places, into the list; `names` of the skeleton's bones."""
     for pin, label in zip(pins, labels, strict=True):
         bone = pin.bone if isinstance(pin.bone, str) else names[pin.bone]

@@ -11,22 +11,22 @@ from ..bridge.channels import CHANNELS, channel_path
 from ..bridge.motion import active_curves
 from ..core.rotation import Array
 
-Stand = dict[str, dict[str, list[float]]]  # bone -> channel -> values
+ChannelValues = dict[str, dict[str, list[float]]]  # bone -> channel -> values
 
 
-def read_still(armature: Any, action: str) -> Stand:
+def read_unkeyed(armature: Any, action: str) -> ChannelValues:
     """What is kept of bones that the action has no keys of."""
     kept = json.loads(armature.poise_still or "{}")
     return kept.get("bones", {}) if kept.get("action") == action else {}
 
 
-def keep_still(armature: Any, action: str, stand: Stand, bones: Iterable[str]) -> None:
+def store_unkeyed(armature: Any, action: str, stand: ChannelValues, bones: Iterable[str]) -> None:
     """Keep how some bones stand, where that is not kept yet."""
-    kept = {bone: stand[bone] for bone in bones if stand.get(bone)} | read_still(armature, action)
+    kept = {bone: stand[bone] for bone in bones if stand.get(bone)} | read_unkeyed(armature, action)
     armature.poise_still = json.dumps({"action": action, "bones": kept}) if kept else ""
 
 
-def lay_still(armature: Any, stand: Stand) -> None:
+def restore_unkeyed(armature: Any, stand: ChannelValues) -> None:
     """Bring bones to where they stood."""
     if stand:
         channels = bridge.read_channels(armature)
@@ -42,7 +42,7 @@ def keyed_paths(armature: Any) -> set[str]:
     return {curve.data_path for curve in active_curves(armature)}
 
 
-def find_still(armature: Any) -> Stand:
+def find_unkeyed(armature: Any) -> ChannelValues:
     """How all bones stand in the channels that the present action has no curves of."""
     keyed = keyed_paths(armature)
     channels: Mapping[str, Array] = bridge.read_channels(armature)

@@ -14,7 +14,7 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.motion_edit import Edit, Progress
+from ..edits.motion_edit import MotionEdit, Progress
 from .tool import Tool
 from .waiting import SLICE, Waiting
 
@@ -56,23 +56,23 @@ class Work:
 class Background(Tool):
     """`begin` reads, `end` writes and says what to report; with a window, Blender goes on in between."""
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         """What is to be solved; raises CoreError."""
         raise NotImplementedError
 
-    def lead(self, armature: Any, edit: Edit) -> Generator[float, None, None]:
-        """What is found out in Blender between both, see `Edit.leading`."""
-        return edit.leading(armature)
+    def lead(self, armature: Any, edit: MotionEdit) -> Generator[float, None, None]:
+        """What is found out in Blender between both, see `MotionEdit.pose_controls`."""
+        return edit.pose_controls(armature)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         """Write it; returns what to report. Raises CoreError, with nothing changed."""
         raise NotImplementedError
 
-    def begin_more(self, context: Any, armature: Any) -> Edit | None:
+    def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         """What is solved next, of what was written, in the same step of undo; Esc then leaves what was written."""
         return None
 
-    def end_more(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end_more(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         """Write that, too; raises CoreError, with nothing changed."""
         raise NotImplementedError
 

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..core.formats.job import FRAME_LIMIT, Write
-from ..edits.job import perform
+from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
 from .keys import WHERE
 from .pins import PinsTool
@@ -45,7 +45,7 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
         manager = context.window_manager
         manager.progress_begin(0, _STEPS)
         try:
-            report = perform(context, armature, job, lambda share: manager.progress_update(round(_STEPS * share)))
+            report = perform_job(context, armature, job, lambda share: manager.progress_update(round(_STEPS * share)))
         finally:
             manager.progress_end()
         sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'

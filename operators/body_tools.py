@@ -11,7 +11,7 @@ from ..bridge import autokey
 from ..core import CoreError, Solution
 from ..edits import body_tools
 from ..edits.body import explain_goals, pose_of, report_goals
-from ..edits.evaluated import record
+from ..edits.evaluation import evaluate
 from .tool import Tool, counted
 
 
@@ -48,7 +48,7 @@ class BodyTool(Tool):
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
         solved = [found] if isinstance(found, Solution) else []
-        missed = explain_goals(report_goals(body, solved, record(context, armature, None)), solved)
+        missed = explain_goals(report_goals(body, solved, evaluate(context, armature, None)), solved)
         missed += bridge.held_back(body, pose, bridge.read_body(armature).pose) + bridge.at_limit(changes.held)
         return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 

@@ -13,7 +13,7 @@ from ..core.contribution import PRESETS
 from ..core.formats.chain_list import NUMBERS
 from ..core.solvers.chain.actuations import AXES, Axis
 from ..core.solvers.chain.path import bones_between
-from ..edits.chains import add_actuation, joints_of, quietly, suited, write_actuations
+from ..edits.chains import add_actuation, bones_from_base, preset_actuations, quietly, write_actuations
 from ..properties.overrides import linked_count
 from .tool import Tool, selected_bones
 from .tune_chain import tune
@@ -109,7 +109,7 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
             base, effector = effector, base
         if any((chain.base, chain.effector) == (base, effector) for chain in armature.poise_chains):
             raise CoreError(f'There is a chain from "{base}" to "{effector}" already.')
-        name, actuations = suited(armature, skeleton, base, effector, _preset(self.preset))
+        name, actuations = preset_actuations(armature, skeleton, base, effector, _preset(self.preset))
         cut = _cut(rig, base, effector, {str(one.bone) for one in actuations})
         taken = {chain.name for chain in armature.poise_chains}
         chain = armature.poise_chains.add()
@@ -155,7 +155,7 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         skeleton = bridge.read_rig(armature).skeleton
         chain = active_chain(armature)
-        name, actuations = suited(armature, skeleton, chain.base, chain.effector, _preset(self.preset))
+        name, actuations = preset_actuations(armature, skeleton, chain.base, chain.effector, _preset(self.preset))
         write_actuations(chain, actuations)
         for number in NUMBERS:
             chain.property_unset(number)
@@ -171,7 +171,7 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         chain = active_chain(armature)
-        joints = joints_of(bridge.read_rig(armature).skeleton, chain)
+        joints = bones_from_base(bridge.read_rig(armature).skeleton, chain)
         bones = [bone for bone in selected_bones(context) if bone in joints]
         if not bones:
             raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')

@@ -19,17 +19,17 @@ from ..edits.generated_motion import (
     add_phase,
     add_track,
     check_generated,
-    check_own,
+    check_not_linked,
     edited_recipe,
-    keep,
-    own_recipe,
-    preview,
+    recipe_with_own_poses,
     remove_track,
-    renew,
+    rewrite_generated,
+    show_generated_frame,
     store_pose,
     weigh_samples,
+    write_generated,
 )
-from ..edits.motion_edit import Edit, setting
+from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.reduce import ALL, TOLERANCE, Reduced
 from ..properties.overrides import linked_count
 from .background import Background
@@ -89,12 +89,12 @@ class KeyedTool(Background):
         min=1e-5, soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
     )  # fmt: skip
 
-    def begin_more(self, context: Any, armature: Any) -> Edit | None:
+    def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         if self.keys == "EVERY":
             return None
         return Reduced(context, armature, bridge.keyed_range(armature), [ALL], self.tolerance)
 
-    def end_more(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end_more(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
         report = edit.write(armature, new=False)
         return "INFO" if report.met else "WARNING", edit.told()
@@ -123,21 +123,21 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )  # fmt: skip
 
-    def begin(self, context: Any, armature: Any) -> Edit:
-        check_own(armature)
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
+        check_not_linked(armature)
         if not self.properties.is_property_set("start"):
             self.start = context.scene.frame_current
         if self.recipe == "own":
             self._data: dict[str, Any] = PLAIN | {"seconds": self.seconds}
-            self._recipe = own_recipe(armature, self._data, "motion")
+            self._recipe = recipe_with_own_poses(armature, self._data, "motion")
         else:
             self._data = json.loads((PRESETS / f"{self.recipe}.json").read_text(encoding="utf-8"))
             self._recipe = parse_recipe(self._data)
         return Generated(context, armature, self._recipe, self.start)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         assert isinstance(edit, Generated)
-        report = keep(armature, edit, self._recipe, self._data, self.start)
+        report = write_generated(armature, edit, self._recipe, self._data, self.start)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
@@ -229,7 +229,7 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
         if self.end <= self.start:
             raise CoreError(f"A support or a flight must start before it ends, not at {self.start} and {self.end}.")
         parts = {"SELECTED": selected_bones, "FLIGHT": lambda _: [""]}.get(self.part, lambda _: [self.part])(context)
-        with setting(armature, "poise_generated", None):  # what is added is no change of one that is there
+        with temporary_value(armature, "poise_generated", None):  # what is added is no change of one that is there
             for part in parts:
                 add_phase(armature, part, self.start, self.end)
         return "INFO", f"{', '.join(filter(None, parts)) or 'Flight'} from frame {self.start} to {self.end}"
@@ -264,17 +264,17 @@ class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
     bl_idname = "poise.regenerate"
     bl_label = "Generate Anew"
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         render = context.scene.render
         self._recipe, start = edited_recipe(armature, render.fps / render.fps_base)
         return Generated(context, armature, self._recipe, start)
 
-    def lead(self, armature: Any, edit: Edit) -> Generator[float, None, None]:
-        return edit.leading(armature, new=False)
+    def lead(self, armature: Any, edit: MotionEdit) -> Generator[float, None, None]:
+        return edit.pose_controls(armature, new=False)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         assert isinstance(edit, Generated)
-        report = renew(armature, edit, self._recipe)
+        report = rewrite_generated(armature, edit, self._recipe)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
@@ -285,7 +285,7 @@ class POISE_OT_preview_generated(Shown, bpy.types.Operator):
     bl_label = "Preview"
 
     def show(self, context: Any, armature: Any) -> None:
-        preview(context, armature)
+        show_generated_frame(context, armature)
 
 
 CLASSES = (

@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from bpy_extras.io_utils import ImportHelper
 
 from ..core.keypoints.formats import RATES
-from ..edits.keypoints import READ, KeypointsJob, load, perform_keypoints
+from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
 from .tool import Tool, counted
 
@@ -26,7 +26,7 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
     filter_glob: StringProperty(
         name="Filter",
         description="Files that are shown",
-        default=";".join(f"*{suffix}" for suffix in READ),
+        default=";".join(f"*{suffix}" for suffix in READABLE),
         options={"HIDDEN"},
     )
     layout: EnumProperty(name="Layout", description="What the points are", items=(SAID, *LAYOUTS, MARKERS))
@@ -83,7 +83,9 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         )
         file: Any = self
         mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
-        report, found = perform_keypoints(context, armature, load(context, Path(file.filepath), layout, mapping), job)
+        report, found = perform_keypoints(
+            context, armature, load_recording(context, Path(file.filepath), layout, mapping), job
+        )
         off = [f"{sentence}." for sentence in report.explanations]
         said = [f'Keyed {counted(len(report.frames), "frame")} in "{report.action}".', *off, *found.notes]
         return "WARNING" if off else "INFO", " ".join(said).removesuffix(".")

@@ -10,7 +10,7 @@ from ..core import CoreError
 from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.report import Report
 from ..edits.bake import Baked
-from ..edits.motion_edit import Edit, no_action
+from ..edits.motion_edit import MotionEdit, no_action
 from ..edits.reduce import ALL, TOLERANCE, Reduced
 from .background import Background
 from .tool import counted, selected_bones
@@ -50,7 +50,7 @@ class KeysTool(RangeTool):
 
     action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
 
-    def written(self, armature: Any, edit: Edit) -> Report:
+    def written(self, armature: Any, edit: MotionEdit) -> Report:
         """Write the keys; a generated motion can still be made anew in its copy."""
         before = armature.animation_data.action
         report = edit.write(armature, new=self.action == "NEW")
@@ -85,12 +85,12 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         if armature.animation_data.action is None:
             raise CoreError(no_action(armature))
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
         bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
         return Reduced(context, armature, self.frames(armature), bones, self.tolerance)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
         report = self.written(armature, edit)
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
@@ -121,12 +121,12 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         name="Mute Constraints", description="Mute the constraints that decide bones which get keys, with Visual"
     )
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
         bones = selected_bones(context) if self.bones == "SELECTED" else ()
         return Baked(context, armature, self.frames(armature), bones, self.step, self.visual, self.visual and self.mute)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         report = self.written(armature, edit)
         assert isinstance(edit, Baked)
         sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'

@@ -15,7 +15,7 @@ from ..core.contribution import Learned, learning
 from ..core.formats.chain_list import NUMBERS, Ccd
 from ..core.formats.job import FRAME_LIMIT
 from ..core.steps import finish
-from ..edits.chains import method_of, write_actuations, write_numbers
+from ..edits.chains import chain_method, write_actuations, write_numbers
 from .chains import ListTool, active_chain
 from .tool import counted
 from .tune_chain import tune
@@ -90,7 +90,7 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         chain, rig = active_chain(armature), bridge.read_rig(armature)
         motion, _ = bridge.read_motion(armature, rig, np.arange(self.frame_start, self.frame_end + 1))
         self._object, self._chain = armature.name, chain.name
-        skeleton, method = method_of(armature, chain, rig.skeleton, motion.pose)
+        skeleton, method = chain_method(armature, chain, rig.skeleton, motion.pose)
         self._steps: Generator[float, None, Learned] = learning(
             skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), replace(method, **_NUMBERS)
         )

@@ -10,8 +10,8 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from .. import bridge
 from ..core import CoreError
 from ..core.formats.chain_list import NUMBERS, Ccd, list_text, read_list_file
-from ..edits.chains import joints_of, read_actuations, read_numbers, write_actuations, write_numbers
-from ..edits.files import check_place, write_whole
+from ..edits.chains import bones_from_base, read_actuations, read_numbers, write_actuations, write_numbers
+from ..edits.files import check_writable, write_files
 from .chains import ChainTool, ListTool, active_chain
 from .tune_chain import tune
 
@@ -29,9 +29,9 @@ class POISE_OT_export_list(ChainTool, ExportHelper, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         path = _path(self)
-        check_place(path)
+        check_writable(path)
         chain = active_chain(armature)
-        write_whole(None, {path: list_text(Ccd(actuations=read_actuations(chain), **read_numbers(chain)))})
+        write_files(None, {path: list_text(Ccd(actuations=read_actuations(chain), **read_numbers(chain)))})
         return "INFO", f'Saved the list of "{chain.name}" as "{path.name}"'
 
 
@@ -46,7 +46,7 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
         path = _path(self)
         listed = read_list_file(path)
         chain = active_chain(armature)
-        joints = joints_of(bridge.read_rig(armature).skeleton, chain)
+        joints = bones_from_base(bridge.read_rig(armature).skeleton, chain)
         strange = next((one.bone for one in listed.actuations if one.bone not in joints), None)
         if strange is not None:
             ends = f'"{chain.base}" and "{chain.effector}"'

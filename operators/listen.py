@@ -28,8 +28,8 @@ from ..core.keypoints import (
     bones_of,
     find_layout,
 )
-from ..edits.keypoint_target import Leading, Taker, taker_of
-from ..edits.keypoints import at_frames
+from ..edits.keypoint_target import ControlRecorder, KeypointTarget, find_target
+from ..edits.keypoints import resample
 from ..edits.receiver import EVERYWHERE, LOCAL, Receiver
 from ..properties.keypoints import VMC
 from .background import Work
@@ -51,7 +51,7 @@ class Live:
     def __init__(self, context: Any, armature: Any) -> None:
         self.name, self.uid = armature.name, armature.session_uid
         self.travel: str = armature.poise_live_travel
-        self._take(taker_of(armature, armature.poise_live_limits))
+        self._take(find_target(armature, armature.poise_live_limits))
         self.stream: Stream[Any]
         self.tracker: Tracker
         self.stream, self.tracker = follower(armature)
@@ -63,20 +63,20 @@ class Live:
         self._arrivals: deque[float] = deque(maxlen=_WINDOW)
         self._shown = 0.0
         self._numbers: dict[str, Any] = {}
-        self.status = " ".join(["Waiting for packets.", *self.taker.notes])
+        self.status = " ".join(["Waiting for packets.", *self.target.notes])
         self._work: Work | None = None  # the recording is filtered
         self._why = ""
         self._motion: Motion | None = None
-        self._leading: Leading | None = None  # the recording is brought to the controls
+        self._recorder: ControlRecorder | None = None  # the recording is brought to the controls
         host = EVERYWHERE if armature.poise_live_remote else LOCAL
         self.receiver = Receiver(armature.poise_live_port, host)
 
-    def _take(self, taker: Taker) -> None:
-        self.taker, self.character, self.present = taker, taker.character, taker.present
-        bones, moved = bones_of(taker.character)
+    def _take(self, target: KeypointTarget) -> None:
+        self.target, self.character, self.present = target, target.character, target.present
+        bones, moved = bones_of(target.character)
         moved = moved if self.travel != "NONE" else moved[:0]
-        self._writer = PoseWriter(taker.rig, () if taker.controlled else {*bones.tolist(), *moved.tolist()})
-        self.walk, self.hips = RootFromFeet(taker.character), RootFromHips(taker.character)
+        self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist()})
+        self.walk, self.hips = RootFromFeet(target.character), RootFromHips(target.character)
 
     # -- a look at what came ----------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class Live:
             self.receiver.close()
             return None
         try:
-            armature: Any = bridge.find_again(self.name, self.uid, self.taker.rig.skeleton.names)
+            armature: Any = bridge.find_again(self.name, self.uid, self.target.rig.skeleton.names)
             self.name = armature.name
             if self._work is not None:
                 return self._finish(context, armature, live, self._work)
@@ -134,9 +134,9 @@ class Live:
         if looked > _FEW:
             self.walk.lose()
         captured = self.tracker.read()
-        if self.taker.controlled is not None and not self._led(armature, self.taker.controlled, captured):
-            self._take(taker_of(armature, armature.poise_live_limits, controls=False))
-        if self.taker.controlled is None:
+        if self.target.controlled is not None and not self._led(armature, self.target.controlled, captured):
+            self._take(find_target(armature, armature.poise_live_limits, controls=False))
+        if self.target.controlled is None:
             self._writer.write(armature, self._pose_of(captured))
         context.view_layer.update()
         redraw(context, "WINDOW")
@@ -145,12 +145,12 @@ class Live:
         now = perf_counter()
         self._waits.append(begin - newest)
         self._latencies.append(now - begin)
-        self.status = " ".join(["Listening.", *self.taker.notes, *self.tracker.notes])
+        self.status = " ".join(["Listening.", *self.target.notes, *self.tracker.notes])
 
     def _led(self, armature: Any, controlled: bridge.ControlledBody, captured: CapturedMotion) -> bool:
         """Whether the controls led the body to a reading; only the first one tells whether they can."""
         try:
-            bridge.lead_controls(armature, self.taker.rig, controlled, self._pose_of(captured), passing=True)
+            bridge.lead_controls(armature, self.target.rig, controlled, self._pose_of(captured), passing=True)
         except CoreError:
             return self.applied > 0
         return True
@@ -207,7 +207,7 @@ class Live:
 
     def _clip(self, fps: float) -> None:
         """The recording at whole frames, by the times of its packets."""
-        captured, frames = at_frames(*self.tracker.clip(), fps, self._start)
+        captured, frames = resample(*self.tracker.clip(), fps, self._start)
         if self.travel == "NONE":
             pose = self.character.turn(captured.rotations, self.present)
         else:
@@ -230,17 +230,17 @@ class Live:
             return _SHOWN
         motion = self._motion
         assert motion is not None
-        if self.taker.controlled is None:
-            keyed = bridge.write_motion(armature, self.taker.rig, motion, self.character.bones)
+        if self.target.controlled is None:
+            keyed = bridge.write_motion(armature, self.target.rig, motion, self.character.bones)
         else:  # a frame at a time, so that Blender goes on
-            self._leading = self._leading or Leading(armature, self.taker)
-            done = len(self._leading.poses)
+            self._recorder = self._recorder or ControlRecorder(armature, self.target)
+            done = len(self._recorder.poses)
             if done < len(motion):
-                self._leading.lead(armature, motion.pose[done])
+                self._recorder.add(armature, motion.pose[done])
                 self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
                 self.show(context, live)
                 return _PAUSE
-            keyed = self._leading.key(armature, motion.frames, motion.fps)
+            keyed = self._recorder.write(armature, motion.frames, motion.fps)
         live.action = keyed.name
         return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import bpy
 from bpy.app.handlers import persistent
 
-from ..edits.pinned_motion import show_frame
+from ..edits.pinned_motion import show_pinned_frame
 from .tool import Shown
 
 _QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
@@ -28,7 +28,7 @@ class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
         manager = context.window_manager
         manager.poise_pin_changes += 1
         armature.poise_pin_change = manager.poise_pin_changes
-        show_frame(context, armature)
+        show_pinned_frame(context, armature)
         timers = bpy.app.timers
         if timers.is_registered(_solve_rest):
             timers.unregister(_solve_rest)

@@ -12,9 +12,9 @@ from ..core.editing.foot_lock import EASE, contact_pins
 from ..core.formats.job import FRAME_LIMIT
 from ..edits.foot_lock import FEET, HANDS
 from ..edits.generated_motion import has_generated
-from ..edits.motion_edit import Edit, setting
-from ..edits.pinned_motion import PinnedMotion, edited, give_back, need_source
-from ..edits.timed_pins import add_timed_pin, choose_near, hold_as_posed, let_go, store_pins
+from ..edits.motion_edit import MotionEdit, temporary_value
+from ..edits.pinned_motion import PinnedMotion, is_edited, need_source, restore_source
+from ..edits.timed_pins import add_found_pins, add_timed_pin, hold_as_posed, remove_timed_pins, select_nearest_timed_pin
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
@@ -63,11 +63,11 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:
-            let_go(armature, range(len(armature.poise_timed_pins)))
+            remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
         labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
-        with setting(armature, "poise_live_pins", False):  # they are not changed by hand
-            store_pins(armature, skeleton.names, pins, labels)
-        choose_near(armature, context.scene.frame_current)
+        with temporary_value(armature, "poise_live_pins", False):  # they are not changed by hand
+            add_found_pins(armature, skeleton.names, pins, labels)
+        select_nearest_timed_pin(armature, context.scene.frame_current)
         share = contacts.speed / skeleton.size
         return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
 
@@ -104,7 +104,7 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
         context.view_layer.update()
-        with setting(armature, "poise_live_pins", False):  # they are not changed by hand
+        with temporary_value(armature, "poise_live_pins", False):  # they are not changed by hand
             for bone in bones:
                 pin = add_timed_pin(armature, bone, self.start, self.end)
                 pin.use_rotation = self.use_rotation
@@ -136,7 +136,7 @@ class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pins, place = armature.poise_timed_pins, armature.poise_active_timed_pin
         chosen = range(len(pins)) if self.all else [min(max(place, 0), len(pins) - 1)]
-        muted = let_go(armature, chosen)
+        muted = remove_timed_pins(armature, chosen)
         armature.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
         sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
         return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
@@ -154,16 +154,16 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
         if armature.poise_source is None:
             _need_timed_pins(armature)
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         return PinnedMotion(context, armature)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         assert isinstance(edit, PinnedMotion)
         if edit.left_out and not edit.pins:
             raise CoreError(f"{'; '.join(edit.left_out[:_TOLD])}.")
         if not edit.pins:
-            name = armature.poise_result.name if edited(armature) else ""
-            give_back(armature)
+            name = armature.poise_result.name if is_edited(armature) else ""
+            restore_source(armature)
             settle(context, armature)
             return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
         report = edit.write(armature)
@@ -196,8 +196,8 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
             raise CoreError(f'"{armature.name}" has its original motion.')
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        name, hand = armature.poise_source.name, armature.poise_result.name if edited(armature) else ""
-        give_back(armature)
+        name, hand = armature.poise_source.name, armature.poise_result.name if is_edited(armature) else ""
+        restore_source(armature)
         return "INFO", f'"{armature.name}" has the action "{name}" again{_kept(hand)}'
 
 
@@ -216,7 +216,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         name = armature.poise_result.name
         armature.poise_source = armature.poise_result = None
         armature.poise_result_pins = armature.poise_still = ""
-        let_go(armature, range(len(armature.poise_timed_pins)))
+        remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from .. import bridge
-from ..edits.motion_edit import Edit
-from ..edits.path import EASE, LedPath
+from ..edits.motion_edit import MotionEdit
+from ..edits.path import EASE, PathEdit
 from .keys import RangeTool
 from .tool import counted
 
@@ -40,12 +40,12 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
                 setattr(self, name, frame)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         bend = float(np.degrees(self.bend))
         frames = self.frames(armature)
-        return LedPath(context, armature, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
+        return PathEdit(context, armature, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         report = edit.write(armature)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}", feet stand {len(edit.pins)} times'
 

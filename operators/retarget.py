@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, StringProperty
 
 from ..core import CoreError
 from ..edits.files import MOTIONS
-from ..edits.motion_edit import Edit, free_name
+from ..edits.motion_edit import MotionEdit, unused_name
 from ..edits.retarget import Retargeted, imported
 from .background import Background
 from .tool import counted
@@ -45,7 +45,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def begin(self, context: Any, armature: Any) -> Edit:
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
         if self.filepath:
             path = Path(bpy.path.abspath(self.filepath))
             self._from = path.stem
@@ -59,8 +59,8 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         self._from = others[0].name
         return Retargeted(context, armature, others[0], plant=self.plant)
 
-    def end(self, context: Any, armature: Any, edit: Edit) -> tuple[str, str]:
-        report = edit.write(armature, free_name(f"{armature.name} {self._from}"))
+    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
+        report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))
         sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {len(edit.pins)} times'
         if "\n" in self.takes:
             sentence += f"; one of {len(self.takes.splitlines())} takes, choose in Adjust Last Operation"

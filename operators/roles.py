@@ -13,7 +13,7 @@ from ..core import CoreError
 from ..core.body.corrections import NO_PART
 from ..core.body.roles import LISTS, ROLES, opposite_role
 from ..core.formats.mapping import mapping_of, read_mapping
-from ..edits.files import check_place, write_whole
+from ..edits.files import check_writable, write_files
 from ..edits.info import find_controls, find_parts
 from .goto_pin import select
 from .survey import look
@@ -152,8 +152,8 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
         mapping = mapping_of(find_parts(armature))
         if not mapping["roles"]:
             raise CoreError("No part of a human body is found here; there is nothing to save.")
-        check_place(path)
-        write_whole(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
+        check_writable(path)
+        write_files(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
         return "INFO", f'Wrote {counted(len(mapping["roles"]), "part")} to "{path.name}"'
 
 

@@ -6,7 +6,7 @@ import bpy
 
 from ..bridge import autokey
 from ..core import CoreError
-from ..edits.job import perform
+from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
 from .pins import PinsTool
 from .tool import counted
@@ -22,7 +22,7 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
         refusal = autokey.check(context, armature)
         if refusal is not None:
             raise CoreError(refusal)
-        report = perform(context, armature, job_from_pins(armature))
+        report = perform_job(context, armature, job_from_pins(armature))
         keyed = autokey.key(context, armature, report.rotated, report.moved, report.grown)
         if report.explanations:
             return "WARNING", "; ".join(report.explanations)

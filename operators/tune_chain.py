@@ -8,7 +8,7 @@ from bpy.props import IntProperty, StringProperty
 from .. import bridge
 from ..bridge import autokey
 from ..core import CoreError
-from ..edits.chains import solved_again
+from ..edits.chains import solve_again
 
 
 class POISE_OT_tune_chain(bpy.types.Operator):
@@ -45,7 +45,7 @@ def tune(context: Any, armature: Any, chain: Any) -> str:
             raise CoreError(refusal)
         rig = bridge.read_rig(armature)
         before = bridge.read_pose(armature, rig)
-        pose, bones = solved_again(armature, chain, rig, before)
+        pose, bones = solve_again(armature, chain, rig, before)
     except CoreError as error:
         chain.problem = str(error)
         return chain.problem

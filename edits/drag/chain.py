@@ -7,7 +7,7 @@ from ... import bridge
 from ...bridge import Grab
 from ...core import ContributionCCD, CoreError, Goal, Skeleton, Solution, forward, rotation
 from ...core.rotation import Array
-from ..chains import bones_of, method_of, remember
+from ..chains import chain_bones, chain_method, store_solve
 from .session import Effector, Session
 
 
@@ -58,8 +58,8 @@ class ReachSession(Session):
     def _prepare(self, armature: Any) -> tuple[Skeleton, ContributionCCD]:
         chain = armature.poise_chains[self._place]
         self._step_by_step = chain.successive
-        prepared = method_of(armature, chain, self.rig.skeleton, self.start)
-        self._bones = bones_of(self.rig.skeleton, chain)
+        prepared = chain_method(armature, chain, self.rig.skeleton, self.start)
+        self._bones = chain_bones(self.rig.skeleton, chain)
         return prepared
 
     def renew(self) -> None:
@@ -93,7 +93,7 @@ class ReachSession(Session):
         goal = Goal(effector.bone, place, point=effector.point)
         chains = self.object().poise_chains
         if self._place < len(chains):  # nothing else has taken it away meanwhile
-            remember(chains[self._place], self.rig.skeleton, self._bones, self.start, self.pose, goal)
+            store_solve(chains[self._place], self.rig.skeleton, self._bones, self.start, self.pose, goal)
         return changes
 
     def reasons(self) -> list[str]:

@@ -18,8 +18,8 @@ from ...core.pose import forward_matrices, frame_rotations
 from ...core.rotation import Array
 from ...core.solvers.humanoid import HumanoidDrag
 from ...core.solvers.pins.problem import Root
-from ..humanoid import settings_of
-from ..pins import LIMITS, Hold, balance_priority, holding_pins, read_hold, supports, with_other_side
+from ..humanoid import read_humanoid
+from ..pins import LIMITS, PinTarget, active_pins, balance_priority, read_active_pin, support_bones, with_other_side
 
 ROOTS: Final[dict[str, Root]] = {
     "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
@@ -133,12 +133,12 @@ class Session:
         moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
         return bool(moves) and (bone in aimed_at or self.rig.is_stuck(bone))
 
-    def _find_holds(self, armature: Any) -> list[Hold]:
+    def _find_holds(self, armature: Any) -> list[PinTarget]:
         """The pins that can hold; one that is no good keeps nobody from dragging."""
-        found: list[Hold] = []
-        for pin in () if self._alone else holding_pins(armature):
+        found: list[PinTarget] = []
+        for pin in () if self._alone else active_pins(armature):
             try:
-                hold = read_hold(armature, pin)
+                hold = read_active_pin(armature, pin)
                 self._place_of(hold.bone)
                 found.append(hold)
             except CoreError as error:
@@ -211,10 +211,10 @@ class Session:
         """What knows how a body moves, about the pose at the press."""
         self._balanced = armature.poise_use_balance and not self._alone
         if armature.poise_method == "HUMANOID" and not self._alone:
-            return self.skeleton, settings_of(armature).method(self._roles, bool(LIMITS[armature.poise_limits]))
+            return self.skeleton, read_humanoid(armature).method(self._roles, bool(LIMITS[armature.poise_limits]))
         if self._balanced:
             try:
-                supports(self._holding())
+                support_bones(self._holding())
             except CoreError as error:
                 self._left_out.append(str(error))
                 self._balanced = False
@@ -250,7 +250,7 @@ class Session:
     def _balance(self, after: int) -> Balance:
         """The centre of mass over what is pinned, behind the pins and the drag."""
         up = self._to_armature @ _UP
-        bears = tuple(self._place_of(bone)[0] for bone in supports(self._holding()))
+        bears = tuple(self._place_of(bone)[0] for bone in support_bones(self._holding()))
         return Balance(
             bears[0], bears, masses_of(self.skeleton, self._roles), up,
             priority=max(after, balance_priority(self._hold)),
@@ -278,9 +278,9 @@ class Session:
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         self._writer = bridge.PoseWriter(self.rig, solved, tree.nodes[tree.stretching].tolist())
 
-    def _holding(self) -> list[Hold]:
+    def _holding(self) -> list[PinTarget]:
         """What the pins hold now: of what is dragged its rotation, as long as that is pinned and not turned."""
-        found: list[Hold] = []
+        found: list[PinTarget] = []
         for hold in self._hold:
             kind = self.kinds.get(self._place_of(hold.bone)[0])
             if kind is None:
@@ -289,7 +289,7 @@ class Session:
                 found.append(replace(hold, position=None))
         return found
 
-    def _held(self, hold: Hold, first: int) -> Goal:
+    def _held(self, hold: PinTarget, first: int) -> Goal:
         """The goal of a pin, of the bone of the skeleton that the pinned one is or rides on."""
         goal = hold.goal(self.world, first)
         bone, place, turn = self._place_of(hold.bone)

@@ -10,7 +10,7 @@ import pytest
 
 from core import CoreError
 from core.formats.job import Job, parse
-from edits.job import perform
+from edits.job import perform_job
 from tests.blender.builders import contents, make_armature, make_chain, make_empty, make_walk, select, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -36,7 +36,7 @@ def everything(object: bpy.types.Object | None, message: str, bone: str = "b0") 
     bpy.context.view_layer.objects.active = object
     for tool in ("pin", "unpin", "clear_pins", "solve", "bake"):
         refused(getattr(bpy.ops.poise, tool), message)
-    refused(lambda: perform(bpy.context, object, job(bone)), message)
+    refused(lambda: perform_job(bpy.context, object, job(bone)), message)
 
 
 def test_an_armature_without_bones() -> None:
@@ -74,13 +74,13 @@ def test_an_armature_that_blender_does_not_evaluate() -> None:
     chain = make_chain(2)
     chain.hide_viewport = True
     bpy.context.view_layer.update()
-    refused(lambda: perform(bpy.context, chain, job()), "disabled in the viewport or not in the view layer")
+    refused(lambda: perform_job(bpy.context, chain, job()), "disabled in the viewport or not in the view layer")
 
 
 def test_an_armature_outside_the_scene() -> None:
     chain = make_chain(2)
     bpy.context.scene.collection.objects.unlink(chain)
-    refused(lambda: perform(bpy.context, chain, job()), "is not in the scene")
+    refused(lambda: perform_job(bpy.context, chain, job()), "is not in the scene")
 
 
 def test_one_bone_is_posed_like_any_other() -> None:
@@ -171,13 +171,13 @@ def test_a_frame_range_backwards(pinned: bpy.types.Object) -> None:
 )
 def test_a_job_that_does_not_fit_the_file(pinned: bpy.types.Object, fields: dict[str, Any], message: str) -> None:
     data = {"version": 1, "frames": [1, 5], "goals": [{"bone": "hand.L", "pin": ["position"]}], **fields}
-    refused(lambda: perform(bpy.context, pinned, parse(data)), message)
+    refused(lambda: perform_job(bpy.context, pinned, parse(data)), message)
 
 
 def test_a_followed_object_that_blender_does_not_evaluate(pinned: bpy.types.Object) -> None:
     make_empty("Cup").hide_viewport = True
     data = {"version": 1, "frames": [1, 5], "goals": [{"bone": "hand.L", "position": {"object": "Cup"}}]}
-    refused(lambda: perform(bpy.context, pinned, parse(data)), '"Cup" is disabled in the viewport')
+    refused(lambda: perform_job(bpy.context, pinned, parse(data)), '"Cup" is disabled in the viewport')
 
 
 def test_an_armature_object_scaled_to_nothing(pinned: bpy.types.Object) -> None:

@@ -17,7 +17,7 @@ from core.contribution import learning, preset
 from core.contribution.learned_list import Replay
 from core.formats.chain_list import actuations_data, read_list_file
 from core.limits import excess
-from edits.chains import method_of, read_actuations, suited
+from edits.chains import chain_method, preset_actuations, read_actuations
 from edits.drag.chain import ReachSession, begin
 from edits.drag.session import Session
 from panels.chains import POISE_PT_chains, POISE_PT_method, POISE_PT_turns
@@ -288,7 +288,7 @@ def test_a_list_does_not_turn_what_is_dragged(rig: Any) -> None:
 
 def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
     plain = bridge.read_rig(rig).skeleton
-    skeleton, _ = method_of(rig, chain_of(rig), plain, Pose.rest(plain))
+    skeleton, _ = chain_method(rig, chain_of(rig), plain, Pose.rest(plain))
     assert len(skeleton.limits) > len(plain.limits)
     rng = np.random.default_rng(0)
     for way in rng.normal(scale=0.25, size=(8, 3)):
@@ -539,7 +539,7 @@ def test_what_cannot_be_done_to_a_list_is_refused(rig: Any, tool: str, sentence:
 def test_presets_suit_the_limbs_of_all_kinds_of_bodies(file: str, chains: dict[tuple[str, str], str]) -> None:
     body = load(SHARED / "rigs" / file)[-1]
     skeleton = bridge.read_rig(body).skeleton
-    assert {ends: suited(body, skeleton, *ends)[0] for ends in chains} == chains
+    assert {ends: preset_actuations(body, skeleton, *ends)[0] for ends in chains} == chains
 
 
 @pytest.mark.parametrize("name", ["arm", "leg", "spine", "neck", "tail", "finger", "tentacle"])
@@ -596,7 +596,7 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     (error,) = re.findall(r"follows the motion to ([\d.]+) degrees", "".join(capfd.readouterr()))
     read = bridge.read_rig(rig)
     motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
-    skeleton, method = method_of(rig, chain_of(rig), read.skeleton, motion.pose)
+    skeleton, method = chain_method(rig, chain_of(rig), read.skeleton, motion.pose)
     used = Replay(skeleton, motion.pose, "foot.L", "thigh.L", method=method).errors(method.actuations).mean()
     assert float(error) == pytest.approx(np.degrees(used), abs=0.1)
     assert chain_of(rig).successive

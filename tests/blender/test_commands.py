@@ -12,7 +12,7 @@ import pytest
 
 import commands
 from core import CoreError
-from edits.files import write_whole
+from edits.files import write_files
 from tests.blender.builders import (
     contents,
     make_armature,
@@ -495,13 +495,13 @@ def test_a_file_that_does_not_fit_on_the_disk_is_not_put_in_the_place_of_another
     resource = pytest.importorskip("resource")
     path = folder / "walk.blend"
     monkeypatch.setattr(bpy.context.preferences.filepaths, "use_file_compression", compressed)
-    write_whole(path, {})
+    write_files(path, {})
     files = snapshot(folder)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size - missing, hard))
         with pytest.raises(CoreError, match=r'Nothing is written: Blender could not write .*walk\.blend"'):
-            write_whole(path, {folder / "report.json": "{}"})
+            write_files(path, {folder / "report.json": "{}"})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert snapshot(folder) == files

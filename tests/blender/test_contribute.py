@@ -18,7 +18,7 @@ from core.contribution.learned_list import Replay, uniform_list
 from core.formats.chain_list import Ccd, actuations_data, list_text, read_ccd, read_list_file
 from core.formats.job import parse
 from core.limits import excess
-from edits.job import perform
+from edits.job import perform_job
 from tests.blender.builders import choose, make_armature, make_chain, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 
@@ -137,7 +137,7 @@ def test_jobs_keep_the_limits_that_drags_keep_unless_they_say_otherwise() -> Non
         place = np.add(world(rig, "hand.R"), (0.05, 0.15, 0.0))  # behind the body: an elbow that bends there is broken
         job = {"version": 1, "limits": limits, "method": {"name": "ccd", "list": entries},
                "goals": [{"bone": "hand.R", "position": place.tolist()}]}  # fmt: skip
-        perform(bpy.context, rig, parse(job))
+        perform_job(bpy.context, rig, parse(job))
         matrices = rotation.to_matrix(bridge.read_pose(rig, bridge.read_rig(rig)).rotations)
         bent[limits] = any(np.abs(excess(g, g.coordinates(matrices[g.bones]))).max() > 0.01 for g in elbow.limits)
     assert bent == {True: False, False: True}
@@ -155,7 +155,7 @@ def test_a_chain_of_bones_that_inherit_oddly_ends_where_the_solver_says() -> Non
     target = world(rig, name, tail=True) + way * np.array([0.6, -0.5, 0.3])
     job = parse({"version": 1, "method": {"name": "ccd", "list": entries, "base": skeleton.names[chain[1]]},
                  "goals": [{"bone": name, "point": "tail", "position": target.tolist()}]})  # fmt: skip
-    report = perform(bpy.context, rig, job)
+    report = perform_job(bpy.context, rig, job)
     far = np.linalg.norm(world(rig, name, tail=True) - target)
     assert far == pytest.approx(report.data()["goals"][0]["position_error"]["max"], abs=1e-5)
     assert far < 1e-3

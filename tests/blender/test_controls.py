@@ -11,7 +11,7 @@ from core import CoreError, forward, rotation
 from core.formats.job import parse
 from edits.drag.session import Session
 from edits.info import describe
-from edits.job import perform
+from edits.job import perform_job
 from operators.pins import set_pins
 from tests.blender.builders import contents, make_ik_body, select, world, world_rotation
 from tests.blender.rigs import SHARED, load
@@ -123,8 +123,8 @@ def test_what_does_not_follow_is_named_and_everything_is_as_it_was(human: Any) -
     assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 0.0
 
 
-def perform_job(rig: Any, **job: Any) -> Any:
-    return perform(bpy.context, rig, parse({"version": 1, **job}))
+def solve(rig: Any, **job: Any) -> Any:
+    return perform_job(bpy.context, rig, parse({"version": 1, **job}))
 
 
 @pytest.mark.parametrize("method", ["pins", "humanoid"])
@@ -136,7 +136,7 @@ def test_a_job_on_the_bodys_bones_keys_their_controls(human: Any, method: str) -
         {"bone": "DEF-foot.R", "pin": ["position", "rotation"]},
         {"bone": "DEF-hand.L", "position": {"path": [[float(x) for x in point] for point in path]}},
     ]
-    report = perform_job(human, frames=[1, 3], method={"name": method}, goals=goals)
+    report = solve(human, frames=[1, 3], method={"name": method}, goals=goals)
     assert report.met, report.explanations
     assert "upper_arm_fk.L" in report.rotated
     assert not [name for name in (*report.rotated, *report.moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
@@ -151,9 +151,9 @@ def test_a_job_without_keys_poses_now_and_one_that_cannot_be_changes_nothing(hum
     target = np.add(at(human, "hand.R"), (0.0, -0.2, 0.1)).tolist()
     before = contents()
     with pytest.raises(CoreError, match='"jaw" is no part of the body'):
-        perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}, {"bone": "jaw", "position": target}])
+        solve(human, goals=[{"bone": "DEF-hand.R", "position": target}, {"bone": "jaw", "position": target}])
     assert contents() == before
-    assert perform_job(human, goals=[{"bone": "DEF-hand.R", "position": target}]).met
+    assert solve(human, goals=[{"bone": "DEF-hand.R", "position": target}]).met
     np.testing.assert_allclose(at(human, "hand.R"), target, atol=1e-3)
 
 
@@ -165,7 +165,7 @@ def test_a_creature_is_led_too() -> None:
     stood = {foot: world(wolf, foot) for foot in feet}
     target = np.add(world(wolf, paw), (0.0, -0.1, 0.1)).tolist()
     goals = [{"bone": paw, "position": target}, *({"bone": foot, "pin": ["position"]} for foot in feet)]
-    report = perform_job(wolf, goals=goals)
+    report = solve(wolf, goals=goals)
     assert report.met, report.explanations
     np.testing.assert_allclose(world(wolf, paw), target, atol=1e-3)
     for foot, place in stood.items():
@@ -276,7 +276,7 @@ def test_a_knee_on_ik_without_a_pole_comes_where_a_job_wants_it(miku: Any) -> No
         {"bone": "左ひざ", "position": knee_wanted.tolist()},
         {"bone": "左足首", "position": ankle_wanted.tolist()},
     ]
-    report = perform_job(miku, frames=[1, 3], goals=goals)
+    report = solve(miku, frames=[1, 3], goals=goals)
     assert report.met, report.explanations
     assert {"左足", "左ひざ"} <= {*report.rotated}
 
@@ -320,7 +320,7 @@ def test_a_job_may_name_the_controls_of_ik(method: str) -> None:
     select(rig, [])
     stood, wanted = world(rig, "foot.R"), np.add(world(rig, "foot_ik.L"), (0.0, -0.2, 0.2))
     goals = [{"bone": "foot_ik.R", "pin": ["position"]}, {"bone": "foot_ik.L", "position": wanted.tolist()}]
-    report = perform_job(rig, method={"name": method}, goals=goals)
+    report = solve(rig, method={"name": method}, goals=goals)
     assert report.met, report.explanations
     np.testing.assert_allclose([world(rig, bone) for bone in ("foot_ik.L", "foot.L")], [wanted, wanted], atol=1e-3)
     np.testing.assert_allclose(world(rig, "foot.R"), stood, atol=1e-3)
@@ -346,7 +346,7 @@ def test_legs_on_ik_follow_wherever_their_feet_are_dragged(miku: Any) -> None:
 def test_the_centre_goes_down_on_pinned_feet(miku: Any) -> None:
     stood = [world(miku, foot) for foot in ("左足首", "右足首")]
     goals = [{"bone": foot, "pin": ["position", "rotation"]} for foot in ("左足首", "右足首")]
-    report = perform_job(miku, goals=[*goals, {"bone": "センター", "position": [0.0, 0.0, 0.5]}])
+    report = solve(miku, goals=[*goals, {"bone": "センター", "position": [0.0, 0.0, 0.5]}])
     assert report.met, report.explanations
     assert report.moved[0] == "センター"
     np.testing.assert_allclose(world(miku, "センター"), (0.0, 0.0, 0.5), atol=1e-3)

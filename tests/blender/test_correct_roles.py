@@ -10,7 +10,7 @@ import pytest
 
 from core.formats.job import read
 from edits.info import find_parts
-from edits.job import perform
+from edits.job import perform_job
 from panels.rig import POISE_PT_driven, POISE_PT_parts
 from tests.blender.builders import BODY, contents, make_armature, select, world
 from tests.blender.rigs import SHARED, SHIPPED, load
@@ -208,7 +208,7 @@ def test_a_job_may_name_a_mapping(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text(
         json.dumps({"version": 1, "method": {"name": "humanoid"}, "roles": "mapping.json", "goals": [goal]})
     )
-    report = perform(bpy.context, rig, read(tmp_path / "job.json"))
+    report = perform_job(bpy.context, rig, read(tmp_path / "job.json"))
     assert report.met
     np.testing.assert_allclose(world(rig, "claw"), target, atol=1e-3)
     assert not any(bone.poise_role for bone in rig.pose.bones)

@@ -11,7 +11,7 @@ import bridge
 import commands
 from core import CoreError
 from core.formats.job import parse
-from edits.job import perform
+from edits.job import perform_job
 from tests.blender.builders import make_armature, make_walk, world, world_rotation
 from tests.blender.rigs import SHIPPED, load
 
@@ -124,7 +124,7 @@ def test_goals_that_name_parts_of_the_body_do_for_rigs_of_any_names(
 def test_a_part_that_the_body_has_not_is_refused_with_the_nearest() -> None:
     job = parse({"version": 1, "goals": [{"role": "hnad.L", "position": [0.0, 0.0, 1.0]}]})
     with pytest.raises(CoreError, match=r'goals\[0\].role: no "hnad.L" is found .*; did you mean "hand.L"?'):
-        perform(bpy.context, make_armature(), job)
+        perform_job(bpy.context, make_armature(), job)
 
 
 def test_a_job_turns_an_elbow_by_its_swivel() -> None:
@@ -133,7 +133,7 @@ def test_a_job_turns_an_elbow_by_its_swivel() -> None:
     elbows = []
     for swivel in (0.0, 90.0):
         method = {"name": "humanoid", "swivel": {"arm.L": swivel}}
-        assert perform(bpy.context, rig, parse({"version": 1, "method": method, "goals": [goal]})).met
+        assert perform_job(bpy.context, rig, parse({"version": 1, "method": method, "goals": [goal]})).met
         elbows.append(world(rig, "forearm.L"))
     shoulder, hand = world(rig, "upper_arm.L"), np.array(goal["position"])
     axis = (hand - shoulder) / np.linalg.norm(hand - shoulder)

@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 
 from core import CoreError
 from core.formats.job import parse
-from edits.job import perform
+from edits.job import perform_job
 from tests.blender.builders import contents, make_armature, make_empty, make_walk, world
 from tests.blender.rigs import SHIPPED, load
 
@@ -44,7 +44,7 @@ def walker(**place: Any) -> Any:
 
 def done(rig: Any, goals: list[dict[str, Any]], **fields: Any) -> Any:
     """The report of a job on frames 1 to 20, in the armature's space unless said otherwise."""
-    return perform(bpy.context, rig, parse({"version": 1, "frames": [1, 20], "goals": goals, **fields}))
+    return perform_job(bpy.context, rig, parse({"version": 1, "frames": [1, 20], "goals": goals, **fields}))
 
 
 def by_frame(measure: Callable[[], Any], first: int = 1, last: int = 20) -> np.ndarray:
@@ -210,7 +210,7 @@ def test_two_looks_of_one_bone_share_by_weight() -> None:
         {"bone": "head", "look_at": list(left), "axis": "Z", "weight": 9.0},
         {"bone": "head", "look_at": list(right), "axis": "Z"},
     ]
-    report = perform(bpy.context, rig, parse({"version": 1, "goals": goals, "root": "fixed"}))
+    report = perform_job(bpy.context, rig, parse({"version": 1, "goals": goals, "root": "fixed"}))
     assert [goal["met"] for goal in report.data()["goals"]] == [False, False]
     near, far = (seen_angle(rig, "head", (0, 0, 1), target) for target in (left, right))
     assert far / near == pytest.approx(9.0, rel=0.02)
@@ -227,7 +227,7 @@ def test_a_rig_in_centimetres_is_asked_in_metres_and_by_its_own_numbers() -> Non
         {"bone": left, "distance": 1.2, "to": head, "bound": "at most", "to_point": "tail"},
         {"bone": head, "look_at": list(start + Vector((0.0, -1.0, 0.0))), "axis": "Z"},
     ]
-    report = perform(bpy.context, rig, parse({"version": 1, "goals": goals}))
+    report = perform_job(bpy.context, rig, parse({"version": 1, "goals": goals}))
     assert report.met, report.explanations
     bpy.context.view_layer.update()
     relation = (matrix(rig, right).inverted() @ matrix(rig, left)).translation

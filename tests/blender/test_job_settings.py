@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.formats.job import parse
-from edits.job import perform
+from edits.job import perform_job
 from tests.blender.builders import contents, make_armature, make_walk, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -26,7 +26,7 @@ def body(walking: bool = False) -> Any:
 
 def done(rig: Any, goals: list[dict[str, Any]], **fields: Any) -> Any:
     """The report of a job; without frames unless there are some."""
-    return perform(bpy.context, rig, parse({"version": 1, "goals": goals, **fields}))
+    return perform_job(bpy.context, rig, parse({"version": 1, "goals": goals, **fields}))
 
 
 def hand(place: Any = REACH, **fields: Any) -> dict[str, Any]:

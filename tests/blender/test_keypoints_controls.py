@@ -11,7 +11,7 @@ import pytest
 from bridge.driven import split_path
 from core.keypoints import estimate_clip, find_conversion
 from core.keypoints.body import LANDMARK
-from edits.keypoints import KeypointsJob, load, perform_keypoints
+from edits.keypoints import KeypointsJob, load_recording, perform_keypoints
 from tests.blender.builders import make_ik_body, select, world
 from tests.blender.rigs import SHARED, SHIPPED
 from tests.blender.rigs import load as load_rigs
@@ -73,7 +73,7 @@ def keyed(action: Any) -> set[str]:
 
 
 def test_controls_are_keyed_so_that_the_body_stands_as_its_points(human: Any, tmp_path: Path) -> None:
-    recording = load(context, few(tmp_path), None)
+    recording = load_recording(context, few(tmp_path), None)
     report, found = perform_keypoints(context, human, recording, KeypointsJob(lock_feet=False))
     assert not [name for name in keyed(bpy.data.actions[report.action]) if name.startswith(("DEF-", "ORG-", "MCH-"))]
     assert "DEF-spine" in report.rotated
@@ -95,7 +95,7 @@ def test_controls_follow_live_packets_and_are_keyed_by_the_recording(
         frames = walk()[: TOLD + FEW]
         listening.send_one_by_one(*map(packet, frames))
         assert listening.session.applied == FEW
-        recording = load(context, TRACKED, None)
+        recording = load_recording(context, TRACKED, None)
         landmarks = find_conversion(recording.layout, recording.points)[0](recording.points)
         shown = len(frames) - 1 - human.poise_live_delay
         assert max(off(human, landmarks.positions[shown])) < 2.0 * SMALL  # noisy points
@@ -113,7 +113,7 @@ def test_legs_that_only_ik_leads_stand_as_their_points(names: str, tmp_path: Pat
     rig = load_rigs(SHARED / "rigs" / "scripted" / "named_mmd_japanese.blend")[0] if names == MMD else make_ik_body()
     select(rig, [])
     context.scene.render.fps = 30
-    recording = load(context, few(tmp_path, STRIDE), None)
+    recording = load_recording(context, few(tmp_path, STRIDE), None)
     recording = replace(recording, points=recording.points * [-1.0, 1.0, -1.0])
     report, found = perform_keypoints(context, rig, recording, KeypointsJob(lock_feet=False, limits=False))
     assert not found.notes
@@ -127,7 +127,9 @@ def test_legs_that_only_ik_leads_stand_as_their_points(names: str, tmp_path: Pat
 def test_what_is_driven_without_a_control_is_named_and_exact_ends_that_cannot_come_are_told(tmp_path: Path) -> None:
     rig = load_rigs(SHIPPED / "rigs" / "odd_constraints_locks_driver.blend")[0]
     select(rig, [])
-    report, found = perform_keypoints(context, rig, load(context, few(tmp_path), None), KeypointsJob(exact=True))
+    report, found = perform_keypoints(
+        context, rig, load_recording(context, few(tmp_path), None), KeypointsJob(exact=True)
+    )
     assert found.notes[0].startswith("Left out, as no control is known for them:")
     assert '"upper_arm.L"' in found.notes[0]
     assert not report.met

@@ -14,7 +14,7 @@ from core import solve as solve_core
 from core.body.anatomy import anatomy, posed
 from core.formats.job import parse
 from edits import solve as solving
-from edits.job import perform
+from edits.job import perform_job
 from tests.blender.builders import contents, make_armature, make_ik_body, select, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -62,7 +62,7 @@ def drag(rig: Any) -> Callable[[], Any]:
 def solve(rig: Any) -> Callable[[], Any]:
     target = (world(rig, "hand.L") + np.array([-0.1, -0.2, 0.1])).tolist()
     goal = {"bone": "hand.L", "position": target}
-    return lambda: perform(bpy.context, rig, parse({"version": 1, "root": "fixed", "goals": [goal]}))
+    return lambda: perform_job(bpy.context, rig, parse({"version": 1, "root": "fixed", "goals": [goal]}))
 
 
 def test_arms_that_move_from_the_elbow_are_dragged_so_also_after_loading_the_file(rig: Any, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_job_may_keep_joints_near_the_pose_that_is_usual_in_the_action(rig: An
             bpy.ops.poise.learn_stiffness()
         near = "present" if targets == "present" else "relaxed"
         job = parse({"version": 1, "root": "fixed", "joint_targets": near, "goals": goals})
-        turned(rig, lambda job=job: perform(bpy.context, rig, job))
+        turned(rig, lambda job=job: perform_job(bpy.context, rig, job))
         bent[targets] = np.degrees(rig.pose.bones["forearm.L"].rotation_quaternion.angle)
     assert bent["present"] < 1.0
     assert bent["relaxed"] > bent["present"] + 5.0
@@ -174,7 +174,7 @@ def test_joints_that_are_to_be_relaxed_begin_so_but_what_is_locked_or_not_asked_
     begun: list[Any] = []
     monkeypatch.setattr(solving, "solve", lambda *given: begun.append(given[1]) or solve_core(*given))
     goal = {"bone": "hand.L", "position": [0.4, -0.2, 1.0]}
-    perform(bpy.context, rig, parse({"version": 1, "root": "fixed", "joint_targets": "relaxed", "goals": [goal]}))
+    perform_job(bpy.context, rig, parse({"version": 1, "root": "fixed", "joint_targets": "relaxed", "goals": [goal]}))
     skeleton = read_rig(rig).skeleton
     relaxed, index = anatomy(skeleton, read_roles(rig)).reference.rotations, skeleton.index
     for name in ("upper_arm.L", "forearm.L", "spine"):

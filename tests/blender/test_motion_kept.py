@@ -10,7 +10,7 @@ from mathutils import Quaternion
 
 import bridge
 from edits.fingerprints import fingerprint
-from edits.pinned_motion import edited
+from edits.pinned_motion import is_edited
 from operators import live_pins
 from properties.generate import label_of
 from tests.blender.builders import make_armature, select, turn, world
@@ -169,9 +169,9 @@ def test_what_was_changed_by_hand_in_a_pinned_motion_is_kept(change: Any) -> Non
     hold(rig, "foot.L", 10)
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     made = rig.poise_result
-    assert not edited(rig)
+    assert not is_edited(rig)
     change(next(curve for curve in bridge.all_curves(made) if "chest" in curve.data_path))
-    assert edited(rig)
+    assert is_edited(rig)
     rig.poise_timed_pins[0].end += 1
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     assert made != rig.poise_result
@@ -241,7 +241,7 @@ def test_timed_pins_and_the_original_motion_go_with_bones_that_are_renamed() -> 
         rig.data.bones[bone].name = name
     context.view_layer.update()
     assert pins_of(rig)[0][:2] == ("paw", "paw")
-    assert not edited(rig)
+    assert not is_edited(rig)
     rig.poise_timed_pins[0].end += 1
     rig.poise_timed_pins[0].end -= 1
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}

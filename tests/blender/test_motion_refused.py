@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from core import CoreError
-from edits.motion_edit import Edit
+from edits.motion_edit import MotionEdit
 from edits.reduce import Reduced
 from tests.blender.builders import contents, make_armature, make_ik_body, select, turn
 from tests.blender.rigs import context
@@ -86,7 +86,7 @@ def test_nothing_is_solved_that_could_not_be_keyed(rig: Any, tool: str, monkeypa
     def worked(*_: Any, **__: Any) -> None:
         raise AssertionError("it was worked out all the same")
 
-    monkeypatch.setattr(Edit, "solve", worked)
+    monkeypatch.setattr(MotionEdit, "solve", worked)
     monkeypatch.setattr("bridge.read_motion", worked)
     with pytest.raises(RuntimeError, match="mixes the action"):
         getattr(bpy.ops.poise, tool)(**({"recipe": "own"} if tool == "generate" else {}))

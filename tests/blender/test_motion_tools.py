@@ -153,10 +153,12 @@ def test_controls_are_keyed_where_a_changed_pin_reaches_alone(monkeypatch: pytes
     rig.poise_timed_pins[1].frame = 22
     edit = PinnedMotion(context, rig)
     assert edit.controlled is not None
-    assert edit.led_frames()[0] > 14
+    assert edit.control_frames()[0] > 14
     edit.solve()
-    looked, look = list[float](), edit.look
-    monkeypatch.setattr(edit, "look", lambda rig, part: (looked.extend(edit.before.frames[part]), look(rig, part))[1])
+    looked, look = list[float](), edit.read_frames
+    monkeypatch.setattr(
+        edit, "read_frames", lambda rig, part: (looked.extend(edit.before.frames[part]), look(rig, part))[1]
+    )
     report = edit.write(rig)
     assert looked == [20.0, 21.0, 22.0, 23.0]  # what the changed pin holds
     assert [goal.bone for goal in report.goals] == ["foot.L", "hand.R"]

@@ -11,7 +11,7 @@ import commands
 from core import forward, rotation
 from core.editing.path import edit_path
 from edits.foot_lock import LockedFeet
-from edits.path import LedPath
+from edits.path import PathEdit
 from tests.blender.builders import contents
 from tests.blender.rigs import SHIPPED, context, load
 
@@ -32,13 +32,13 @@ def hips(rig: Any) -> np.ndarray:
 
 
 def test_without_a_change_the_motion_is_the_same(walker: Any) -> None:
-    edit = LedPath(context, walker, FRAMES, plant=False)
+    edit = PathEdit(context, walker, FRAMES, plant=False)
     np.testing.assert_allclose(edit.after.pose.translations, edit.before.pose.translations, atol=1e-9)
     np.testing.assert_allclose(edit.after.pose.rotations, edit.before.pose.rotations, atol=1e-12)
 
 
 def test_a_bent_way_has_turned_by_that_much_and_is_as_long(walker: Any) -> None:
-    edit = LedPath(context, walker, FRAMES, bend=90.0, plant=False)
+    edit = PathEdit(context, walker, FRAMES, bend=90.0, plant=False)
     bone = edit.roles.bones["hips"]
     before, after = (forward(edit.rig.skeleton, m.pose) for m in (edit.before, edit.after))
     steps = [np.diff(heads[:, bone, :2], axis=0) for heads, _ in (before, after)]
@@ -77,7 +77,7 @@ def test_a_body_that_stays_does_not_turn(walker: Any) -> None:
 
 
 def test_a_part_of_the_way_is_changed_without_a_jump_and_what_follows_goes_on(walker: Any) -> None:
-    was, edit = hips(walker), LedPath(context, walker, (20, 30), (1.0, 0.0, 0.0), plant=False, ease=0.2)
+    was, edit = hips(walker), PathEdit(context, walker, (20, 30), (1.0, 0.0, 0.0), plant=False, ease=0.2)
     edit.solve()
     edit.write(walker)
     shift = (hips(walker) - was)[:, 0]
@@ -86,7 +86,7 @@ def test_a_part_of_the_way_is_changed_without_a_jump_and_what_follows_goes_on(wa
     np.testing.assert_allclose(shift[(frames <= 14) | (frames >= 36)], 0.0, atol=1e-4)
     assert np.abs(np.diff(shift)).max() < 0.4
 
-    edit = LedPath(context, walker, (20, 30), bend=90.0, scale=2.0, plant=False)
+    edit = PathEdit(context, walker, (20, 30), bend=90.0, scale=2.0, plant=False)
     bone = edit.roles.bones["hips"]
     steps = [np.diff(forward(edit.rig.skeleton, m.pose)[0][:, bone, :2], axis=0) for m in (edit.before, edit.after)]
     lengths = [np.linalg.norm(step, axis=1) for step in steps]
@@ -98,7 +98,7 @@ def test_a_part_of_the_way_is_changed_without_a_jump_and_what_follows_goes_on(wa
 
 
 def test_an_offset_of_all_of_the_way_changes_no_pose(walker: Any) -> None:
-    edit = LedPath(context, walker, bridge.keyed_range(walker), (1.0, 0.0, 0.0))
+    edit = PathEdit(context, walker, bridge.keyed_range(walker), (1.0, 0.0, 0.0))
     edit.solve()
     assert not edit.pins
     np.testing.assert_allclose(edit.after.pose.rotations, edit.before.pose.rotations, atol=1e-12)

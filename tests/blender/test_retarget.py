@@ -271,24 +271,24 @@ def test_leading_controls_tells_how_far_it_is_and_closed_in_the_middle_leaves_al
         edit = Retargeted(context, rig, source, (20, 24), plant=False)
     edit.solve()
     before, frame = contents(), context.scene.frame_current
-    steps = edit.leading(rig)
+    steps = edit.pose_controls(rig)
     assert [next(steps) for _ in range(2)] == [0.2, 0.4]
     assert contents() != before  # it is being tried
     steps.close()
     assert contents() == before
     assert context.scene.frame_current == frame
 
-    done = list(edit.leading(rig))
+    done = list(edit.pose_controls(rig))
     assert done == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
     assert contents() == before
-    led = edit.led
+    led = edit.control_motion
     edit.write(rig)
-    assert edit.led is led  # not once more
+    assert edit.control_motion is led  # not once more
 
 
 def off_by_part(rig: Any, edit: Any) -> dict[str, float]:
     """How far joints are from where the motion has them, at most, in sizes of the body."""
-    there, _ = edit.look(rig, slice(None))
+    there, _ = edit.read_frames(rig, slice(None))
     gaps = forward(edit.skeleton, there.pose)[0] - forward(edit.skeleton, edit.after.pose)[0]
     most = np.linalg.norm(gaps, axis=-1).max(axis=0) / edit.skeleton.size
     return {role: float(most[bone]) for role, bone in edit.roles.bones.items() if isinstance(bone, int)}
@@ -306,7 +306,7 @@ def test_controls_that_stay_in_most_frames_of_a_motion_stay_where_they_were_led(
 
 def knees_astray(rig: Any, edit: Any) -> np.ndarray:
     """How far thighs and shins are turned from where the motion has them, (F, 4) degrees."""
-    there, _ = edit.look(rig, slice(None))
+    there, _ = edit.read_frames(rig, slice(None))
     seen, wanted = (forward(edit.skeleton, motion.pose)[1] for motion in (there, edit.after))
     legs = [edit.roles.bones[f"{part}.{side}"] for part in ("thigh", "shin") for side in "LR"]
     return np.degrees(rotation.angle_between(seen, wanted))[:, legs]
