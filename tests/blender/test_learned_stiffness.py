@@ -13,7 +13,7 @@ from bridge import read_body, read_rig, read_roles, read_tuning
 from core import solve as solve_core
 from core.body.anatomy import anatomy, posed
 from core.formats.job import parse
-from edits import solve as solving
+from edits import job as solving
 from edits.job import perform_job
 from tests.blender.builders import contents, make_armature, make_ik_body, select, world, world_rotation
 
