@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 RIG = "tests/data/rigs/named_mixamo_cm.blend"
 WALK = "docs/examples/walk_keypoints.jsonl"

@@ -1,7 +1,7 @@
 """Which parts of a body are found on which rig: `python -m benchmarks.detection [FILE ...]`, in a Python with bpy.
 
 Every rig of ../shared/data/rigs and of tests/data that has an answer, once with the names that it came with and once
-as if they said nothing, by shape alone. Answers are given by hand; `tests/blender/test_roles.py` says what is right.
+as if they said nothing, by shape alone. Answers are given by hand; `tests/blender/core/test_roles.py` has them.
 """
 
 import os
@@ -15,7 +15,7 @@ import standalone
 standalone.enable()
 
 from core.body import BODY  # noqa: E402  (Poise has to be enabled first)
-from tests.blender.test_roles import cases, files, roles_of, wrong  # noqa: E402
+from tests.blender.core.rigs import cases, files, roles_of, wrong  # noqa: E402
 
 HEAD = ("rig", "body", "named", "by shape")
 

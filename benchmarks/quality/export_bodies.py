@@ -34,7 +34,8 @@ def main() -> None:
 
     standalone.enable()
     from bridge import read_rig
-    from tests.blender.rigs import SHARED, load
+    from tests.blender.rigs import load
+    from tests.paths import SHARED
 
     roles = json.loads((SHARED / "rigs" / "roles.json").read_text())
     for name, file in NAMES.items():

@@ -10,6 +10,7 @@ import pytest
 from core import CoreError
 from core.formats.goals import DistanceGoal, Fixed, Followed, Held, JobBalance, JobGoal, LookAtGoal, Waypoints
 from core.formats.job import Job, Tolerance, Write, parse, read
+from tests.paths import ROOT
 
 GOAL = {"bone": "hand.L", "position": [0.0, 0.0, 1.0]}
 
@@ -132,7 +133,7 @@ def test_settings_of_the_whole_body_are_read() -> None:
 
 
 def test_every_field_that_the_readme_shows_is_read() -> None:
-    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\{[^`]*\})` \|", text, re.MULTILINE)
     fields = re.findall(r"^\| `(\"[^`]*)` \|", text, re.MULTILINE)
     assert len(rows) >= 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import EulerBox, Skeleton
-from tests.core.figures import FIGURE, skeleton_of
+from tests.core.rigs import FIGURE, skeleton_of
 
 
 @pytest.fixture

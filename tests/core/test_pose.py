@@ -3,7 +3,7 @@ import pytest
 
 from core import CoreError, Goal, Motion, Pose, Skeleton, forward, forward_matrices, rotation
 from core.pose import stack
-from tests.core.figures import FIGURE, random_pose, skeleton_of
+from tests.core.rigs import FIGURE, random_pose, skeleton_of
 
 
 def test_the_rest_pose_stands_where_it_was_drawn(figure: Skeleton) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core import Balance, CoreError, Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, solve
-from tests.core.figures import FIGURE, skeleton_of
+from tests.core.rigs import FIGURE, skeleton_of
 
 SKELETON = skeleton_of(FIGURE)
 REST = Pose.rest(SKELETON)

@@ -1,15 +1,15 @@
 """The panel Body in a real window: its tools pose what is seen, and a part is corrected by picking a bone."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import DATA
 from tests.window.body_acts import PICKED, body_tools, correct_part, learn_limits, pull_along
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 NEAR = 2e-3  # metres
 NO_TIME = "CI has no time for it; tests/blender does its work without a window"
 BESIDE_CI = pytest.mark.skipif(os.environ.get("CI") == "true", reason=NO_TIME)

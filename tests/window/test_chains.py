@@ -1,14 +1,14 @@
 """A chain by mouse and keyboard, in a real window: set up, dragged, tuned, undone."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import DATA
 from tests.window.chain_acts import ROW, first_chain
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 ENDS = ["mixamorig:LeftShoulder", "mixamorig:LeftHand"]
 PIXELS = 3
 NEAR = 1e-3  # metres

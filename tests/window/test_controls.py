@@ -2,15 +2,15 @@
 
 import os
 import shutil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import SHARED
 from tests.window.control_acts import GRABBED, controls
 
-RIG = Path(__file__).resolve().parents[3] / "shared" / "data" / "rigs" / "scripted" / "rigify_generated_human.blend"
+RIG = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
 PIXELS = 3
 NEAR = 5e-3  # metres
 

@@ -1,14 +1,14 @@
 """The Poise tool under the mouse, in a real window."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import DATA
 from tests.window.drag_acts import first_drag
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 NEAR = 1e-3  # metres
 
 

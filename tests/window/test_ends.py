@@ -1,14 +1,14 @@
 """Drags that end as nobody planned, other uses of the mouse, and other views, in a real window."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import DATA
 from tests.window.ends_acts import WAY, drags
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "odd_random_rolls_apose.blend"
+RIG = DATA / "rigs" / "odd_random_rolls_apose.blend"
 PIXELS = 3
 NEAR = 1e-3  # metres
 

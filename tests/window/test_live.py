@@ -7,7 +7,6 @@ default.
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,12 @@ import pytest
 
 from core.keypoints import Conversion, find_layout
 from core.keypoints.body import LANDMARK
-from tests.core import avatar
-from tests.core.test_keypoint_files import FPS, as_c3d
+from tests.core.keypoints import rigs as avatar
+from tests.core.keypoints.rigs import FPS, as_c3d
+from tests.paths import DATA
 from tests.window.live_acts import BONES, EXAMPLES, RATE, RECORDED, STEP, listen
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 SECONDS = float(os.environ.get("POISE_SOAK", "10"))
 # Milliseconds of a frame. Ten seconds on a machine that does other work too say less than a soak on a quiet one.
 LATENCY = (1.0 if SECONDS >= 60.0 else 3.0) * 1000.0 / RATE

@@ -1,15 +1,15 @@
 """Feet locked by mouse in a real window."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.paths import DATA
 from tests.window.motion_acts import generate, lock_feet
 
-CLIP = Path(__file__).resolve().parents[1] / "data" / "motion" / "cmu_07_12.bvh"
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+CLIP = DATA / "motion" / "cmu_07_12.bvh"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 
 
 @pytest.fixture(scope="module")

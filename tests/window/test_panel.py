@@ -1,14 +1,14 @@
 """The first minute with Poise, by mouse and keyboard, in a real window."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import DATA
 from tests.window.acts import FEET, HIPS, LAST_FRAME, MANY, NEAR, SAME, fall_over, first_minute
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,14 @@
 """The drag with its shortcut, from another tool, in a real window."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.paths import DATA
 from tests.window.shortcut_acts import BOX, with_the_shortcut
 
-RIG = Path(__file__).resolve().parents[1] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.paths import DATA, SHARED
 from tests.window.zoo_acts import RIGS, tour
 
-HERE = Path(__file__).resolve()
-SHIPPED = HERE.parents[1] / "data" / "rigs"
-SHARED = HERE.parents[3] / "shared" / "data" / "rigs" / "real"
 PIXELS = 3
 NEAR = 1e-3  # of a rig's size
 # CI has time for two of them: a human body whose object is turned and scaled unevenly, and an animal
@@ -21,7 +19,7 @@ TAKEN = IN_CI if os.environ.get("CI") == "true" else tuple(RIGS)
 
 
 def place_of(name: str) -> Path:
-    return SHIPPED / name if (SHIPPED / name).is_file() else SHARED / name
+    return DATA / "rigs" / name if (DATA / "rigs" / name).is_file() else SHARED / "rigs" / "real" / name
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,313 @@
+"""Contribution CCD headless: `contribute`, the method "ccd" of a job, lists as JSON; measured in Blender."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+import commands
+from core import Actuation, CoreError, rotation
+from core.contribution import with_hinges
+from core.contribution.learned_list import Replay, uniform_list
+from core.formats.chain_list import Ccd, actuations_data, list_text, read_ccd, read_list_file
+from core.formats.job import parse
+from core.limits import excess
+from edits.job import perform_job
+from tests.blender.rigs import choose, load, make_armature, make_chain, make_walk, world, world_rotation
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+LIST = [
+    {"bone": "forearm.R", "axis": "X", "fraction": 0.4, "angle": 10},
+    {"bone": "upper_arm.R", "axis": "X", "fraction": 0.6, "angle": 5},
+    {"bone": "upper_arm.R", "axis": "Z", "fraction": 0.6},
+    {"bone": "forearm.R", "axis": "Z", "fraction": 0.2},
+]
+REACH = [{"bone": "hand.R", "position": {"path": [[1, -0.5, -0.2, 1.3], [20, -0.4, -0.3, 1.5]]}}]
+Run = Callable[..., tuple[int, dict[str, Any], str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*argv: object) -> tuple[int, dict[str, Any], str]:
+        capsys.readouterr()
+        code = commands.run([str(argument) for argument in argv])
+        out, error = capsys.readouterr()
+        lines = [line for line in out.splitlines() if line.startswith("{")]
+        return code, json.loads(lines[0]) if lines else {}, error
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with walk.blend, the walk on "rig", and list.json."""
+    make_walk(make_armature())
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    (tmp_path / "list.json").write_text(json.dumps(LIST), encoding="utf-8")
+    return tmp_path
+
+
+def job_file(folder: Path, goals: list[dict[str, Any]], **fields: Any) -> Path:
+    path = folder / "job.json"
+    path.write_text(json.dumps({"version": 1, "frames": [1, 20], "goals": goals, **fields}), encoding="utf-8")
+    return path
+
+
+def frames_of(path: Path, bone: str) -> tuple[np.ndarray, np.ndarray]:
+    """Where a bone is and how it stands in the world at frames 1 to 20."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rig = bpy.data.objects["rig"]
+    places, stands = [], []
+    for frame in range(1, 21):
+        bpy.context.scene.frame_set(frame)
+        places.append(world(rig, bone))
+        stands.append(world_rotation(rig, bone))
+    return np.array(places), np.array(stands)
+
+
+def test_contribute_does_a_job_with_a_list_from_a_file(run: Run, folder: Path) -> None:
+    feet, _ = frames_of(folder / "walk.blend", "foot.L")
+    code, report, error = run("contribute", "--blend", folder / "walk.blend", "--chain", "upper_arm.R:hand.R", "--list",
+                              folder / "list.json", "--job", job_file(folder, REACH), "--output", folder / "out.blend",
+                              "--json")  # fmt: skip
+    assert code == 0, error
+    assert (report["method"], report["converged_frames"]) == ("ccd", 20)
+    wanted = np.linspace([-0.5, -0.2, 1.3], [-0.4, -0.3, 1.5], 20)
+    places, _ = frames_of(folder / "out.blend", "hand.R")
+    np.testing.assert_allclose(np.linalg.norm(places - wanted, axis=-1), 0.0, atol=1e-3)
+    np.testing.assert_array_equal(frames_of(folder / "out.blend", "foot.L")[0], feet)
+    assert bpy.data.actions.get("walk poise") is not None
+
+
+def test_a_chain_that_is_saved_with_the_armature_does_what_a_drag_by_it_does(run: Run, tmp_path: Path) -> None:
+    rig, file = make_armature(), tmp_path / "rig.blend"
+    choose(rig, "chest", "hand.L")
+    bpy.ops.poise.add_chain()
+    chain = rig.poise_chains["hand.L"]
+    chain.mode, chain.passes, chain.entries[0].fraction = "SMALLER", 3, 0.2
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.3, -0.3, 0.4))
+    dragged = {bone.name: np.array(bone.rotation_quaternion) for bone in rig.pose.bones}
+    goals = [{"bone": "hand.L", "position": world(rig, "hand.L").tolist()}]
+    job = tmp_path / "job.json"
+    for verb, method in (("contribute", {}), ("solve", {"method": {"name": "ccd", "chain": "hand.L"}})):
+        job.write_text(json.dumps({"version": 1, "goals": goals, **method}), encoding="utf-8")
+        saved = () if method else ("--saved", "hand.L")
+        code, report, error = run(verb, "--blend", file, *saved, "--job", job, "--json")
+        assert (code, report["method"]) == (0, "ccd"), error
+        posed = {bone.name: np.array(bone.rotation_quaternion) for bone in bpy.data.objects["rig"].pose.bones}
+        np.testing.assert_allclose([*posed.values()], [*dragged.values()], atol=1e-3)
+    for name, bone, message in (
+        ("arm", "hand.L", '"rig" has no chain "arm"; it has "hand.L".'),
+        ("hand.L", "hand.R", 'The chain "hand.L" leads "hand.L", not "hand.R".'),
+    ):
+        job.write_text(json.dumps({"version": 1, "goals": [{**goals[0], "bone": bone}]}))
+        code, _, error = run("contribute", "--blend", file, "--saved", name, "--job", job)
+        assert (code, message in error) == (2, True), error
+
+
+def test_a_held_hand_stays_put_in_blender_while_the_hips_move(run: Run, folder: Path) -> None:
+    held = frames_of(folder / "walk.blend", "hand.R")
+    hips, _ = frames_of(folder / "walk.blend", "hips")
+    goals = [{"bone": "hips", "position": {"path": [[1, *(hips[0] + [0, 0, -0.1])], [20, *(hips[-1] + [0.1, 0, 0])]]}}]
+    options = "--preset", "arm", "--job", job_file(folder, goals), "--output", folder / "out.blend", "--json"
+    code, report, error = run("contribute", "--blend", folder / "walk.blend", "--chain", "hand.R:hips", *options)
+    assert code == 0, error
+    places, stands = frames_of(folder / "out.blend", "hand.R")
+    np.testing.assert_allclose(places, held[0], atol=1e-5)
+    np.testing.assert_allclose(np.abs(np.sum(stands * held[1], axis=-1)), 1.0, atol=1e-6)
+    assert report["goals"][0]["met"]
+
+
+def test_jobs_keep_the_limits_that_drags_keep_unless_they_say_otherwise() -> None:
+    bent: dict[bool, bool] = {}
+    for limits in (True, False):
+        rig = make_armature()
+        skeleton = bridge.read_rig(rig).skeleton
+        elbow, _ = with_hinges(skeleton, bridge.read_roles(rig, skeleton))
+        entries = [{"bone": "forearm.R", "axis": axis} for axis in "XYZ"]
+        place = np.add(world(rig, "hand.R"), (0.05, 0.15, 0.0))  # behind the body: an elbow that bends there is broken
+        job = {"version": 1, "limits": limits, "method": {"name": "ccd", "list": entries},
+               "goals": [{"bone": "hand.R", "position": place.tolist()}]}  # fmt: skip
+        perform_job(bpy.context, rig, parse(job))
+        matrices = rotation.to_matrix(bridge.read_pose(rig, bridge.read_rig(rig)).rotations)
+        bent[limits] = any(np.abs(excess(g, g.coordinates(matrices[g.bones]))).max() > 0.01 for g in elbow.limits)
+    assert bent == {True: False, False: True}
+
+
+def test_a_chain_of_bones_that_inherit_oddly_ends_where_the_solver_says() -> None:
+    (rig,) = load(DATA / "rigs" / "odd_inherit_flags.blend")
+    skeleton = bridge.read_rig(rig).skeleton
+    tip = max(range(len(skeleton)), key=lambda bone: len(skeleton.ancestors(bone)))
+    chain = skeleton.ancestors(tip)[::-1]
+    name = skeleton.names[tip]
+    entries = [{"bone": skeleton.names[b], "axis": a, "fraction": 0.2} for b in chain[1:] for a in "XYZ"]
+    assert not skeleton.inherit_rotation[chain].all()
+    way = 0.2 * np.linalg.norm(np.array(rig.pose.bones[name].tail) - np.array(rig.pose.bones[chain[1]].head))
+    target = world(rig, name, tail=True) + way * np.array([0.6, -0.5, 0.3])
+    job = parse({"version": 1, "method": {"name": "ccd", "list": entries, "base": skeleton.names[chain[1]]},
+                 "goals": [{"bone": name, "point": "tail", "position": target.tolist()}]})  # fmt: skip
+    report = perform_job(bpy.context, rig, job)
+    far = np.linalg.norm(world(rig, name, tail=True) - target)
+    assert far == pytest.approx(report.data()["goals"][0]["position_error"]["max"], abs=1e-5)
+    assert far < 1e-3
+
+
+def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: Run, tmp_path: Path) -> None:
+    (rig,) = load(DATA / "motion" / "cmu_07_12.bvh")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clip.blend"))
+    ends = "RightArm", "RightHand"
+    # the clip begins in a T-pose
+    code, found, error = run("contribute", "--chain", ":".join(ends), "--learn", tmp_path / "learnt.json", "--frames",
+                             10, 38, "--json")  # fmt: skip
+    assert code == 0, error
+    assert found["error"] < 0.5 * found["uniform_error"]
+    learnt = read_list_file(tmp_path / "learnt.json")
+    entries = learnt.actuations
+    assert learnt.successive
+    assert actuations_data(entries) == found["list"]
+    rig = bpy.data.objects[rig.name]
+    read = bridge.read_rig(rig)
+    motion, _ = bridge.read_motion(rig, read, np.arange(39, 67))
+    rest = Replay(read.skeleton, motion.pose, ends[1], ends[0])
+    held_out, uniform = rest.errors(entries).mean(), rest.errors(uniform_list(read.skeleton, rest.joints)).mean()
+    assert held_out < uniform
+    assert np.degrees(held_out) < 10.0
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ({"name": "pins"}, 'The job\'s "method" is "pins"'),
+        ({"name": "humanoid"}, 'The job\'s "method" is "humanoid"'),
+        ({"name": "ccd", "chain": "hand.R"}, "method.chain: "),
+        ({"name": "ccd", "base": "no bone"}, "method.base: "),
+        ({"name": "ccd", "list": LIST}, "method.list: "),
+    ],
+)
+def test_a_job_that_says_what_the_options_say_is_refused(
+    run: Run, folder: Path, method: dict[str, Any], message: str
+) -> None:
+    options = "--chain", "upper_arm.R:hand.R", "--list", folder / "list.json", "--job"
+    code, _, error = run("contribute", *options, job_file(folder, REACH, method=method))
+    assert (code, message in error) == (2, True), error
+
+
+def test_only_frames_of_the_action_are_learnt_from(run: Run, folder: Path) -> None:
+    options = "--learn", folder / "new.json", "--frames", 17, 1000000, "--json"
+    code, found, error = run("contribute", "--blend", folder / "walk.blend", "--chain", "thigh.L:foot.L", *options)
+    assert (code, found["frames"]) == (0, [17, 20]), error
+
+
+def test_a_list_brings_its_numbers_and_a_job_may_say_others(tmp_path: Path) -> None:
+    actuations = (Actuation("forearm.R", "X"),)
+    file = tmp_path / "list.json"
+    file.write_text(list_text(Ccd(actuations=actuations, mode="mixed", passes=3, successive=True)), encoding="utf-8")
+    method = read_ccd({"name": "ccd", "successive": False, "passes": 1}, "method").over(read_list_file(file))
+    assert (method.actuations, method.mode, method.passes, method.successive) == (actuations, "mixed", 1, False)
+    file.write_text(json.dumps(LIST), encoding="utf-8")  # as it was once
+    assert actuations_data(read_list_file(file).actuations)[0] == LIST[0]
+    for text, sentence in (('{"mode": "mixed"}', "file.list: missing"), ('{"list": [], "base": "hips"}', "base")):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(CoreError, match=sentence):
+            read_list_file(file)
+
+
+def test_names_with_colons_make_a_chain(run: Run, tmp_path: Path) -> None:
+    rig = make_chain(3)
+    for bone in rig.data.bones:
+        bone.name = f"mixamorig:{bone.name}"
+    job = {"version": 1, "goals": [{"bone": "mixamorig:b2", "position": [0.3, 0.2, 0.8]}]}
+    (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    options = "--preset", "tail", "--job", tmp_path / "job.json", "--json"
+    code, report, error = run("contribute", "--chain", "mixamorig:b0:mixamorig:b2", *options)
+    assert code == 0, error
+    assert report["goals"][0]["met"]
+
+
+def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
+    goals = [{"bone": "hand.R", "position": [0, 0, 1]}]
+
+    def job(method: object = None, **fields: Any) -> dict[str, Any]:
+        return {"version": 1, "goals": goals, "method": method or {"name": "ccd", "list": LIST}, **fields}
+
+    full = {"name": "ccd", "list": LIST, "base": "upper_arm.R", "mode": "mixed", "share": 0.25, "passes": 4,
+            "sweeps": 0, "finish": False, "successive": True}  # fmt: skip
+    read = parse(job(full)).ccd
+    assert read is not None
+    assert read.actuations[0] == Actuation("forearm.R", "X", 0.4, float(np.radians(10.0)))
+    assert vars(read.method(True, 0.01)) == vars(read.method(True, 0.01)) | {
+        "base": "upper_arm.R", "mode": "mixed", "share": 0.25, "passes": 4, "sweeps": 0, "finish": False,
+        "successive": True, "limits": True, "position_tolerance": 0.01,
+    }  # fmt: skip
+    for data, message in (
+        (job({"name": "ccd", "lst": []}), 'method.lst: unknown field; did you mean "list"?'),
+        (job({"name": "ccd", "list": []}), "method.list: The list has no actuation"),
+        (job({"name": "ccd", "list": {}}), "method.list: needs a list"),
+        (job({"name": "ccd", "list": [{"bone": "a"}]}), "method.list[0].axis: missing"),
+        (job({"name": "ccd", "list": [{"bone": "a", "axis": "W"}]}), 'method.list[0].axis: needs "X" or "Y" or "Z"'),
+        (
+            job({"name": "ccd", "list": [{"bone": "a", "axis": "X", "fraction": 2}]}),
+            "fraction: must be between 0 and 1",
+        ),
+        (job({"name": "ccd", "list": [{"bone": "a", "axis": "X", "angle": -1}]}), "angle: must be at least 0"),
+        (job({"name": "ccd", "list": [LIST[0], LIST[0]]}), 'method.list: The list has "forearm.R" about X twice'),
+        (job({"name": "ccd", "mode": "all"}), 'method.mode: needs "larger" or "smaller" or "mixed"'),
+        (job({"name": "ccd", "passes": 1.5}), "method.passes: needs a whole number"),
+        (job({"name": "ccd", "wins": "pins"}), "method.wins: unknown field"),
+        (job({"name": "ccd", "chain": "arm", "list": LIST}), "method.list: the saved chain has its own; leave it out"),
+        (job(goals=goals * 2), "goals: "),
+        (job(goals=[{"bone": "a", "rotation": [1, 0, 0, 0]}]), 'goals: "ccd" leads one bone of one chain'),
+        (job(goals=[{**goals[0], "relative_to": "hips"}]), "goals[0].relative_to: only with"),
+        (job(method={"name": "CCD", "list": []}), 'method.name: needs "pins" or "ccd" or "humanoid", not "CCD"'),
+        (job(stretch=True), 'stretch: only with the method "pins"'),
+        (job(stiffness={"hips": 1}), 'stiffness: only with the method "pins"'),
+        (job(limits="soft"), 'limits: "soft" only with'),
+    ):
+        with pytest.raises(CoreError, match=re.escape(message)):
+            parse(data)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--chain", "upper_arm.R:hand.R", "--preset", "arm"), "--job is missing"),
+        (
+            ("--chain", "upper_arm.R", "--preset", "arm", "--job", "JOB"),
+            '--chain needs BASE:EFFECTOR, not "upper_arm.R"',
+        ),
+        (("--chain", "upper_arm.R:hnad.R", "--preset", "arm", "--job", "JOB"), 'did you mean "hand.R"?'),
+        (
+            ("--chain", "upper_arm.L:hand.L", "--preset", "arm", "--job", "JOB"),
+            'ends at "hand.L", but the job leads "hand.R"',
+        ),
+        (("--chain", "upper_arm.R:hand.R", "--preset", "wing", "--job", "JOB"), "invalid choice"),
+        (("--chain", "upper_arm.R:hand.R", "--job", "JOB"), "required"),
+        (("--chain", "upper_arm.R:hand.R", "--saved", "arm", "--job", "JOB"), "--chain: not with --saved"),
+        (("--preset", "arm", "--job", "JOB"), "--chain is missing"),
+        (("--chain", "upper_arm.R:hand.R", "--list", "NONE", "--job", "JOB"), 'The list file "'),
+        (("--chain", "upper_arm.R:hand.R", "--learn", "NEW", "--job", "JOB"), "--job: not with --learn"),
+        (("--chain", "upper_arm.R:hand.R", "--list", "LIST", "--job", "JOB", "--report", "LIST"), "is the list file"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 1, 1000000000), "--frames[1]: must be between"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 9, 1), "--frames: the range runs backwards"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 30, 90), "goes from 1 to 20"),
+    ],
+)
+def test_bad_input_is_exit_code_2_and_writes_nothing(run: Run, folder: Path, options: tuple, message: str) -> None:
+    job = job_file(folder, REACH)
+    paths = {"JOB": job, "LIST": folder / "list.json", "NONE": folder / "none.json", "NEW": folder / "new.json"}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, _, error = run(
+        "contribute", "--blend", folder / "walk.blend", *(paths.get(option, option) for option in options)
+    )
+    assert code == 2, error
+    assert message in error
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -1,0 +1,598 @@
+"""Dragging without a mouse: the operator from Python, and the session that the mouse leads."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge import Grab, read_channels, write_channels
+from core import CoreError, rotation
+from edits.drag.session import Lost, Session
+from tests.blender.rigs import (
+    choose,
+    contents,
+    linked_copy,
+    make_armature,
+    make_empty,
+    remove_bone,
+    select,
+    turn,
+    world,
+    world_rotation,
+)
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+NEAR = 1e-4  # metres
+STILL = np.array([1.0, 0.0, 0.0, 0.0])
+FEET = ["foot.L", "foot.R"]
+
+
+@pytest.fixture
+def rig() -> Any:
+    """A body in Pose Mode whose feet are pinned."""
+    object = make_armature()
+    select(object, FEET)
+    bpy.ops.poise.pin()
+    select(object, [])
+    bpy.ops.object.mode_set(mode="POSE")
+    return object
+
+
+def session_of(rig: Any, *bones: str, **settings: Any) -> Session:
+    return Session(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0)) for bone in bones], **settings)
+
+
+def stored(rig: Any) -> dict[str, Any]:
+    return {name: values.tolist() for name, values in read_channels(rig).items()}
+
+
+def lead(session: Session, shift: list[float], turned: Any = STILL, steps: int = 10) -> None:
+    """As the mouse does, in small steps."""
+    for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
+        session.lead(share * np.array(shift), rotation.slerp(STILL, np.asarray(turned, float), np.array(share)))
+    bpy.context.view_layer.update()
+
+
+def test_the_operator_brings_the_bone_there_and_the_pins_hold(rig: Any) -> None:
+    rig.location, rig.rotation_euler, rig.scale = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7), (1.3, 1.3, 1.3)
+    bpy.context.view_layer.update()
+    bpy.ops.poise.clear_pins()
+    select(rig, FEET)
+    bpy.ops.poise.pin()
+    hand, feet = world(rig, "hand.L"), [world(rig, foot) for foot in FEET]
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.3, -0.4)) == {"FINISHED"}
+    np.testing.assert_allclose(np.subtract(world(rig, "hand.L"), hand), [-0.2, -0.3, -0.4], atol=NEAR)
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+
+
+def test_from_python_all_selected_bones_are_dragged_pinned_and_win_if_asked(rig: Any) -> None:
+    names = ["hand.L", "hand.R"]
+    choose(rig, *names)
+    hands = np.array([world(rig, name) for name in names])
+    bpy.ops.poise.drag(bone="hand.L", selected=True, wins="DRAG", pin="POSITION", shift=(0.0, -0.2, 0.1))
+    moved = np.array([world(rig, name) for name in names]) - hands
+    np.testing.assert_allclose(moved, [[0.0, -0.2, 0.1]] * 2, atol=NEAR)
+    assert [pin.name for pin in rig.poise_pins] == [*FEET, *names]
+    assert rig.poise_wins == "DRAG"
+
+
+def test_without_a_name_the_active_bone_is_dragged(rig: Any) -> None:
+    choose(rig, "hand.L")
+    hand = world(rig, "hand.L")
+    bpy.ops.poise.drag(shift=(-0.1, -0.2, 0.1))
+    np.testing.assert_allclose(world(rig, "hand.L") - hand, [-0.1, -0.2, 0.1], atol=NEAR)
+
+
+def test_a_point_of_the_bone_is_led_and_not_its_head(rig: Any) -> None:
+    length = rig.data.bones["forearm.L"].length
+    before = np.array(rig.matrix_world @ rig.pose.bones["forearm.L"].tail)
+    bpy.ops.poise.drag(bone="forearm.L", point=(0.0, length, 0.0), shift=(-0.1, -0.2, 0.1))
+    bpy.context.view_layer.update()
+    after = np.array(rig.matrix_world @ rig.pose.bones["forearm.L"].tail)
+    np.testing.assert_allclose(after - before, [-0.1, -0.2, 0.1], atol=NEAR)
+
+
+def test_the_operator_turns_the_bone_in_the_world(rig: Any) -> None:
+    before = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
+    quarter = rotation.from_axis_angle(np.array([0.0, 0.0, 1.0]), np.array(0.5))
+    bpy.ops.poise.drag(bone="hand.L", turn=tuple(quarter))
+    bpy.context.view_layer.update()
+    after = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
+    assert float(rotation.angle_between(after, rotation.mul(quarter, before))) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"bone": "hnad.L"}, 'No bone "hnad.L"'),
+        ({"bone": "hand.L", "object": "Nobody"}, 'No object "Nobody"'),
+        ({"bone": "hand.L", "object": "Cup"}, '"Cup" is no armature'),
+        ({"bone": "hand.L", "shift": (float("nan"), 0.0, 0.0)}, "have to be finite numbers"),
+        ({"bone": "hand.L", "turn": (0.0, 0.0, 0.0, 0.0)}, "a quaternion that is not zero"),
+        ({}, "No bone is named, and none is active"),
+    ],
+)
+def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
+    rig: Any, settings: dict[str, Any], sentence: str
+) -> None:
+    make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    before = contents()
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.poise.drag(**{"shift": (0.1, 0.0, 0.0), **settings})
+    assert contents() == before
+
+
+def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
+    rig.pose.bones["hand.L"].constraints.new("COPY_ROTATION").target = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    with pytest.raises(CoreError, match=r'"hand.L" is decided by constraint "Copy Rotation"'):
+        session_of(rig, "hand.L")
+
+
+def test_selected_bones_that_are_driven_do_not_keep_the_others_from_moving(rig: Any) -> None:
+    rig.pose.bones["head"].constraints.new("COPY_LOCATION").target = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    hands = np.array([world(rig, "hand.L"), world(rig, "hand.R")])
+    session = session_of(rig, "hand.L", "head", "hand.R")
+    lead(session, [0.0, -0.2, 0.1])
+    after = [world(rig, "hand.L"), world(rig, "hand.R")]
+    np.testing.assert_allclose(np.subtract(after, hands), [[0.0, -0.2, 0.1]] * 2, atol=NEAR)
+
+
+def test_a_bone_that_hangs_on_a_driven_one_says_what_is_in_the_way_and_can_be_turned(rig: Any) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    for name in ("upper_arm.L", "forearm.L", "chest"):
+        rig.pose.bones[name].constraints.new("COPY_TRANSFORMS").target = cup
+    said = r'forearm.L is decided by constraint "Copy Transforms" on .*; "hand.L" hangs on it'
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.3, 0.0))
+    before = world_rotation(rig, "hand.L")
+    bpy.ops.poise.drag(bone="hand.L", turn=(0.9, 0.3, 0.2, 0.1))  # it turns about where it is
+    assert float(rotation.angle_between(world_rotation(rig, "hand.L"), before)) > 0.3
+
+
+def test_giving_back_restores_every_stored_number(rig: Any) -> None:
+    turn(rig, "spine", 0.3)
+    rig.pose.bones["hand.R"].rotation_quaternion = (-2.0, 0.1, 0.0, 0.3)  # of another sign and length, as files have it
+    rig.pose.bones["head"].rotation_mode = "YZX"
+    rig.pose.bones["head"].rotation_euler = (0.1, 7.0, -0.2)
+    before = stored(rig)
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.3, -0.2, 0.2])
+    assert stored(rig) != before
+    session.give_back()
+    assert stored(rig) == before
+
+
+def test_finishing_leaves_bones_that_did_not_change_as_they_were(rig: Any) -> None:
+    rig.pose.bones["toe" if "toe" in rig.pose.bones else "hand.R"].rotation_quaternion = (-2.0, 0.0, 0.0, 0.0)
+    rig.poise_root = "FIXED"
+    bpy.ops.poise.clear_pins()
+    session = session_of(rig, "shin.L")
+    lead(session, [0.0, -0.2, 0.05])
+    rotated, *_ = session.finish()
+    assert "thigh.L" in rotated
+    assert "hand.R" not in rotated
+    assert tuple(rig.pose.bones["hand.R"].rotation_quaternion) == (-2.0, 0.0, 0.0, 0.0)
+
+
+def test_a_closed_path_comes_home(rig: Any) -> None:
+    session = session_of(rig, "hand.L")
+    angles = np.linspace(0.0, 2.0 * np.pi, 60)
+    for angle in angles:
+        session.lead(0.15 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0]), STILL)
+    for _ in range(30):  # half a second under a still mouse
+        session.rest()
+    turned = rotation.angle_between(session.start.rotations, session.pose.rotations)
+    assert np.degrees(turned.max()) < 0.1
+
+
+def test_the_noise_of_an_import_in_scales_stays_and_costs_nothing(rig: Any) -> None:
+    rig.pose.bones["spine"].scale = (1.0000005, 0.9999995, 1.0)
+    before = tuple(rig.pose.bones["spine"].scale)
+    session = session_of(rig, "hand.L")
+    assert session.start.scales is None
+    lead(session, [-0.2, -0.2, 0.1])
+    wanted, _ = session.targets()[0]
+    assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
+    session.finish()
+    assert tuple(rig.pose.bones["spine"].scale) == before
+    rig.pose.bones["spine"].scale = (1.1, 1.1, 1.1)
+    assert session_of(rig, "hand.L").start.scales is not None
+
+
+def test_a_scaled_bone_that_moves_nothing_wanted_costs_nothing(rig: Any) -> None:
+    rig.pose.bones["head"].scale = (0.8, 0.8, 0.8)
+    rig.pose.bones["spine"].scale = (1.0000005, 0.9999995, 1.0)
+    before = [tuple(bone.scale) for bone in rig.pose.bones]
+    session = session_of(rig, "hand.L")
+    assert session._problem.frame is not None
+    lead(session, [-0.2, -0.2, 0.1])
+    wanted, reached = session.targets()[0]
+    assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
+    assert np.linalg.norm(np.array(world(rig, "hand.L")) - reached) < 1e-6
+    session.finish()
+    assert [tuple(bone.scale) for bone in rig.pose.bones] == before
+    rig.pose.bones["chest"].scale = (0.8, 0.8, 0.8)
+    assert session_of(rig, "hand.L")._problem.frame is None
+
+
+def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
+    rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
+    knee = rig.pose.bones["shin.L"]
+    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
+    rig.poise_use_anatomy_limits = False
+    session = session_of(rig, "hand.L")
+    lead(session, [0.1, -0.2, -0.9])
+    shown = sorted(np.ravel(ends).tolist() for ends in session.held_back())
+    # the stretched arm turns its forearm as far as that goes, too
+    there = sorted([*world(rig, bone), *world(rig, bone, tail=True)] for bone in ("shin.L", "forearm.L"))
+    np.testing.assert_allclose(shown, there, atol=1e-5)
+
+
+def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
+    rig.poise_root = "FIXED"
+    rig.poise_use_stretch, rig.pose.bones["forearm.L"].ik_stretch = True, 0.5
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.1, -0.2, -0.1])
+    assert session.stretched() == []
+    lead(session, [0.7, -0.2, 0.4])
+    (shown,) = session.stretched()
+    np.testing.assert_allclose(shown, [world(rig, "forearm.L"), world(rig, "forearm.L", tail=True)], atol=1e-5)
+    assert np.linalg.norm(np.subtract(*shown)) > 1.05 * rig.data.bones["forearm.L"].length
+
+
+def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes_unit(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    rig.scale = (0.5, 0.5, 0.5)
+    select(rig, FEET)
+    bpy.ops.poise.pin()
+    rig.poise_use_anatomy_limits = False
+    session = session_of(rig, "hand.L")
+    lead(session, [0.5, 0.0, 0.5])
+    for _ in range(50):  # a second under a still mouse
+        session.rest()
+    wanted, reached = session.targets()[0]
+    (sentence,) = session.reasons()
+    far = 100.0 * float(np.linalg.norm(wanted - reached))
+    assert sentence == f"hand.L is {far:.3g} cm short: fully stretched from foot.R, which is pinned"
+    bpy.context.scene.unit_settings.system = "NONE"
+    assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short: ")
+
+
+def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_is_there_already(rig: Any) -> None:
+    head = rig.pose.bones["head"]
+
+    def turned(degrees: float) -> float:
+        session = session_of(rig, "head")
+        session.switch(turning=True)
+        around = rotation.from_axis_angle([0.0, 0.0, 1.0], np.radians(degrees))
+        lead(session, [0.0, 0.0, 0.0], around, steps=20)
+        angle = np.degrees(rotation.angle_between(np.array(head.matrix_basis.to_quaternion()), STILL))
+        session.give_back()
+        return float(angle)
+
+    rig.poise_root = "FIXED"
+    select(rig, ["chest"])
+    bpy.ops.poise.pin(kind="ROTATION")
+    assert turned(150.0) < 76.0
+    rig.poise_use_anatomy_limits = False
+    assert turned(150.0) > 100.0
+    rig.poise_use_anatomy_limits = True
+    head.rotation_mode = "QUATERNION"
+    head.rotation_quaternion = rotation.from_axis_angle([0.0, 1.0, 0.0], np.radians(140.0)).tolist()
+    bpy.context.view_layer.update()
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.1, -0.1, 0.0])
+    assert np.degrees(2.0 * np.arccos(head.rotation_quaternion[0])) > 139.0
+
+
+@pytest.mark.parametrize("root", ["PULL", "FREE", "FIXED"])
+def test_pins_that_are_solved_give_the_pose_of_a_drag_that_ends_there(rig: Any, root: str) -> None:
+    def stands() -> np.ndarray:
+        bpy.context.view_layer.update()
+        return np.array([bone.matrix for bone in rig.pose.bones])
+
+    rig.poise_root = root
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    pin = rig.poise_pins["hand.L"]
+    pin.mute = True
+    before, way = read_channels(rig), (0.1, -0.4, -0.5)
+    bpy.ops.poise.drag(bone="hand.L", shift=way)
+    dragged = stands()
+    write_channels(rig, before)
+    pin.mute, pin.position = False, np.add(pin.position, way)
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(stands(), dragged, atol=2e-3)
+
+
+def test_who_wins_can_change_during_the_drag(rig: Any) -> None:
+    far = [0.0, -2.5, 0.0]
+    session = session_of(rig, "hand.L")
+    feet = [world(rig, foot) for foot in FEET]
+    rig.poise_root = "HOLD"
+    lead(session, far)
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+    session.switch(wins="DRAG")
+    for _ in range(40):
+        session.lead(np.array(far), STILL)
+    bpy.context.view_layer.update()
+    wanted, reached = session.targets()[0]
+    assert np.linalg.norm(wanted - reached) < 5.0 * NEAR
+    assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.3
+
+
+def test_what_was_turned_keeps_its_orientation_while_it_is_moved_on(rig: Any) -> None:
+    session = session_of(rig, "hand.L")
+    session.switch(turning=True)
+    half = rotation.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.array(0.6))
+    lead(session, [0.0, 0.0, 0.0], half)
+    wanted = rotation.mul(half, session.effectors[0].turn)
+    for share in np.linspace(0.0, 1.0, 10):
+        session.lead(share * np.array([-0.15, -0.2, -0.1]), half)
+    bpy.context.view_layer.update()
+    stands = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
+    assert float(rotation.angle_between(stands, wanted)) < 2e-3
+
+
+def test_with_x_mirror_the_other_side_does_the_same(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    session = session_of(rig, "hand.L")
+    lead(session, [-0.2, -0.25, -0.3])
+    left, right = world(rig, "hand.L"), world(rig, "hand.R")
+    np.testing.assert_allclose(right, np.array(left) * [-1.0, 1.0, 1.0], atol=NEAR)
+    assert abs(world(rig, "head")[0]) < 1e-3
+
+
+def test_with_x_mirror_the_grabbed_side_leads_the_other_even_if_both_are_selected(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    rig.poise_root = "FIXED"
+    bpy.ops.poise.clear_pins()
+    names = ["hand.R", "foot.L", "foot.R", "hand.L"]
+    before = {name: world(rig, name) for name in names}
+    lead(session_of(rig, *names), [0.1, -0.1, 0.1])
+    for name in names:
+        way = [0.1 if name.endswith("R") else -0.1, -0.1, 0.1]
+        np.testing.assert_allclose(world(rig, name) - before[name], way, atol=2e-3)
+
+
+def test_with_x_mirror_both_sides_are_pinned_and_let_go(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    bpy.ops.poise.cycle_pin(bone="hand.L")
+    choose(rig, "upper_arm.R")
+    bpy.ops.poise.pin()
+    hands = {*FEET, "hand.L", "hand.R"}
+    assert {pin.name for pin in rig.poise_pins} == hands | {"upper_arm.L", "upper_arm.R"}
+    bpy.ops.poise.unpin()
+    assert {pin.name for pin in rig.poise_pins} == hands
+
+
+def test_a_pin_of_what_is_dragged_lets_go_and_holds_again_where_it_is_dropped(rig: Any) -> None:
+    bpy.ops.poise.drag(bone="foot.L", shift=(0.1, -0.2, 0.2))
+    pin = rig.poise_pins[rig.poise_pins.find("foot.L")]
+    np.testing.assert_allclose(tuple(pin.position), world(rig, "foot.L"), atol=1e-5)
+    assert len(rig.poise_pins) == 2
+
+
+@pytest.mark.parametrize("kind", ["ROTATION", "BOTH"])
+def test_a_pinned_rotation_of_what_is_dragged_holds_until_it_is_turned(rig: Any, kind: str) -> None:
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind=kind)
+    pin, before = rig.poise_pins["hand.L"], world_rotation(rig, "hand.L")
+    held = tuple(pin.rotation)
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.2, 0.1))
+    assert float(rotation.angle_between(world_rotation(rig, "hand.L"), before)) < 1e-3
+    assert tuple(pin.rotation) == held
+    half = rotation.from_axis_angle(np.array([0.0, 0.0, 1.0]), np.array(0.5))
+    bpy.ops.poise.drag(bone="hand.L", turn=tuple(half))
+    assert float(rotation.angle_between(np.array(pin.rotation), rotation.mul(half, before))) < 1e-3
+
+
+def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any) -> None:
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.context.preferences.edit.use_keyframe_insert_available = False
+    bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.3, -0.4))
+    data = rig.animation_data
+    paths = {curve.data_path for curve in data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves}
+    assert 'pose.bones["upper_arm.L"].rotation_quaternion' in paths
+    assert 'pose.bones["forearm.L"].rotation_quaternion' in paths
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda rig: bpy.data.objects.remove(rig),
+        lambda rig: bpy.ops.object.mode_set(mode="EDIT"),
+        lambda rig: setattr(rig.data.bones["hand.R"], "name", "claw.R"),
+        lambda rig: bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True),
+    ],
+    ids=["removed", "edited", "bone renamed", "another file"],
+)
+def test_an_armature_that_is_gone_ends_the_drag_with_a_sentence(rig: Any, harm: Any) -> None:
+    session = session_of(rig, "hand.L")
+    session.lead(np.array([0.0, -0.1, 0.0]), STILL)
+    harm(rig)
+    with pytest.raises(Lost, match="the drag ended"):
+        session.lead(np.array([0.0, -0.2, 0.0]), STILL)
+    with pytest.raises(Lost):
+        session.give_back()
+
+
+def test_an_armature_with_a_new_name_is_dragged_on(rig: Any) -> None:
+    place, session = world(rig, "hand.L"), session_of(rig, "hand.L")
+    lead(session, [0.0, -0.1, 0.0])
+    rig.name, make_empty("rig").name = "somebody else", "rig"  # another object has the old one
+    lead(session, [0.0, -0.2, 0.1])
+    np.testing.assert_allclose(world(rig, "hand.L") - place, [0.0, -0.2, 0.1], atol=NEAR)
+
+
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT", "EDIT"])
+def test_a_drag_that_is_lost_leaves_the_pose_as_it_was_where_there_still_is_one(rig: Any, mode: str) -> None:
+    before = stored(rig)
+    session = session_of(rig, "hand.L")
+    lead(session, [0.0, -0.2, 0.1])
+    rig.name = "somebody else"
+    bpy.ops.object.mode_set(mode=mode)
+    session.abandon()
+    bpy.ops.object.mode_set(mode="POSE")
+    assert stored(rig) == before
+
+
+# -- pins: by object, by name, mirrored, found ------------------------------------------------------------------------
+
+
+def test_a_pin_goes_with_an_object(rig: Any) -> None:
+    cup = make_empty("Cup")
+    cup.location, cup.rotation_euler = (0.6, -0.3, 1.2), (0.0, 0.0, 0.4)
+    bpy.context.view_layer.objects.active = rig
+    bpy.context.view_layer.update()
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION", space="OBJECT", target="Cup")
+    local = cup.matrix_world.inverted() @ rig.matrix_world @ rig.pose.bones["hand.L"].head
+    cup.location.x -= 0.2
+    cup.rotation_euler.z += 0.3
+    bpy.context.view_layer.update()
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(world(rig, "hand.L"), tuple(cup.matrix_world @ local), atol=NEAR)
+
+
+def test_a_setting_that_is_no_good_is_named_and_keeps_nobody_from_dragging(
+    rig: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.poise.clear_pins()
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="OBJECT", target="Cup")
+    bpy.data.objects.remove(cup)
+    select(rig, ["head"])
+    bpy.ops.poise.pin()
+    remove_bone(rig, "head")
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.poise_use_balance = True
+    before = world(rig, "hand.R")
+    assert bpy.ops.poise.drag(bone="hand.R", shift=(0.1, -0.2, 0.1)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, "hand.R") - before, [0.1, -0.2, 0.1], atol=NEAR)
+    said = "".join(capfd.readouterr())
+    for sentence in ('"hand.L" has no object any more', 'no bone "head" any more', "Balance needs a bone to stand on"):
+        assert sentence in said
+
+
+def test_a_pin_goes_with_a_linked_object_though_one_here_has_its_name(rig: Any, tmp_path: Path) -> None:
+    cup = make_empty("Cup")
+    linked = linked_copy(cup, tmp_path / "cup.blend")
+    cup.location = (5.0, 5.0, 5.0)
+    choose(rig, "hand.L")
+    bpy.ops.poise.pin(kind="POSITION", space="ARMATURE")
+    linked.select_set(True)
+    bpy.ops.poise.pin_space(space="OBJECT")
+    hand = world(rig, "hand.L")
+    bpy.ops.poise.drag(bone="hand.R", shift=(0.0, 0.0, 0.05))
+    np.testing.assert_allclose(world(rig, "hand.L"), hand, atol=NEAR)
+    turn(rig, "upper_arm.L", 0.3)
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(world(rig, "hand.L"), hand, atol=NEAR)
+
+
+def test_another_space_leaves_the_pin_where_it_is(rig: Any) -> None:
+    cup = make_empty("Cup")
+    cup.location, cup.rotation_euler, cup.scale = (0.6, -0.3, 1.2), (0.3, 0.1, 0.4), (2.0, 2.0, 2.0)
+    bpy.context.view_layer.objects.active = rig
+    rig.location = (0.3, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    turn(rig, "thigh.L", 0.4)
+    bpy.ops.poise.clear_pins()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin()
+    foot = world(rig, "foot.L")
+    for space in ("ARMATURE", "OBJECT", "WORLD"):
+        bpy.ops.poise.pin_space(space=space, target="Cup")
+        assert rig.poise_pins[rig.poise_active_pin].space == space
+        before = stored(rig)
+        bpy.ops.poise.solve()
+        np.testing.assert_allclose(world(rig, "foot.L"), foot, atol=NEAR)
+        np.testing.assert_allclose(stored(rig)["rotation_quaternion"], before["rotation_quaternion"], atol=2e-3)
+
+
+def test_a_pin_whose_object_is_gone_says_so(rig: Any) -> None:
+    cup = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="OBJECT", target="Cup")
+    bpy.data.objects.remove(cup)
+    with pytest.raises(RuntimeError, match=r'The pin of "hand\.L" has no object any more'):
+        bpy.ops.poise.solve()
+
+
+def test_pins_follow_their_bones_to_new_names(rig: Any, tmp_path: Path) -> None:
+    rig.data.bones["foot.L"].name = "paw.L"
+    bpy.context.view_layer.update()
+    assert [pin.name for pin in rig.poise_pins] == ["paw.L", "foot.R"]
+    rig.data.bones["foot.R"].name = "tmp"
+    rig.data.bones["paw.L"].name = "foot.R"
+    rig.data.bones["tmp"].name = "foot.L"  # the names are swapped
+    bpy.context.view_layer.update()
+    assert [pin.name for pin in rig.poise_pins] == ["foot.R", "foot.L"]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
+    (again,) = (object for object in bpy.data.objects if object.type == "ARMATURE")
+    again.data.bones["foot.R"].name = "hoof"
+    bpy.context.view_layer.update()
+    assert [pin.name for pin in again.poise_pins] == ["hoof", "foot.L"]
+
+
+def test_pins_are_mirrored_to_the_other_side(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    turn(rig, "upper_arm.L", 0.5)
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(space="ARMATURE")
+    rig.poise_pins[0].weight = 2.0
+    select(rig, [])
+    bpy.ops.poise.mirror_pins()
+    left, right = rig.poise_pins
+    assert (right.name, right.weight, right.space) == ("hand.R", 2.0, "ARMATURE")
+    np.testing.assert_allclose(tuple(right.position), np.array(left.position) * [-1.0, 1.0, 1.0], atol=1e-6)
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose(world(rig, "hand.R"), np.array(world(rig, "hand.L")) * [-1.0, 1.0, 1.0], atol=NEAR)
+
+
+def test_going_to_a_pin_selects_its_bone(rig: Any) -> None:
+    select(rig, ["head"])
+    bpy.ops.poise.goto_pin(bone="foot.R")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["foot.R"]
+    assert rig.poise_pins[rig.poise_active_pin].name == "foot.R"
+
+
+def test_the_kind_of_a_pin_goes_round(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    seen: list[tuple[bool, bool] | None] = []
+    for _ in range(3):
+        bpy.ops.poise.cycle_pin(bone="head")
+        seen.append(next(((pin.use_position, pin.use_rotation) for pin in rig.poise_pins), None))
+    assert seen == [(True, False), (True, True), None]
+    select(rig, ["head"])
+    bpy.ops.poise.pin(kind="ROTATION")
+    bpy.ops.poise.cycle_pin(bone="head")
+    assert (rig.poise_pins[0].use_position, rig.poise_pins[0].use_rotation) == (True, True)
+
+
+def test_pins_of_higher_priority_are_served_first(rig: Any) -> None:
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    pin = rig.poise_pins[rig.poise_pins.find("hand.L")]
+    pin.position = (3.0, 0.0, 1.0)
+    pin.priority = 1
+    feet = [world(rig, foot) for foot in FEET]
+    bpy.ops.poise.solve()
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+    pin.priority = 0
+    bpy.ops.poise.solve()
+    assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.05

@@ -1,0 +1,349 @@
+"""Motions from two key poses in Blender: stored poses, samples as keys of curves, and the motion made anew of them."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core.generate import fit_curve
+from panels.generate import POISE_PT_generate
+from properties.generate import label_of
+from tests.blender.rigs import contents, context, drawn_by, load, make_armature, select, turn
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def curve(rig: Any, path: str) -> Any:
+    return next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
+
+
+def stand(rig: Any, bone: str, frame: int) -> np.ndarray:
+    """The bone's rotation at a frame, as Blender has it."""
+    context.scene.frame_set(frame)
+    return np.array(rig.pose.bones[bone].matrix_basis.to_quaternion())
+
+
+@pytest.fixture
+def rig() -> Any:
+    """A body whose stored poses differ by 90 degrees of one arm, at 25 frames a second."""
+    object = make_armature()
+    select(object, ["upper_arm.R"])
+    context.scene.render.fps = 25
+    assert bpy.ops.poise.store_pose(pose="MIN") == {"FINISHED"}
+    turn(object, "upper_arm.R", np.pi / 2)
+    assert bpy.ops.poise.store_pose(pose="MAX") == {"FINISHED"}
+    return object
+
+
+def test_a_motion_goes_from_the_min_to_the_max_pose_and_back(rig: Any) -> None:
+    before = [tuple(bone.rotation_quaternion) for bone in rig.pose.bones]
+    assert bpy.ops.poise.generate(recipe="own", seconds=2.0, start=11) == {"FINISHED"}
+    action = rig.animation_data.action
+    assert action == rig.poise_generated
+    angles = [2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0]))) for frame in (11, 36, 61)]
+    np.testing.assert_allclose(angles, [0.0, np.pi / 2, 0.0], atol=0.02)
+    samples = curve(rig, "poise_tracks[0].offset")
+    np.testing.assert_allclose([tuple(key.co) for key in samples.keyframe_points], [[11, 0], [36, 1], [61, 0]])
+    fitted = curve(rig, "poise_tracks[0].fit")
+    wanted = fit_curve([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])(np.arange(51) / 25.0)[:, 0]
+    np.testing.assert_allclose([key.co[1] for key in fitted.keyframe_points], wanted, atol=1e-5)
+    assert len(before) == len(rig.pose.bones)
+
+
+def test_an_offset_that_is_changed_shows_in_the_present_frame_without_keys(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    context.scene.frame_set(14)
+    keyed, actions = stand(rig, "upper_arm.R", 14), contents()["actions"]
+    rig.poise_tracks[0].offset = 0.25
+    context.view_layer.update()
+    turned = 2.0 * np.arccos(np.array(rig.pose.bones["upper_arm.R"].matrix_basis.to_quaternion())[0])
+    assert turned == pytest.approx(0.25 * np.pi / 2, abs=1e-3)
+    assert rig.poise_tracks[0].offset == pytest.approx(0.25)
+    assert contents()["actions"] == actions
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 14), keyed, atol=1e-6)  # and is gone
+
+
+def test_a_width_that_is_changed_shows_what_generating_anew_makes_of_it(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    keyed = stand(rig, "upper_arm.R", 8)
+    rig.poise_tracks[0].width = 0.3
+    context.view_layer.update()
+    shown = np.array(rig.pose.bones["upper_arm.R"].matrix_basis.to_quaternion())
+    assert np.abs(shown - keyed).max() > 0.01
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 8), shown, atol=1e-4)
+
+
+def test_bones_get_samples_of_their_own_and_give_them_up_again(rig: Any) -> None:
+    turn(rig, "upper_arm.L", np.pi / 2)
+    bpy.ops.poise.store_pose(pose="MAX")
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    select(rig, ["upper_arm.R"])
+    both = [stand(rig, bone, 26) for bone in ("upper_arm.R", "upper_arm.L")]
+    assert bpy.ops.poise.add_track(part="SELECTED") == {"FINISHED"}
+    assert [label_of(track) for track in rig.poise_tracks] == ["all", "upper_arm.R"]
+    curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
+    bpy.ops.poise.regenerate()
+    assert stand(rig, "upper_arm.R", 26)[0] == pytest.approx(1.0, abs=1e-3)  # it stays in the min pose
+    np.testing.assert_allclose(stand(rig, "upper_arm.L", 26), both[1], atol=1e-5)
+
+    rig.poise_active_track = 1
+    assert bpy.ops.poise.remove_track() == {"FINISHED"}
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 26), both[0], atol=1e-5)
+    with pytest.raises(RuntimeError, match="at least one track"):
+        bpy.ops.poise.remove_track()
+
+
+def test_the_root_goes_where_samples_of_its_path_are_keyed(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    root = next(bone.name for bone in rig.pose.bones if bone.parent is None)
+    context.scene.frame_set(26)
+    start = np.array(rig.pose.bones[root].head)
+    rig.poise_path = 0.0, 0.0, 0.5
+    context.view_layer.update()
+    shown = np.array(rig.pose.bones[root].head)
+    assert np.linalg.norm(shown - start) > 0.1  # at once, without keys
+    for frame, height in ((1, 0.0), (26, 0.5), (51, 0.0)):
+        rig.poise_path = 0.0, 0.0, height
+        rig.keyframe_insert("poise_path", frame=frame)
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    context.scene.frame_set(26)
+    np.testing.assert_allclose(np.array(rig.pose.bones[root].head), shown, atol=0.02)
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)  # from scratch: its recipe has no path
+    context.scene.frame_set(26)
+    np.testing.assert_allclose(np.array(rig.pose.bones[root].head), start, atol=1e-4)
+
+
+def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    assert not len(rig.poise_phases)
+    select(rig, ["forearm.R"])
+    assert bpy.ops.poise.add_phase(part="SELECTED", start=20, end=30) == {"FINISHED"}
+    rig.poise_phases[0].frame = 24
+    bpy.ops.poise.regenerate()
+    heads = []
+    for frame in range(20, 31):
+        context.scene.frame_set(frame)
+        heads.append(np.array(rig.pose.bones["forearm.R"].head))
+    assert np.ptp(heads, axis=0).max() < 1e-3
+
+    rig.poise_phases[0].kind = "FLIGHT"
+    rig.poise_phases[0].start, rig.poise_phases[0].end = 11, 36
+    bpy.ops.poise.regenerate()
+    root, heights = next(bone.name for bone in rig.pose.bones if bone.parent is None), []
+    for frame in (11, 21, 36):
+        context.scene.frame_set(frame)
+        heights.append(rig.pose.bones[root].head.z)
+    size = bridge.read_rig(rig).skeleton.size
+    np.testing.assert_allclose(np.diff(heights), np.array([1.0, -1.0]) * 0.5 * 9.81 * size * 0.4 * 0.6, rtol=1e-3)
+
+    rig.poise_phases[0].end = 5
+    before = contents()
+    with pytest.raises(RuntimeError, match="A flight ends after it starts"):
+        bpy.ops.poise.regenerate()
+    assert contents() == before
+    capfd.readouterr()
+    assert bpy.ops.poise.remove_phase() == {"FINISHED"}
+    assert "Info: Flight: off the list" in "".join(capfd.readouterr())  # not by the part that it was a support of
+    bpy.ops.poise.regenerate()
+    context.scene.frame_set(21)
+    assert rig.pose.bones[root].head.z == pytest.approx(heights[0], abs=1e-5)
+
+
+def test_samples_weigh_what_their_keys_say(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    assert bpy.ops.poise.weigh_samples() == {"FINISHED"}
+    weights = curve(rig, "poise_tracks[0].weight")
+    np.testing.assert_allclose([tuple(key.co) for key in weights.keyframe_points], [[1, 0.1], [26, 0.1], [51, 0.1]])
+    with_own = [kind for kind, name in drawn_by(POISE_PT_generate) if name == "co"]
+    assert len(with_own) == 3 * 3
+    weights.keyframe_points[1].co[1] = 0.9
+    curve(rig, "poise_tracks[0].offset").keyframe_points[1].co = (31, 0.5)
+    rig.poise_tracks[0].gamma = 10.0
+    bpy.ops.poise.regenerate()
+    wanted = fit_curve([0.0, 1.2, 2.0], [0.0, 0.5, 0.0], [0.1, 0.9, 0.1], gamma=10.0)(np.arange(51) / 25.0)[:, 0]
+    np.testing.assert_allclose(
+        [key.co[1] for key in curve(rig, "poise_tracks[0].fit").keyframe_points], wanted, atol=1e-5
+    )
+    weights = curve(rig, "poise_tracks[0].weight")
+    np.testing.assert_allclose([tuple(key.co) for key in weights.keyframe_points], [[1, 0.1], [31, 0.9], [51, 0.1]])
+
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points.insert(41, 1.0)
+    samples.update()
+    bpy.ops.poise.regenerate()
+    weights = curve(rig, "poise_tracks[0].weight")
+    np.testing.assert_allclose([key.co[1] for key in weights.keyframe_points], [0.1, 0.9, 0.1, 0.1], atol=1e-6)
+    with pytest.raises(RuntimeError, match="The path has no samples"):
+        bpy.ops.poise.weigh_samples(path=True)
+    bpy.ops.poise.weigh_samples()
+    assert not any(one.data_path.endswith("weight") for one in bridge.motion.active_curves(rig))
+
+
+def test_a_motion_may_be_made_with_reduced_keys_at_once(rig: Any) -> None:
+    assert bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1) == {"FINISHED"}
+    dense, turns = curve(rig, 'pose.bones["upper_arm.R"].rotation_quaternion'), stand(rig, "upper_arm.R", 20)
+    assert len(dense.keyframe_points) == 51
+    assert bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1, keys="REDUCED") == {"FINISHED"}
+    fewer = curve(rig, 'pose.bones["upper_arm.R"].rotation_quaternion')
+    assert len(fewer.keyframe_points) < 20
+    assert rig.poise_generated == rig.animation_data.action
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), turns, atol=0.02)
+    assert bpy.ops.poise.regenerate(keys="EVERY") == {"FINISHED"}
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), turns, atol=1e-5)
+
+
+def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    first = rig.animation_data.action
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points[1].co = (26, 0.5)
+    samples.keyframe_points.insert(38, 1.0)
+    samples.update()
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert rig.animation_data.action == first
+    wanted = fit_curve([0.0, 1.0, 37 / 25, 2.0], [0.0, 0.5, 1.0, 0.0])
+    for frame in (13, 26, 38, 45):
+        angle = 2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0])))
+        assert angle == pytest.approx(abs(wanted((frame - 1) / 25.0)[0]) * np.pi / 2, abs=2e-3)
+
+
+def test_presets_leave_what_they_can_be_changed_by() -> None:
+    rig = load(DATA / "rigs" / "odd_random_rolls_apose.blend")[0]
+    context.view_layer.objects.active = rig
+    context.scene.render.fps = 30
+    assert bpy.ops.poise.generate(recipe="jump", start=1) == {"FINISHED"}
+    assert [label_of(track) for track in rig.poise_tracks] == ["arm.L, arm.R", "all"]
+    assert len(curve(rig, "poise_tracks[1].offset").keyframe_points) == 10
+    phases = [(phase.part, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
+    assert phases[0] == ("foot.L", "SUPPORT", 1, 13, 13)
+    assert phases[4][1:4] == ("FLIGHT", 13, 28)
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    seen = drawn_by(POISE_PT_generate)
+    assert ("list", "poise_tracks") in seen
+    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6 + 4 * 10  # of the arms, and of the path
+
+
+def test_a_preset_leaves_the_poses_that_were_stored_in_their_action() -> None:
+    rig = load(DATA / "rigs" / "odd_random_rolls_apose.blend")[0]
+    context.view_layer.objects.active = rig
+    bpy.ops.poise.store_pose(pose="MIN")
+    stored = rig.poise_key_poses
+    before = contents()["actions"][stored.name]
+    bpy.ops.poise.generate(recipe="wave", start=1)
+    assert rig.poise_key_poses != stored
+    assert contents()["actions"][stored.name] == before
+    assert stored.use_fake_user
+
+
+def test_without_poses_or_with_another_action_it_says_so() -> None:
+    rig = make_armature()
+    context.view_layer.objects.active = rig
+    before = contents()
+    with pytest.raises(RuntimeError, match="Store a min and a max pose first"):
+        bpy.ops.poise.generate(recipe="own")
+    with pytest.raises(RuntimeError, match="no generated motion"):
+        bpy.ops.poise.regenerate()
+    with pytest.raises(RuntimeError, match='no action "none"'):
+        bpy.ops.poise.store_pose(source="ACTION", action="none")
+    assert contents() == before
+
+
+def test_a_pose_is_stored_from_a_frame_of_the_motion(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    bpy.ops.poise.store_pose(pose="MIN", source="FRAME", frame=26)
+    bpy.ops.poise.regenerate()
+    angles = [2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0]))) for frame in (1, 26)]
+    np.testing.assert_allclose(angles, np.pi / 2, atol=0.02)
+
+
+def test_a_shorter_motion_leaves_nothing_of_the_longer_one(rig: Any) -> None:
+    rig.pose.bones["head"].location.x = 0.1
+    rig.pose.bones["head"].keyframe_insert("location", frame=90)  # of the motion before
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    assert bridge.keyed_range(rig) == (1, 51)
+    samples = curve(rig, "poise_tracks[0].offset")
+    for key, frame in zip(samples.keyframe_points, (1, 16, 31), strict=True):
+        key.co.x = frame
+    samples.update()
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert bridge.keyed_range(rig) == (1, 31)
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 40), stand(rig, "upper_arm.R", 31))
+
+
+def test_samples_before_the_first_frame_make_the_motion_begin_there() -> None:
+    rig = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    select(rig, [])
+    context.scene.render.fps = 30
+    bpy.ops.poise.generate(recipe="jump", start=11)
+    bone, (first, last) = "mixamorig:LeftLeg", bridge.keyed_range(rig)
+    before = [stand(rig, bone, frame) for frame in range(first, last + 1)]
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points.insert(1.0, samples.keyframe_points[0].co[1])
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert bridge.keyed_range(rig) == (1, last)
+    after = [stand(rig, bone, frame) for frame in range(first, last + 1)]
+    angles = 2.0 * np.arccos(np.clip(np.abs((np.array(before) * after).sum(-1)), 0.0, 1.0))
+    assert angles.max() < 0.05  # what bears and flies does so at its frames
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    assert bridge.keyed_range(rig) == (1, last)
+
+
+def test_a_generated_motion_whose_keys_were_reduced_can_be_made_anew(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    dense, action = stand(rig, "upper_arm.R", 20), rig.animation_data.action
+    assert bpy.ops.poise.reduce_keys(tolerance=0.05) == {"FINISHED"}
+    assert rig.animation_data.action != action
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    np.testing.assert_allclose(stand(rig, "upper_arm.R", 20), dense, atol=1e-5)
+
+
+def table(rig: Any, path: str) -> list[Any]:
+    return [tuple(np.round(key.co, 4)) for one in active_of(rig, path) for key in one.keyframe_points]
+
+
+def active_of(rig: Any, path: str) -> list[Any]:
+    return [one for one in bridge.motion.active_curves(rig) if one.data_path == path]
+
+
+def test_samples_are_added_and_taken_away_in_the_table_with_their_weights(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    bpy.ops.poise.weigh_samples()
+    curve(rig, "poise_tracks[0].weight").keyframe_points[1].co[1] = 0.7
+    context.scene.frame_set(41)
+    rig.poise_tracks[0].offset = 0.5
+    assert bpy.ops.poise.add_sample() == {"FINISHED"}
+    assert table(rig, "poise_tracks[0].offset") == [(1, 0), (26, 1), (41, 0.5), (51, 0)]
+    weights = table(rig, "poise_tracks[0].weight")
+    assert [frame for frame, _ in weights] == [1, 26, 41, 51]
+    assert weights[1][1] == pytest.approx(0.7)
+    assert bpy.ops.poise.remove_sample(row=1) == {"FINISHED"}
+    assert table(rig, "poise_tracks[0].offset") == [(1, 0), (41, 0.5), (51, 0)]
+    assert [frame for frame, _ in table(rig, "poise_tracks[0].weight")] == [1, 41, 51]
+    for _ in range(2):
+        bpy.ops.poise.remove_sample(row=0)
+    with pytest.raises(RuntimeError, match="at least one sample"):
+        bpy.ops.poise.remove_sample(row=0)
+    with pytest.raises(RuntimeError, match="no sample 10"):
+        bpy.ops.poise.remove_sample(row=9)
+
+
+def test_samples_of_the_path_are_added_where_it_is_and_taken_away(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    for frame, height in ((1, 0.0), (26, 0.5)):
+        context.scene.frame_set(frame)
+        rig.poise_path = (0.0, 0.1, height)
+        assert bpy.ops.poise.add_sample(path=True) == {"FINISHED"}
+    assert [len(one.keyframe_points) for one in active_of(rig, "poise_path")] == [2, 2, 2]
+    assert table(rig, "poise_path")[-2:] == [(1, 0), (26, 0.5)]
+    said = [text for kind, text in drawn_by(POISE_PT_generate) if kind == "label"]
+    assert {"Frame", "Offset", "Left", "Forward", "Up"} <= {*said}
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    for _ in range(2):
+        assert bpy.ops.poise.remove_sample(path=True) == {"FINISHED"}
+    assert not active_of(rig, "poise_path")
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}

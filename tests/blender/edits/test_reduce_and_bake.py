@@ -1,0 +1,229 @@
+"""Keys of whole motions in Blender: reduced within a tolerance, baked in a range; all else stays."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core import forward
+from edits.bake import Baked
+from edits.reduce import Reduced
+from tests.blender.rigs import contents, context, keys_of, load, make_ik_body, select
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+@pytest.fixture
+def clip() -> Any:
+    """A captured walk in Pose Mode, as large as a man."""
+    (rig,) = load(DATA / "motion" / "cmu_07_12.bvh")
+    rig.scale = np.full(3, 1.0 / bridge.read_rig(rig).skeleton.size)
+    for curve in bridge.motion.active_curves(rig):  # smooth between frames, too
+        for key in curve.keyframe_points:
+            key.interpolation, key.handle_left_type, key.handle_right_type = "BEZIER", "AUTO", "AUTO"
+        curve.update()
+    context.view_layer.update()
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+def curves(rig: Any) -> dict[tuple[str, int], Any]:
+    return {(curve.data_path, curve.array_index): curve for curve in bridge.motion.active_curves(rig)}
+
+
+def heads(rig: Any, frames: np.ndarray) -> np.ndarray:
+    """In the world."""
+    read = bridge.read_rig(rig)
+    motion, worlds = bridge.read_motion(rig, read, frames)
+    return forward(read.skeleton, motion.pose)[0] * worlds[0, 0, 0]
+
+
+def test_reduced_keys_stay_within_the_tolerance_in_blender_between_frames_too(clip: Any) -> None:
+    name = clip.animation_data.action.name
+    quarters = np.arange(20.0, 60.01, 0.25)
+    before, actions = heads(clip, quarters), contents()["actions"]
+    assert bpy.ops.poise.reduce_keys(frame_start=20, frame_end=60, tolerance=0.01) == {"FINISHED"}
+    read = bridge.read_rig(clip)
+    roles = bridge.read_roles(clip, read.skeleton)
+    chosen = [roles.bones[role] for role in ("hips", "head", "hand.L", "hand.R", "foot.L", "foot.R")]
+    off = np.linalg.norm(heads(clip, quarters) - before, axis=-1)[:, chosen]
+    assert off.max() < 0.01
+    assert contents()["actions"][name] == actions[name]
+    hips = next(c for (path, i), c in curves(clip).items() if path == 'pose.bones["Hips"].rotation_euler' and i == 0)
+    inside = [key for key in hips.keyframe_points if 20 <= key.co[0] <= 60]
+    assert len(inside) < 20
+    assert {key.interpolation for key in inside} == {"BEZIER"}
+    outside = [key.co[0] for key in hips.keyframe_points if not 20 <= key.co[0] <= 60]
+    assert outside == [*range(1, 20), *range(61, 67)]
+
+
+def test_straight_ways_and_a_jump_between_two_frames_are_kept_as_well(clip: Any) -> None:
+    for curve in curves(clip).values():
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+    quarters = np.arange(1.0, 20.01, 0.25)  # from the rest pose that captures begin with
+    before = heads(clip, quarters)
+    hand = clip.pose.bones.find("RightHand")
+    assert np.linalg.norm(before[4, hand] - before[0, hand]) > 0.1
+    assert bpy.ops.poise.reduce_keys(frame_start=1, frame_end=20, tolerance=0.01) == {"FINISHED"}
+    assert np.linalg.norm(heads(clip, quarters) - before, axis=-1)[:, hand].max() < 0.01
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.5), (1.25, 0.0), (0.9, 0.3)])
+def test_keys_between_frames_with_corners_are_reduced_within_the_tolerance(
+    clip: Any, scale: float, shift: float
+) -> None:
+    for curve in curves(clip).values():
+        for key in reversed([key for key in curve.keyframe_points if not 20 <= key.co[0] <= 50]):
+            curve.keyframe_points.remove(key)
+        for key in curve.keyframe_points:  # as a clip of another frame rate, or one that was moved
+            key.co[0] = 20 + (key.co[0] - 20) * scale + shift
+            key.interpolation = "LINEAR"
+        curve.update()
+    edit = Reduced(context, clip, bridge.keyed_range(clip), (), 0.01)
+    edit.solve()
+    report = edit.write(clip)
+    assert report.met
+    assert edit.kept < 0.4 * edit.keyed
+    assert "no fewer" not in edit.told()
+
+
+def test_bones_that_no_fewer_keys_can_follow_keep_theirs(clip: Any) -> None:
+    for (path, _), curve in curves(clip).items():
+        if '"LeftArm"' in path:
+            for key in curve.keyframe_points:
+                key.interpolation = "BOUNCE"
+    before = keys_of(clip.animation_data.action)
+    edit = Reduced(context, clip, (20, 40), (), 1e-4)
+    edit.solve()
+    report = edit.write(clip, new=False)
+    assert report.met
+    assert "no fewer keys do for LeftArm" in edit.told()
+    now = keys_of(clip.animation_data.action)
+    assert {key: keys for key, keys in now.items() if '"LeftArm"' in key[1]} == {
+        key: keys for key, keys in before.items() if '"LeftArm"' in key[1]
+    }
+    assert now != before
+
+
+def test_stepped_keys_stay_and_what_is_told_is_what_is_there(clip: Any) -> None:
+    for (path, _), curve in curves(clip).items():
+        for key in curve.keyframe_points if '"LeftArm"' in path else ():
+            key.interpolation = "CONSTANT"
+    edit = Reduced(context, clip, (20, 30), ["RightHand", "LeftHand"], 0.02)
+    edit.solve()
+    stepped = keys_of(clip.animation_data.action)
+    edit.write(clip, new=False)
+    after = keys_of(clip.animation_data.action)
+    assert {key: keys for key, keys in after.items() if '"LeftArm"' in key[1]} == {
+        key: keys for key, keys in stepped.items() if '"LeftArm"' in key[1]
+    }
+    frames = {(path.split('"')[1], key[0][0]) for (_, path, _), keys in after.items() for key in keys}
+    carriers = {above.name for bone in ("RightHand", "LeftHand") for above in clip.pose.bones[bone].parent_recursive}
+    carriers |= {"RightHand", "LeftHand"}
+    assert edit.all_kept == sum(20 <= frame <= 30 for _, frame in frames)
+    assert edit.kept == sum(20 <= frame <= 30 and bone in carriers for bone, frame in frames)
+    assert (edit.keyed, edit.all_keyed) == (11 * len(carriers), 11 * len(clip.pose.bones))
+    assert "stepped keys stay: LeftArm" in edit.told()
+
+
+def test_a_bake_leaves_other_bones_and_other_frames_alone(clip: Any) -> None:
+    before = {key: [tuple(p.co) for p in curve.keyframe_points] for key, curve in curves(clip).items()}
+    for bone in clip.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "Head"
+    bpy.ops.poise.bake_motion(frame_start=10, frame_end=30, step=5, bones="SELECTED", action="PRESENT")
+    for (path, index), curve in curves(clip).items():
+        now, then = [tuple(p.co) for p in curve.keyframe_points], before[path, index]
+        if '"Head"' not in path:
+            assert now == then
+            continue
+        assert [frame for frame, _ in now if 10 <= frame <= 30] == [10, 15, 20, 25, 30]
+        assert [key for key in now if not 10 <= key[0] <= 30] == [key for key in then if not 10 <= key[0] <= 30]
+        kept = [value for frame, value in then if frame in range(10, 31, 5)]
+        np.testing.assert_allclose([value for frame, value in now if 10 <= frame <= 30], kept, atol=1e-5)
+
+
+def test_a_bake_whose_steps_do_not_meet_its_end_keys_the_last_frame(clip: Any) -> None:
+    bpy.ops.poise.bake_motion(frame_start=10, frame_end=30, step=7, action="PRESENT")
+    for curve in curves(clip).values():
+        assert [point.co[0] for point in curve.keyframe_points if 10 <= point.co[0] <= 30] == [10, 17, 24, 30]
+
+
+def test_a_backward_range_is_refused(clip: Any) -> None:
+    before = contents()
+    with pytest.raises(RuntimeError, match="runs backwards"):
+        bpy.ops.poise.bake_motion(frame_start=30, frame_end=10)
+    assert contents() == before
+
+
+def matrices(rig: Any, frames: range) -> np.ndarray:
+    found = []
+    for frame in frames:
+        context.scene.frame_set(frame)
+        found.append(bridge.read_matrices(rig))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("mute", [True, False])
+def test_a_visual_bake_keys_what_constraints_and_drivers_make_of_bones(mute: bool) -> None:
+    rig = make_ik_body()
+    for frame, height in ((1, 0.0), (5, 0.3), (9, 0.1)):
+        rig.pose.bones["foot_ik.L"].location.z = height
+        rig.pose.bones["foot_ik.L"].keyframe_insert("location", frame=frame)
+    stretch = rig.pose.bones["forearm.R"].constraints.new("STRETCH_TO")
+    stretch.target, stretch.subtarget = rig, "foot_ik.L"
+    rig.pose.bones["head"].rotation_mode = "XYZ"
+    driver = rig.pose.bones["head"].driver_add("rotation_euler", 1).driver
+    driver.expression = "frame / 10"
+    before, source, actions = matrices(rig, range(1, 10)), rig.animation_data.action.name, contents()["actions"]
+    assert bpy.ops.poise.bake_motion(visual=True, mute=mute) == {"FINISHED"}
+    assert contents()["actions"][source] == actions[source]
+    keyed = {path.split('"')[1] for path, _ in curves(rig)}
+    assert {"shin.L", "thigh.L", "foot.L", "forearm.R", "head"} <= keyed
+    assert [c.mute for c in rig.pose.bones["shin.L"].constraints] == [mute]
+    assert not rig.animation_data.drivers[0].mute
+    legs = [rig.pose.bones.find(f"{part}.{side}") for part in ("thigh", "shin", "foot") for side in "LR"]
+    bones = slice(None) if mute else legs  # what is left on goes on from the keys: IK is there, a stretch is twice
+    np.testing.assert_allclose(matrices(rig, range(1, 10))[:, bones], before[:, bones], atol=1e-4 if mute else 5e-3)
+
+
+def test_a_visual_bake_of_some_bones_mutes_no_constraint_that_decides_others_too() -> None:
+    rig = make_ik_body()
+    rig.pose.bones["foot_ik.L"].keyframe_insert("location", frame=1)
+    select(rig, ["shin.L", "foot.L"])
+    bpy.ops.object.mode_set(mode="POSE")
+    assert bpy.ops.poise.bake_motion(visual=True, mute=True, bones="SELECTED") == {"FINISHED"}
+    assert not rig.pose.bones["shin.L"].constraints[0].mute
+    assert rig.pose.bones["foot.L"].constraints[0].mute
+
+
+def test_modifiers_of_curves_are_baked_into_a_new_action_of_the_whole_motion_alone(clip: Any) -> None:
+    source, path = clip.animation_data.action, ('pose.bones["Head"].rotation_euler', 0)
+    noise = curves(clip)[path].modifiers.new("NOISE")
+    noise.strength, noise.scale = 0.5, 3.0
+    wanted = [curves(clip)[path].evaluate(frame) for frame in range(1, 67)]
+    context.scene.frame_set(1)
+    before = contents()
+    for given in ({"visual": False}, {"visual": True, "frame_end": 60}, {"visual": True, "action": "PRESENT"}):
+        with pytest.raises(RuntimeError, match="has a Noise modifier"):
+            bpy.ops.poise.bake_motion(**given)
+    assert contents() == before
+    assert bpy.ops.poise.bake_motion(visual=True) == {"FINISHED"}
+    made = curves(clip)[path]
+    assert not len(made.modifiers)
+    np.testing.assert_allclose([made.evaluate(frame) for frame in range(1, 67)], wanted, atol=1e-4)
+    bridge.assign(clip, source)
+    assert len(curves(clip)[path].modifiers) == 1
+
+
+def test_a_bake_names_what_it_does_not_key(clip: Any) -> None:
+    clip.pose.bones["Head"].constraints.new("COPY_ROTATION").target = clip
+    clip.pose.bones["Head"].constraints[0].subtarget = "Hips"
+    edit = Baked(context, clip, (20, 22))
+    assert edit.unkeyed().startswith('1 of the bones get no keys; "Head" is decided by')
+    clip.pose.bones["Head"].constraints.remove(clip.pose.bones["Head"].constraints[0])
+    context.view_layer.update()
+    assert not Baked(context, clip, (20, 22)).unkeyed()

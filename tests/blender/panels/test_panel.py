@@ -1,0 +1,146 @@
+"""What the panel draws, recorded instead of shown."""
+
+from typing import Any
+
+import bpy
+import pytest
+
+from panels.humanoid import POISE_PT_humanoid
+from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
+from panels.toolbar import POISE_TOOL_drag
+from properties.humanoid import SETTINGS as HUMANOID
+from properties.pins import SETTINGS, SOLVER
+from tests.blender.rigs import (
+    Layout,
+    choose,
+    contents,
+    drawn_by,
+    labels,
+    make_armature,
+    make_empty,
+    remove_bone,
+    select,
+)
+
+PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "drag", "solve", "bake")
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def test_the_panel_is_in_a_tab_of_its_own() -> None:
+    assert (POISE_PT_pins.bl_category, POISE_PT_pins.bl_space_type, POISE_PT_pins.bl_region_type) == (
+        "Poise",
+        "VIEW_3D",
+        "UI",
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: None, "no active object"),
+        (lambda: setattr(bpy.context.view_layer.objects, "active", make_empty("Cup")), '"Cup" is no armature'),
+        (lambda: make_armature() and bpy.ops.object.mode_set(mode="EDIT"), "is in edit mode"),
+    ],
+)
+def test_the_panel_says_why_it_offers_nothing(make: Any, sentence: str) -> None:
+    make()
+    seen = drawn_by(POISE_PT_pins)
+    assert {kind for kind, _ in seen} == {"label"}
+    assert sentence in " ".join(text for _, text in seen)
+
+
+def test_the_panel_shows_pins_buttons_and_settings() -> None:
+    rig = make_armature()
+    select(rig, ["foot.L", "foot.R"])
+    bpy.ops.poise.pin()
+    before = contents()
+    seen = drawn_by(POISE_PT_pins)
+    assert contents() == before
+    assert ("list", "poise_pins") in seen
+    assert [text for kind, text in seen if kind == "label"] == ["foot.L", "foot.R"]
+    tools = {name for kind, name in seen if kind == "operator"}
+    assert tools == {f"poise.{tool}" for tool in PIN_TOOLS}
+    assert {"weight", "priority", "use_position", "use_rotation", "mute"} <= {
+        name for kind, name in seen if kind == "prop"
+    }
+    assert {("set", f"kind={kind}") for kind in ("POSITION", "ROTATION", "BOTH")} <= set(seen)
+
+
+def test_buttons_drag_the_active_bone_and_not_what_they_cover() -> None:
+    select(make_armature(), [])
+    for drawn in (drawn_by(POISE_PT_pins), drawn_by(POISE_MT_pose)):
+        assert drawn[drawn.index(("operator", "poise.drag")) + 1] == ("set", "use_active=True")
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_the_bones_own_panel_shows_its_pin_and_what_blender_has_of_it(pinned: bool) -> None:
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    rig.data.bones.active = rig.data.bones["foot.L"]
+    if pinned:
+        bpy.ops.poise.pin()
+    seen = drawn_by(POISE_PT_bone)
+    props = {name for kind, name in seen if kind == "prop"}
+    assert {"ik_stiffness_x", "ik_stretch", "ik_min_z", "use_ik_limit_y"} <= props
+    assert ("weight" in props) == pinned
+    assert (("operator", "poise.unpin") in seen) == pinned
+    assert (("operator", "poise.cycle_pin") in seen) == (not pinned)
+
+
+def test_what_a_pin_is_fixed_to_is_asked_of_the_bone_that_is_shown_whatever_the_list_has_chosen() -> None:
+    rig = make_armature()
+    for foot in ("foot.L", "foot.R"):
+        choose(rig, foot)
+        bpy.ops.poise.pin()
+    choose(rig, "foot.L")
+    seen = drawn_by(POISE_PT_bone)
+    assert seen[seen.index(("operator", "poise.pin_space")) + 1] == ("set", "bone=foot.L")
+    bpy.ops.poise.pin_space(bone="foot.L", space="ARMATURE")
+    assert [(pin.name, pin.space) for pin in rig.poise_pins] == [("foot.L", "ARMATURE"), ("foot.R", "WORLD")]
+    assert rig.poise_active_pin == 1
+
+
+def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
+    make_armature()
+    seen = drawn_by(POISE_PT_solver)
+    assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
+    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin"}
+
+
+def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
+    make_armature().poise_method = "HUMANOID"
+    assert {name for kind, name in drawn_by(POISE_PT_solver) if kind == "prop"} == {"poise_method", "poise_limits"}
+    assert POISE_PT_humanoid.poll(bpy.context)
+    seen = {name for kind, name in drawn_by(POISE_PT_humanoid) if kind == "prop"}
+    assert seen == {f"poise_{name}" for name in HUMANOID}
+    header: list[tuple[str, ...]] = []
+    POISE_TOOL_drag.draw_settings(bpy.context, Layout(header), None)
+    assert header == [("prop", "poise_limits")]
+    bpy.context.object.poise_method = "PINS"
+    assert not POISE_PT_humanoid.poll(bpy.context)
+
+
+def test_what_a_namespace_puts_before_bones_leaves_room_for_their_names() -> None:
+    rig = make_armature()
+    rig.data.bones["foot.L"].name = "mixamorig:LeftFoot"
+    select(rig, ["mixamorig:LeftFoot"])
+    bpy.ops.poise.pin()
+    assert list(labels()) == ["LeftFoot"]
+
+
+def test_where_no_bones_are_selected_no_button_lets_them_go() -> None:
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin()
+    assert ("set", "bone=") in drawn_by(POISE_PT_pins)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert ("set", "bone=") not in drawn_by(POISE_PT_pins)
+
+
+def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin()
+    remove_bone(rig, "foot.L")
+    bpy.ops.object.mode_set(mode="POSE")
+    assert list(labels()) == ["foot.L (no such bone)"]

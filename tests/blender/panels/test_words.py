@@ -1,0 +1,120 @@
+"""What Blender shows of Poise in words: names, tooltips, reasons of disabled buttons, the menu that F3 goes through."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from panels.chains import POISE_MT_chains
+from panels.pins import POISE_MT_pose
+from properties import CLASSES, OWNERS
+from tests.blender.rigs import drawn_by, make_armature, make_empty, select
+
+OPERATORS = dir(bpy.ops.poise)
+UNLISTED = {  # of the list of presets, of the figure of parts, and what changed numbers call
+    "add_preset",
+    "use_preset",
+    "show_part",
+    "tune_chain",
+    "follow_timed_pins",
+    "preview_generated",
+}
+MENUS = (POISE_MT_pose, POISE_MT_chains)
+
+
+def described(definition: Any) -> Iterator[str]:
+    """What has no name or no tooltip of a property, among what is shown."""
+    if definition.is_hidden or definition.identifier == "rna_type":
+        return
+    if not definition.name or not definition.description or definition.description.endswith("."):
+        yield definition.identifier
+    for item in definition.enum_items if definition.type == "ENUM" else ():
+        if not item.name or not item.description or item.description.endswith("."):
+            yield f"{definition.identifier}: {item.identifier}"
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_and_all_its_properties_have_names_and_tooltips(name: str) -> None:
+    rna = getattr(bpy.ops.poise, name).get_rna_type()
+    assert rna.description
+    assert not rna.description.endswith(".")
+    assert rna.name != rna.identifier
+    assert [lack for definition in rna.properties for lack in described(definition)] == []
+
+
+@pytest.mark.parametrize("group", CLASSES)
+def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
+    assert [lack for definition in group.bl_rna.properties for lack in described(definition)] == []
+
+
+def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
+    for owner, names in OWNERS:
+        for name in names:
+            assert list(described(owner.bl_rna.properties[f"poise_{name}"])) == []
+
+
+def test_search_finds_every_tool_through_the_pose_menu(empty_file: None) -> None:
+    make_armature()
+    seen = [line for menu in MENUS for line in drawn_by(menu)]
+    assert ("menu", "POISE_MT_chains") in seen
+    listed = {name.removeprefix("poise.") for kind, name in seen if kind == "operator"}
+    assert listed == set(OPERATORS) - UNLISTED
+
+
+def linked(folder: Path) -> None:
+    make_armature()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(folder / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["rig"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    bpy.context.view_layer.objects.active = wanted.objects[0]
+
+
+def nothing(folder: Path) -> None:
+    pass
+
+
+def another_object(folder: Path) -> None:
+    bpy.context.view_layer.objects.active = make_empty("Cup")
+
+
+def object_mode(folder: Path) -> None:
+    make_armature()
+
+
+def edit_mode(folder: Path) -> None:
+    make_armature()
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+def nothing_selected(folder: Path) -> None:
+    select(make_armature(), [])
+
+
+def no_pins(folder: Path) -> None:
+    select(make_armature(), ["head"])
+
+
+def rest_position(folder: Path) -> None:
+    select(make_armature(), ["head"])
+    bpy.context.active_object.data.pose_position = "REST"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [nothing, another_object, object_mode, edit_mode, nothing_selected, no_pins, rest_position, linked],
+)
+def test_every_disabled_button_says_why(empty_file: None, tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+    spoil(tmp_path)
+    disabled = [name for name in OPERATORS if not getattr(bpy.ops.poise, name).poll()]
+    assert disabled
+    for name in disabled:
+        with pytest.raises(RuntimeError) as refusal:
+            getattr(bpy.ops.poise, name)()
+        reason = str(refusal.value).partition("poll() ")[2].strip()
+        assert reason, name
+        assert "context is incorrect" not in reason, name
+        assert not reason.endswith("."), name  # Blender sets one of its own

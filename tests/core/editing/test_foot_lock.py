@@ -1,0 +1,102 @@
+"""Feet that stand: on a captured walk that was made to slide, and where places contradict each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.motion.clips import Clip, read_clip
+from core import Motion, forward, rotation
+from core.body import Roles, find_roles
+from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_positions
+from core.editing.foot_lock import LockFeetResult, contact_pins, lock_feet
+from tests.paths import DATA
+
+WALK = DATA / "motion" / "cmu_07_12.bvh"
+
+
+def sliding(motion: Motion, speed: float) -> Motion:
+    """The motion carried along an axis of its root at so many metres a second."""
+    moved = motion.pose.translations.copy()
+    seconds = motion.frames / motion.fps
+    moved[:, 0] += (speed * seconds)[:, None] * np.array([1.0, 0.0, 0.0])
+    return replace(motion, pose=replace(motion.pose, translations=moved))
+
+
+@pytest.fixture(scope="module")
+def walk() -> Clip:
+    return read_clip(WALK)
+
+
+@pytest.fixture(scope="module")
+def roles(walk: Clip) -> Roles:
+    return find_roles(walk.skeleton)
+
+
+@pytest.fixture(scope="module")
+def locked(walk: Clip, roles: Roles) -> LockFeetResult:
+    return lock_feet(walk.skeleton, walk.motion, roles)
+
+
+def test_points_that_bear_stand_still(walk: Clip, locked: LockFeetResult) -> None:
+    contacts = locked.contacts
+    before, after = (
+        point_positions(walk.skeleton, motion.pose, contacts.points) for motion in (walk.motion, locked.pinned.motion)
+    )
+    together = contacts.touching[1:] & contacts.touching[:-1]
+    slid, slides = (rotation.lengths(np.diff(places, axis=0))[together] for places in (before, after))
+    assert slid.max() > 5e-3
+    assert slides.max() < 1e-4
+    assert locked.pinned.position_error.max() < 5e-5
+
+
+def test_the_rest_of_the_body_hardly_changes_and_does_not_jerk(
+    walk: Clip, roles: Roles, locked: LockFeetResult
+) -> None:
+    heads, _ = forward(walk.skeleton, walk.motion.pose)
+    after, _ = forward(walk.skeleton, locked.pinned.motion.pose)
+    feet = [b for b, name in enumerate(walk.skeleton.names) if "Foot" in name or "Toe" in name]
+    rest = np.setdiff1d(np.arange(len(walk.skeleton)), feet)
+    assert rotation.lengths(after - heads)[:, rest].mean() < 5e-3
+    jerks = [np.percentile(rotation.lengths(np.diff(h[:, rest], 2, axis=0)), 99) for h in (heads, after)]
+    assert jerks[1] < 1.2 * jerks[0]
+    for side in "LR":
+        hip, knee, ankle = (roles.bones[f"{part}.{side}"] for part in ("thigh", "shin", "foot"))
+        bends = [np.cross(h[:, knee] - h[:, hip], h[:, ankle] - h[:, knee]) for h in (heads, after)]
+        bent = rotation.lengths(bends[0]) > 1e-3  # of square metres: half a degree; straight legs bend no way
+        assert (np.sum(bends[0] * bends[1], axis=-1)[bent] > 0.0).all()
+
+
+def test_a_sliding_walk_is_planted_where_the_walk_stands(walk: Clip, roles: Roles) -> None:
+    contacts = find_contacts(walk.skeleton, walk.motion, foot_points(walk.skeleton, roles))
+    slid = sliding(walk.motion, 0.2)
+    found = find_contacts(walk.skeleton, slid, contacts.points)
+    assert np.mean(found.touching != contacts.touching) < 0.12
+
+
+def test_places_of_one_rigid_foot_keep_their_distance(walk: Clip, roles: Roles) -> None:
+    contacts = find_contacts(walk.skeleton, walk.motion, foot_points(walk.skeleton, roles))
+    pins = contact_pins(walk.skeleton, walk.motion, contacts)
+    rest = point_positions(walk.skeleton, walk.motion.pose[0], contacts.points)
+    intervals = contacts.intervals()
+    checked = 0
+    for one, a in enumerate(intervals):
+        for other, b in enumerate(intervals):
+            names = contacts.points[a.point].name, contacts.points[b.point].name
+            together = a.first <= b.last and b.first <= a.last
+            if together and names in (("heel.L", "ball.L"), ("heel.R", "ball.R"), ("ball.L", "toe.L")):
+                wanted = np.linalg.norm(rest[a.point] - rest[b.point])
+                found = np.linalg.norm(pins[one].position - pins[other].position)
+                assert found == pytest.approx(wanted, abs=1e-6)
+                checked += 1
+    assert checked >= 5
+
+
+def test_hands_can_be_locked_as_feet_are(walk: Clip, roles: Roles) -> None:
+    still = np.zeros_like(walk.motion.pose.translations)  # on the spot and slowly: hands come to rest over their ground
+    spot = replace(walk.motion, pose=replace(walk.motion.pose, translations=still), fps=8.0)
+    hands = [BodyPoint(name, walk.skeleton.index(name), (0.0, 0.0, 0.0)) for name in ("LeftHand", "RightHand")]
+    locked = lock_feet(walk.skeleton, spot, roles, hands)
+    assert locked.pins
+    assert len(locked.pins) == len(locked.contacts.intervals())
+    assert locked.pinned.position_error.max(initial=0.0) < 1e-4

@@ -1,0 +1,146 @@
+"""Motion from two key poses: curves through samples, tracks of offsets, the root's path and flight."""
+
+import numpy as np
+import pytest
+
+from core import CoreError, Pose, Skeleton, forward, rotation
+from core.generate import Flight, Recipe, RootPath, Track, fit_curve
+from tests.core.rigs import random_pose
+
+# the source's two examples: offsets at equal samples, then (the jump) with six added
+WAVE = np.array([0.5, 0.0, 0.5, 1.0, 0.5, 0.0, 0.5, 1.0, 0.5, 0.5, 0.5])
+JUMP_TIMES = np.array([0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.05, 1.2])
+JUMP = np.array([0.5, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0])
+
+
+def low_and_high(figure: Skeleton) -> tuple[Pose, Pose]:
+    rng = np.random.default_rng(3)
+    return random_pose(figure, rng), random_pose(figure, rng)
+
+
+def test_the_key_poses_are_met_and_other_samples_nearly() -> None:
+    times = np.linspace(0.0, 2.0, len(WAVE))
+    found = fit_curve(times, WAVE)(times)[:, 0]
+    extreme = (WAVE == 0.0) | (WAVE == 1.0)
+    assert np.abs(found - WAVE)[extreme].max() < 5e-3
+    assert np.abs(found - WAVE)[~extreme].max() < 2e-2
+
+
+def test_the_curve_solves_the_system_of_the_source() -> None:
+    rng = np.random.default_rng(0)
+    times, values, weights = np.sort(rng.uniform(0.0, 3.0, 8)), rng.normal(size=8), rng.uniform(0.01, 0.2, 8)
+    curve = fit_curve(times, values, weights, width=0.4, gamma=50.0)
+    # each residual is its coefficient's share, and the coefficients sum to nothing: the conditions of the minimum
+    np.testing.assert_allclose(values - curve(times)[:, 0], curve.coefficients[:, 0] / (50.0 * weights), atol=1e-9)
+    assert curve.coefficients.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_slope_is_that_of_the_curve() -> None:
+    curve = fit_curve(JUMP_TIMES, JUMP)
+    t, step = np.linspace(-0.2, 1.4, 300), 1e-5
+    differences = (curve(t + step) - curve(t - step)) / (2.0 * step)
+    np.testing.assert_allclose(curve.slope(t), differences, atol=1e-5)
+
+
+def test_a_heavier_sample_is_met_better() -> None:
+    times, values = np.arange(6.0), np.array([0.3, 0.9, 0.1, 0.7, 0.2, 0.4])
+    errors = []
+    for weight in (0.001, 0.02, 0.5):
+        weights = np.full(6, 0.02)
+        weights[2] = weight
+        errors.append(abs(fit_curve(times, values, weights, gamma=100.0)(2.0)[0] - 0.1))
+    assert errors[0] > errors[1] > errors[2]
+
+
+@pytest.mark.parametrize(
+    ("times", "values", "more", "why"),
+    [
+        ([0.0, 0.0], [0.0, 1.0], {}, "increase"),
+        ([0.0, 1.0], [0.0], {}, "as many values"),
+        ([0.0, np.nan], [0.0, 1.0], {}, "finite"),
+        ([0.0, 1.0], [0.0, 1.0], {"weights": [1.0, 0.0]}, "positive weight"),
+        ([0.0, 1.0], [0.0, 1.0], {"width": 0.0}, "width"),
+        ([0.0, 1.0], [0.0, 1.0], {"gamma": -1.0}, "gamma"),
+        ([], [], {}, "as many values"),
+    ],
+)
+def test_samples_that_are_none_are_refused(times: list, values: list, more: dict, why: str) -> None:
+    with pytest.raises(CoreError, match=why):
+        fit_curve(times, values, **more)
+
+
+def test_at_the_extremes_the_motion_has_the_key_poses(figure: Skeleton) -> None:
+    low, high = low_and_high(figure)
+    recipe = Recipe([Track("all", np.linspace(0.0, 2.0, len(WAVE)), WAVE)])
+    motion = recipe.motion(figure, low, high, np.arange(1.0, 62.0), 30.0)
+    for sample, pose in ((1, low), (3, high), (5, low), (7, high)):
+        frame = sample * 6
+        off = rotation.angle_between(motion.pose.rotations[frame], pose.rotations)
+        apart = rotation.angle_between(low.rotations, high.rotations)
+        assert (off < 6e-3 * apart + 1e-9).all()
+
+
+def test_a_track_leaves_other_bones_in_the_min_pose(figure: Skeleton) -> None:
+    low, high = low_and_high(figure)
+    arm = ("upper_arm.R", "forearm.R", "hand.R")
+    motion = Recipe([Track(arm, np.linspace(0.0, 2.0, len(WAVE)), WAVE)]).motion(
+        figure, low, high, np.arange(60.0), 30.0
+    )
+    moved = rotation.angle_between(motion.pose.rotations, low.rotations).max(axis=0) > 1e-9
+    assert {figure.names[bone] for bone in np.flatnonzero(moved)} == set(arm)
+    np.testing.assert_array_equal(motion.pose.translations, np.broadcast_to(low.translations, (60, len(figure), 3)))
+
+
+def test_the_rotation_is_on_the_shortest_arc_also_beyond_the_key_poses(figure: Skeleton) -> None:
+    low, high = low_and_high(figure)
+    recipe = Recipe([Track("all", np.array([0.0, 1.0]), np.array([-0.25, 1.25]), np.array([10.0, 10.0]))])
+    motion = recipe.motion(figure, low, high, np.array([0.0, 30.0]), 30.0)
+    arc = rotation.log(rotation.mul(rotation.inv(low.rotations), high.rotations))
+    for frame, offset in ((0, -0.25), (1, 1.25)):
+        off = rotation.mul(rotation.inv(low.rotations), motion.pose.rotations[frame])
+        np.testing.assert_allclose(rotation.log(off), offset * arc, atol=2e-4)
+
+
+def test_the_root_follows_its_path_in_armature_space(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    times, shifts = (
+        np.linspace(0.0, 1.0, 5),
+        np.array([[0, 0, 0], [0, -0.2, 0.1], [0.1, -0.4, 0], [0, -0.6, 0], [0, 0, 0]]),
+    )
+    motion = Recipe([], RootPath(times, shifts)).motion(figure, rest, rest, np.arange(31.0), 30.0)
+    heads = forward(figure, motion.pose)[0][:, 0]
+    curve = fit_curve(times, shifts)(np.arange(31.0) / 30.0)
+    np.testing.assert_allclose(heads - forward(figure, rest)[0][0], curve, atol=1e-12)
+    assert np.abs(curve[[0, 15, 30]] - shifts[[0, 2, 4]]).max() < 5e-3
+
+
+def test_in_flight_only_gravity_acts(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    path = RootPath(
+        np.array([0.0, 0.4, 0.9, 1.2]), np.array([[0, 0, 0], [0, -0.1, 0.05], [0, -0.5, 0.05], [0, -0.5, 0]])
+    )
+    recipe = Recipe([], path, (Flight(0.4, 0.9),), gravity=9.81)
+    frames = np.arange(121.0)
+    heads = forward(figure, recipe.motion(figure, rest, rest, frames, 100.0).pose)[0][:, 0]
+    flying = heads[41:90]
+    speeds = np.diff(flying, n=2, axis=0) * 100.0**2
+    np.testing.assert_allclose(speeds, np.broadcast_to([0.0, 0.0, -9.81], speeds.shape), atol=1e-6)
+    assert np.linalg.norm(np.diff(heads, axis=0), axis=1).max() < 0.04  # no jump where it leaves and lands
+
+
+@pytest.mark.parametrize(
+    ("tracks", "why"),
+    [
+        ([], "at least one track"),
+        (
+            [Track(("head",), [0, 1], [0, 1]), Track(("head", "neck"), [0, 1], [0, 1])],
+            'Two tracks have the bone "head"',
+        ),
+        ([Track("all", [0, 1], [0, 1]), Track("all", [0, 1], [0, 1])], "Two tracks are for"),
+        ([Track(("hed",), [0, 1], [0, 1])], 'did you mean "head"'),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(figure: Skeleton, tracks: list[Track], why: str) -> None:
+    rest = Pose.rest(figure)
+    with pytest.raises(CoreError, match=why):
+        Recipe(tracks).motion(figure, rest, rest, np.arange(3.0), 30.0)

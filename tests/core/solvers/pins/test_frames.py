@@ -1,0 +1,149 @@
+"""Many frames at once: the lean form of a bake does what `Problem` says it does."""
+
+import numpy as np
+import pytest
+
+from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
+from core.solvers.pins import frames as lean
+from core.solvers.pins import numbers
+from core.solvers.pins.problem import Problem, between
+from tests.core.rigs import random_pose, skeleton_of
+from tests.core.solvers.pins.rigs import ENDS, KINDS, limited_figure, outside, pins
+
+pytestmark = pytest.mark.long
+
+FRAMES = 20
+
+
+def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) -> Problem:
+    """Hands, feet and head are led to where random poses have them, on two levels and with uneven weights."""
+    rng = np.random.default_rng(seed)
+    goals = pins(skeleton, random_pose(skeleton, rng, (FRAMES,), size), *ENDS)
+    goals = [
+        Goal(goal.bone, goal.position, goal.rotation if number < 2 else None, position_weight=weight, priority=rank)
+        for number, (goal, weight, rank) in enumerate(
+            zip(goals, rng.uniform(0.2, 1.0, (len(goals), FRAMES)), (0, 0, 1, 0, 1), strict=True)
+        )
+    ]
+    return method.prepare(skeleton, random_pose(skeleton, rng, (), 0.1), goals)
+
+
+def both(problem: Problem) -> tuple[Solution, Solution]:
+    """What the lean form and what the reference say."""
+    assert problem.frames is not None
+    start, form = problem.x, problem.frames
+    fast = problem.solve()
+    problem.x, problem.frames = start, None
+    slow = problem.solve()
+    problem.frames = form
+    return fast, slow
+
+
+@pytest.mark.parametrize("root", ["free", "translate", "fixed"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, turned: bool) -> None:
+    rng = np.random.default_rng(1)
+    axes = rotation.normalize(rng.normal(size=(len(figure), 4))) if turned else None
+    deviations = rng.uniform(0.2, 0.8, (len(figure), 3))
+    problem = led(figure, PinAndDrag(root=root, axes=axes, deviations=deviations), 2)  # pyright: ignore
+    x, everything = rng.normal(size=problem.x.shape) * 0.3, np.arange(FRAMES)
+    form, rows = problem.frames, problem.rows
+    assert form is not None
+    given = form._given(everything)
+    at, reference = form.place(given, x.T), problem.links.place(x)
+    dense = rows.jacobian(problem.links, reference, rows.ordered_scales(everything), everything)
+    blocks = len(form.order)
+    sparse = np.zeros((FRAMES, 3, blocks, x.shape[1]))
+    for limb, part in zip(form.limbs, form._jacobian(given, at), strict=True):
+        part = np.broadcast_to(part, (*part.shape[:2], FRAMES)) / form.deviations[limb.columns]
+        sparse[:, :, limb.blocks, limb.columns] = np.moveaxis(part.reshape(3, -1, *part.shape[1:]), -1, 0)
+    by_block = sparse[:, :, np.argsort(form.order)].swapaxes(1, 2).reshape(FRAMES, 3 * blocks, -1)
+    np.testing.assert_allclose(by_block[:, rows.order], dense, atol=1e-12)
+    errors = rows.errors(reference, everything)
+    own = np.moveaxis(at.rows[:, np.argsort(form.order)], -1, 0).swapaxes(1, 2).reshape(FRAMES, -1)
+    np.testing.assert_allclose(own[:, rows.order], errors.rows, atol=1e-12)
+    np.testing.assert_allclose(at.lengths.T, errors.lengths, atol=1e-12)
+    np.testing.assert_allclose(at.costs.T, errors.costs, rtol=1e-9)
+
+
+@pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
+@pytest.mark.parametrize("phase", [numbers.NATURAL, numbers.EXACT, numbers.TOP_LEVEL])
+def test_without_limits_steps_are_the_same(figure: Skeleton, root: str, phase: int) -> None:
+    deviations = np.random.default_rng(3).uniform(0.2, 0.8, (len(figure), 3))
+    problem = led(figure, PinAndDrag(root=root, settle=False, deviations=deviations), 4)  # pyright: ignore
+    everything, form = np.arange(FRAMES), problem.frames
+    assert form is not None
+    fast = problem.iterate(problem.x, everything, 4, phase)
+    problem.frames = None
+    slow = problem.iterate(problem.x, everything, 4, phase)
+    for name in ("iterations", "done"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+    for name in ("x", "lengths"):
+        np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), atol=1e-6)
+
+
+@pytest.mark.parametrize("root", ["free", "translate"])
+def test_without_limits_answers_are_the_same(figure: Skeleton, root: str) -> None:
+    fast, slow = both(led(figure, PinAndDrag(root=root, settle=False), 4))  # pyright: ignore
+    np.testing.assert_array_equal(fast.converged, slow.converged)
+    near = slow.converged  # rounding grows on the way to what is out of reach
+    assert near.any()
+    assert np.max(rotation.angle_between(fast.pose.rotations, slow.pose.rotations)[near]) < 1e-6
+    np.testing.assert_allclose(fast.pose.translations[near], slow.pose.translations[near], atol=1e-6)
+    np.testing.assert_allclose(fast.position_error[near], slow.position_error[near], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str) -> None:
+    skeleton = limited_figure(kind, 0.5)
+    problem = led(skeleton, PinAndDrag(settle=False, root="free"), 5, 0.25)
+    fast, slow = both(problem)
+    assert outside(skeleton, fast.pose) < 1e-8
+    assert fast.limits_active is not None
+    assert slow.limits_active is not None
+    assert fast.limits_active.any(axis=1).mean() > 0.1
+    assert fast.converged.sum() >= slow.converged.sum() - 1
+    ours, theirs = (problem.strain(problem._state_of(solution.pose)) for solution in (fast, slow))
+    assert np.median((ours / theirs)[fast.converged & slow.converged]) < 1.01  # as natural
+
+
+def test_the_dual_system_is_solved_for_few_frames_and_for_many() -> None:
+    rng = np.random.default_rng(6)
+    for count in (3, lean._FEW + 5):
+        rows = rng.normal(size=(count, 21, 60)) * np.logspace(0.0, -3.0, 21)[:, None]
+        gram, wish = rows @ rows.swapaxes(1, 2) + 1e-9 * np.eye(21), rng.normal(size=(count, 21))
+        system = np.concatenate([gram.transpose(1, 2, 0), wish.T[None]])
+        y = lean.solved(system.copy()).T
+        np.testing.assert_allclose((gram @ y[..., None])[..., 0], wish, atol=1e-6)
+
+
+def test_frames_between_knots_are_on_a_curve_that_bends_as_they_do() -> None:
+    knots = np.array([0, 4, 7, 12, 16])
+    curve = np.stack([knots, 0.1 * knots**2], axis=1).astype(float)
+    places = np.array([4, 5, 6, 9])
+    np.testing.assert_allclose(between(knots, curve, places), np.stack([places, 0.1 * places**2], axis=1), atol=1e-9)
+
+
+def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeypatch: pytest.MonkeyPatch) -> None:
+    rest, time = Pose.rest(figure), np.linspace(0.0, 6.0, 60)
+    hand = forward(figure, rest)[0][figure.index("hand.R")]
+    way = np.stack([0.1 * np.sin(time), 0.15 * np.cos(2.0 * time), -0.2 + 0.0 * time], axis=1)
+    goals = [*pins(figure, rest, "foot.L", "foot.R"), Goal("hand.R", hand + way, priority=1)]
+    method = PinAndDrag(settle=False, coherent=True)
+    whole = method.solve(figure, rest, goals)
+    monkeypatch.setattr(numbers, "CHUNK", 7)
+    parts = method.solve(figure, rest, goals)
+    assert whole.converged.all()
+    assert parts.converged.all()
+    turned = rotation.angle_between(whole.pose.rotations, parts.pose.rotations)
+    assert np.degrees(turned.max()) < 2.0
+    along = rotation.angle_between(whole.pose.rotations[1:], whole.pose.rotations[:-1])
+    assert np.degrees(along.max()) < 20.0
+
+
+def test_bodies_that_stretch_or_break_are_left_to_the_reference() -> None:
+    broken = skeleton_of([("root", None, (0, 0, 0), (0, 0, 1)), ("tip", "root", (0, 0, 1), (0, 0, 2))])
+    goals = [Goal("tip", np.array([[0.0, 0.5, 0.8], [0.0, 0.6, 0.7]]))]
+    assert PinAndDrag().prepare(broken, Pose.rest(broken), goals).frames is not None
+    soft = PinAndDrag(limits="soft").prepare(broken, Pose.rest(broken), goals)
+    assert soft.frames is None

@@ -1,0 +1,160 @@
+"""Jacobian and gradient of the pins solver against central differences, on random trees in random poses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import Balance, Distance, EllipticSwing, EulerBox, Goal, LookAt, PinAndDrag, Pose, rotation
+from core.goals import AnyGoal
+from core.limits import LimitGroup
+from core.solvers.pins import numbers
+from core.solvers.pins.goals.rows import GoalRows
+from core.solvers.pins.rest import Wish
+from core.solvers.pins.tree import Links
+from tests.core.rigs import FIGURE, random_pose, skeleton_of
+from tests.core.solvers.pins.rigs import random_tree
+
+STEP = 1e-6
+FRAMES = 3
+
+
+def random_problem(seed: int, bones: int, root: str, turned: bool, stretch: bool) -> tuple[GoalRows, Links, np.ndarray]:
+    """Goals of two priorities on a random tree, links taken at random poses, and x (FRAMES, D) away from them."""
+    rng = np.random.default_rng(seed)
+    skeleton = random_tree(rng, bones)
+    if stretch:
+        skeleton = replace(skeleton, stretch=rng.uniform(0.1, 1.0, bones) * (rng.random(bones) < 0.5))
+    kinds = [(True, True), (True, False), (False, True)]
+    goals = [
+        Goal(
+            int(rng.integers(bones)),
+            skeleton.size * rng.normal(size=(FRAMES, 3)) if placed else None,
+            rotation.normalize(rng.normal(size=(FRAMES, 4))) if turns else None,
+            rng.normal(size=3),
+            float(rng.uniform(0.2, 3.0)),
+            float(rng.uniform(0.2, 3.0)),
+            priority=int(rng.integers(2)),
+        )
+        for placed, turns in kinds
+    ]
+    axes = rotation.normalize(rng.normal(size=(bones, 4))) if turned else None
+    rows = GoalRows(skeleton, goals, (FRAMES,), root, stretch, axes)
+    pose = random_pose(skeleton, rng, (FRAMES,))
+    if stretch:
+        pose = Pose(pose.rotations, pose.translations, np.ones((FRAMES, bones, 3)))
+    links = rows.tree.fit(pose, np.zeros((FRAMES, rows.tree.degrees)))
+    return rows, links, 0.5 * rng.normal(size=(FRAMES, rows.tree.degrees))
+
+
+def columns_of(x: np.ndarray) -> list[np.ndarray]:
+    return [STEP * np.broadcast_to(row, x.shape) for row in np.eye(x.shape[1])]
+
+
+trees = given(
+    seed=st.integers(0, 10**6),
+    bones=st.integers(2, 10),
+    root=st.sampled_from(["free", "translate", "fixed"]),
+    turned=st.booleans(),
+    stretch=st.booleans(),
+)
+
+
+@settings(max_examples=30)
+@trees
+def test_points_and_frames_move_as_the_jacobian_says(
+    seed: int, bones: int, root: str, turned: bool, stretch: bool
+) -> None:
+    rows, links, x = random_problem(seed, bones, root, turned, stretch)
+    jacobian = links.jacobian(links.place(x), np.ones((FRAMES, rows.tree.rows))).copy()
+    for column, dx in enumerate(columns_of(x)):
+        ahead, behind = links.place(x + dx), links.place(x - dx)
+        points = (ahead.points - behind.points).reshape(FRAMES, -1)
+        turns = rotation.log(rotation.from_matrix(ahead.ends @ np.swapaxes(behind.ends, -1, -2))).reshape(FRAMES, -1)
+        expected = np.concatenate([points, turns], axis=1)[:, rows.tree.order] / (2.0 * STEP)
+        np.testing.assert_allclose(jacobian[..., column], expected, atol=1e-6 * max(1.0, np.abs(expected).max()))
+
+
+@settings(max_examples=30)
+@trees
+def test_a_step_goes_down_the_gradient_of_what_is_wanted(
+    seed: int, bones: int, root: str, turned: bool, stretch: bool
+) -> None:
+    """J^T e is the gradient of each level's cost, up to the factor by which errors beyond the clamp are cut."""
+    rows, links, x = random_problem(seed, bones, root, turned, stretch)
+    at, everything = links.place(x), np.arange(FRAMES)
+    errors = rows.errors(at, everything)
+    jacobian = rows.jacobian(links, at, rows.ordered_scales(everything), everything).copy()
+    numeric = [
+        (rows.errors(links.place(x + dx), everything).costs - rows.errors(links.place(x - dx), everything).costs)
+        / (2.0 * STEP)
+        for dx in columns_of(x)
+    ]
+    gradient = numbers.MERIT * np.stack(numeric, axis=-1).reshape(FRAMES, len(rows.levels), x.shape[1])
+    furthest = (errors.lengths[:, :, None] * rows.block_in_level).max(axis=1)
+    cut = np.minimum(1.0, numbers.ERROR_CLAMP / np.maximum(furthest, STEP))
+    for number, level in enumerate(rows.levels):
+        down = (np.swapaxes(jacobian[:, level], -1, -2) @ errors.rows[:, level, None])[..., 0]
+        expected = -0.5 * gradient[:, number] * cut[:, number, None]
+        np.testing.assert_allclose(down, expected, atol=1e-5 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("order", rotation.EULER_ORDERS)
+def test_angles_of_a_box_change_as_its_gradients_say(order: str) -> None:
+    check_gradients(EulerBox([0], [order], [[-2.0, -1.2, -2.0]], [[2.0, 1.2, 2.0]]), 1.0)
+
+
+def test_swing_and_twist_change_as_their_gradients_say() -> None:
+    check_gradients(EllipticSwing([0], [[-1.0, -0.5, -0.7]], [[0.6, 0.5, 1.2]]), 0.8)
+    check_gradients(EllipticSwing([0], [[-1.0, -0.5, -np.inf]], [[0.6, 0.5, np.inf]]), 0.8)
+
+
+def check_gradients(group: LimitGroup, spread: float) -> None:
+    own = rotation.to_matrix(rotation.exp(spread * np.random.default_rng(0).uniform(-1.0, 1.0, (50, 1, 3))))
+    slopes = group.gradients(own, group.coordinates(own))
+    for axis, omega in enumerate(STEP * np.eye(3)):
+        ahead, behind = (group.coordinates(own @ rotation.to_matrix(rotation.exp(s * omega))) for s in (1.0, -1.0))
+        expected = rotation.wrap(ahead - behind) / (2.0 * STEP)
+        np.testing.assert_allclose(slopes[..., axis], expected, atol=1e-6)
+
+
+TURN = rotation.exp([0.7, -0.4, 0.9])
+KINDS = {
+    "position": Goal("hand.L", [0.1, 0.2, 0.3]),
+    "rotation": Goal("hand.L", None, TURN),
+    "by axis": Goal("hand.L", [0.1, 0.2, 0.3], position_axes=[1.0, 0.3, 0.0], axes=TURN),
+    "about axes": Goal("hand.L", None, TURN, rotation_axes=[1.0, 0.2, 0.0]),
+    "relative": Goal("hand.L", [0.1, 0.2, 0.1], TURN, relative_to="hand.R"),
+    "relative by axis": Goal("hand.L", [0.1, 0.2, 0.1], relative_to="hand.R", position_axes=[1.0, 0.0, 0.2]),
+    "relative about axes": Goal("hand.L", None, TURN, relative_to="hand.R", rotation_axes=[1.0, 0.2, 0.0]),
+    "look-at": LookAt("head", [0.3, -0.5, 1.2]),
+    "relative look-at": LookAt("head", [0.1, 0.2, 0.1], relative_to="hand.L"),
+    "distance": Distance("hand.L", "hand.R", 0.3),
+    "balance": Balance("hips", ("foot.R",), masses=np.ones(len(FIGURE))),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_minimised_goes_on_to_second_order_as_its_derivatives_say(kind: str) -> None:
+    """A trust region is as good as its model, and a body rests where the slope is nothing."""
+    rng, frame = np.random.default_rng(5), np.zeros(1, int)
+    goals: list[AnyGoal] = [KINDS[kind]]
+    figure = skeleton_of(FIGURE)
+    problem = PinAndDrag().prepare(figure, Pose.rest(figure), goals)
+    newton, rows = problem._newton, problem.rows
+    x = 0.4 * rng.normal(size=problem.x.shape)
+    weights = 3.0 * rows.ordered_scales(frame) ** 2
+    wish = Wish(weights, np.zeros_like(weights), np.zeros_like(x), 0)
+    here = newton._reach(problem.links, x, wish, frame)
+    assert np.abs(newton._errors(here.at, 0.0, frame)).max() > 0.1
+    shape = newton._shape(problem.links, here, wish, frame, newton.limits.nothing(1))
+    hessian = shape.hessian(newton.limits.nothing(1))[0] + np.diag(newton.stiffness)
+    for way in rng.normal(size=(8, x.shape[1])):
+        step = 1e-3 * way / np.linalg.norm(way)
+        ahead, behind = (newton._reach(problem.links, newton._turned(x, s[None]), wish, frame) for s in (step, -step))
+        rate = (ahead.value - behind.value)[0] / 2.0
+        bend = (ahead.value - 2.0 * here.value + behind.value)[0]
+        assert abs(rate - shape.slope[0] @ step) < 1e-4 * np.linalg.norm(shape.slope[0] * step)
+        assert abs(bend - step @ hessian @ step) < 1e-4 * (step * step) @ np.abs(np.diag(hessian))
