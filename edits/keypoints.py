@@ -14,6 +14,7 @@ from ..core import CoreError, Goal, Motion, rotation
 from ..core.body.axes import axis_vector
 from ..core.editing.foot_lock import lock_feet
 from ..core.formats.mapping import RoleMapping, read_mapping
+from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
 from ..core.keypoints import (
     SUFFIXES,
@@ -27,7 +28,6 @@ from ..core.keypoints import (
     find_layout,
     frame_times,
     joint_landmarks,
-    layout_from,
     read_recording,
 )
 from ..core.keypoints.body import LANDMARK
@@ -96,7 +96,7 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
             landmarks = json.loads(text)
         except (ValueError, RecursionError):
             raise CoreError(f'The file "{mapping}" is not JSON.') from None
-        said = layout_from(mapping.name, landmarks)
+        said = parse_marker_mapping(mapping.name, landmarks)
     try:
         return read_recording(path.suffix, data, said)
     except CoreError as error:

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..core.keypoints.formats import RATES
+from ..core.keypoints.recordings import RATES
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
 from .tool import Tool, counted

@@ -13,20 +13,11 @@ import numpy as np
 
 from benchmarks.naturalness.motion import Array
 from core import rotation
-from core.keypoints.body import (
-    LANDMARK,
-    LANDMARKS,
-    ORIGINS,
-    PART,
-    PART_SWAP,
-    PARTS,
-    PLACES,
-    TURNED,
-    parent_of,
-    place_of,
-)
+from core.body.axes import MIRROR_QUATERNION, MIRROR_VECTOR
+from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
 
 from .motion import Clip
+from .standard_body import OFFSETS, ORIGINS, PART_SWAP, offset_of, parent_of
 
 ABOVE: Final = np.array([PART[parent_of(part)] if parent_of(part) else -1 for part in PARTS])
 LIMBS: Final = tuple(
@@ -36,7 +27,6 @@ LIMBS: Final = tuple(
 )
 HINGES: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}
 WAYS: Final = {"upper_arm": (1.0, 0.0, 0.0), "thigh": (0.0, -1.0, 0.0)}
-MIRROR: Final = np.array([-1.0, 1.0, 1.0])
 
 OTHER_LIMBS, RANDOM_LIMBS, NOISY, UNSEEN, UNMEASURED = 0.6, 0.4, 0.75, 0.25, 0.3  # shares of what is varied so
 JITTER: Final = np.radians(14.0)
@@ -70,7 +60,7 @@ def origins_of(clip: Clip) -> Array:
     for number, part in enumerate(PARTS):
         base, _, side = part.partition(".")
         if base == "head":  # from the nose, which is at a set place of it
-            _, place = place_of("nose", PLACES)
+            _, place = offset_of("nose", OFFSETS)
             result[:, number] = clip.landmarks[:, LANDMARK["nose"]] - rotation.rotate(clip.rotations[:, number], place)
         elif base == "hips":
             result[:, number] = clip.landmarks[:, LANDMARK["pelvis"]]
@@ -110,14 +100,14 @@ def origins(turns: Array, ways: Array) -> Array:
 
 def marks_of(turns: Array, ways: Array, places: Array) -> Array:
     """Landmarks (..., M, 3), the hips' middle at zero; places (..., M, 3) in the frames of their parts."""
-    parts = [PART[place_of(landmark, PLACES)[0]] for landmark in LANDMARKS]
+    parts = [PART[offset_of(landmark, OFFSETS)[0]] for landmark in LANDMARKS]
     return origins(turns, ways)[..., parts, :] + rotation.rotate(turns[..., parts, :], places)
 
 
 STANDARD_WAYS: Final = np.array(
-    [place_of(part, ORIGINS)[1] if ABOVE[n] >= 0 else np.zeros(3) for n, part in enumerate(PARTS)]
+    [offset_of(part, ORIGINS)[1] if ABOVE[n] >= 0 else np.zeros(3) for n, part in enumerate(PARTS)]
 )
-STANDARD_PLACES: Final = np.array([place_of(landmark, PLACES)[1] for landmark in LANDMARKS])
+STANDARD_PLACES: Final = np.array([offset_of(landmark, OFFSETS)[1] for landmark in LANDMARKS])
 ON_JOINTS: Final = ~STANDARD_PLACES.any(axis=1)
 
 
@@ -130,8 +120,8 @@ def draw(bank: Bank, count: int, rng: np.random.Generator) -> tuple[Array, Array
         others = rng.integers(len(bank.local), size=len(chosen))
         local[np.ix_(chosen, limb)] = bank.local[np.ix_(others, limb)]
     swap = rng.random(count) < 0.5
-    local[swap] = (local[swap] * TURNED)[:, PART_SWAP]
-    ways[swap] = (ways[swap] * MIRROR)[:, PART_SWAP]
+    local[swap] = (local[swap] * MIRROR_QUATERNION)[:, PART_SWAP]
+    ways[swap] = (ways[swap] * MIRROR_VECTOR)[:, PART_SWAP]
 
     jitter = rng.normal(0.0, JITTER * rng.random((count, 1, 1)), (count, len(PARTS), 3))
     for number, part in enumerate(PARTS):

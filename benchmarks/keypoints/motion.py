@@ -13,7 +13,9 @@ import numpy as np
 
 from benchmarks.naturalness.motion import DATA, Array
 from core import rotation
-from core.keypoints.body import LANDMARKS, PART, PARTS, PLACES, place_of
+from core.keypoints.body import LANDMARKS, PART, PARTS
+
+from .standard_body import OFFSETS, offset_of
 
 SCALE: Final = 32767.0  # of the packs' 16-bit quaternions
 JOINTS: Final = {
@@ -131,7 +133,7 @@ def _marks(heads: Array, rotations: Array, joints: dict[str, int]) -> Array:
     result = np.empty((len(heads), len(LANDMARKS), 3))
     hips = 0.5 * (heads[:, joints["thigh.L"]] + heads[:, joints["thigh.R"]])
     for number, landmark in enumerate(LANDMARKS):
-        part, place = place_of(landmark, PLACES)
+        part, place = offset_of(landmark, OFFSETS)
         base = landmark.partition(".")[0]
         head = hips if base == "pelvis" else heads[:, joints[part]]
         if base == "neck":

@@ -18,11 +18,12 @@ import torch  # pyright: ignore[reportMissingImports]
 from benchmarks.naturalness.motion import Array
 from core import rotation
 from core.keypoints import network
-from core.keypoints.body import LANDMARK, LANDMARKS, ORIGINS, PART, PARTS, parent_of, place_of
+from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
 from core.keypoints.geometry import solve_frames
 
 from . import bank
 from .motion import load
+from .standard_body import ORIGINS, offset_of, parent_of
 
 LEFT_OUT: Final = {"cmu_mb_train": (), "cmu_daz_train": ("94",)}
 WIDTHS: Final = {"correction": 384, "source": 320}
@@ -96,7 +97,7 @@ def places(frames: torch.Tensor) -> torch.Tensor:
     """Origins (n, P, 3) of the parts of the standard body."""
     result = [torch.zeros_like(frames[:, 0, :, 0])]
     for part in PARTS[1:]:
-        _, way = place_of(part, ORIGINS)
+        _, way = offset_of(part, ORIGINS)
         above = PART[parent_of(part)]
         result.append(result[above] + frames[:, above] @ torch.tensor(way, dtype=frames.dtype))
     return torch.stack(result, dim=1)

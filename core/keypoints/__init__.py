@@ -1,11 +1,12 @@
 """3-D keypoints of a body, from files and live trackers, as joint rotations."""
 
 from .character import Character, RootFromFeet, RootFromHips, bones_of
+from .conversion import Conversion, Landmarks, find_conversion
 from .estimate import METHODS, CapturedMotion, LiveEstimator, Method, Subject, estimate_clip, estimate_rotations
-from .formats import SUFFIXES, Recording, frame_times, layout_from, read_frame, read_recording
 from .joints import joint_landmarks
-from .layouts import AXES, LAYOUTS, UNITS, Conversion, Landmarks, Layout, find_conversion, find_layout
+from .layouts import AXES, LAYOUTS, UNITS, Layout, find_layout
 from .packets import PointPackets
+from .recordings import SUFFIXES, Recording, frame_times, read_frame, read_recording
 from .stream import Stream
 from .tracker import BoneTracker, PointTracker, Tracker
 from .vmc import BonePackets
@@ -40,7 +41,6 @@ __all__ = [
     "find_layout",
     "frame_times",
     "joint_landmarks",
-    "layout_from",
     "read_frame",
     "read_recording",
 ]

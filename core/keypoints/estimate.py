@@ -15,9 +15,9 @@ from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
 from .body import LANDMARK
+from .conversion import Landmarks
 from .filters import DELAY, LandmarkFilter, smooth_clip
 from .geometry import solve_frames
-from .layouts import Landmarks
 from .network import BONES, bone_vectors, correct, default_network, read, source_network
 from .outliers import displaced_frames, stretched_landmarks
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
-from .formats import is_object, read_frame
 from .layouts import Layout
 from .osc import is_osc, read_osc
+from .recordings import is_object, read_frame
 
 LARGEST_PACKET: Final = 65507  # bytes of UDP
 LARGEST: Final = 1e6  # of a coordinate, in any unit of a body

@@ -7,9 +7,10 @@ import numpy as np
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
+from .conversion import Conversion, Landmarks, find_conversion
 from .estimate import CapturedMotion, LiveEstimator, estimate_clip
 from .filters import DELAY
-from .layouts import Conversion, Landmarks, Layout, find_conversion
+from .layouts import Layout
 from .packets import Points
 from .stream import Frame
 

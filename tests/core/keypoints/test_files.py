@@ -11,6 +11,7 @@ import pytest
 from benchmarks.motion import clips
 from core.body import find_roles
 from core.errors import CoreError
+from core.formats.markers import parse_marker_mapping
 from core.keypoints import (
     SUFFIXES,
     Conversion,
@@ -20,7 +21,6 @@ from core.keypoints import (
     find_layout,
     frame_times,
     joint_landmarks,
-    layout_from,
     read_recording,
 )
 from core.keypoints.body import LANDMARK
@@ -315,7 +315,7 @@ def test_two_bodies_in_one_file_are_refused() -> None:
 )
 def test_what_is_wrong_with_a_mapping_is_said(mapping: object, sentence: str) -> None:
     with pytest.raises(CoreError) as refusal:
-        layout_from("markers.json", mapping)
+        parse_marker_mapping("markers.json", mapping)
     assert sentence in str(refusal.value)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.keypoints.standard_body import OFFSETS, ORIGINS, offset_of, parent_of
 from core import Pose, rotation
 from core.body import find_roles
 from core.errors import CoreError
@@ -23,10 +24,10 @@ from core.keypoints import (
     find_conversion,
     find_layout,
 )
-from core.keypoints.body import LANDMARK, LANDMARKS, ORIGINS, PART, PARTS, PLACES, parent_of, place_of
+from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
+from core.keypoints.conversion import up_rotation
 from core.keypoints.estimate import METHODS, measure
 from core.keypoints.filters import HOLD, Filtered, LandmarkFilter, smooth_clip
-from core.keypoints.layouts import up_rotation
 from core.keypoints.network import WEIGHTS, normalised
 from core.pose import forward_matrices
 from tests.core.rigs import FIGURE, skeleton_of
@@ -68,9 +69,9 @@ def joint_landmarks(turns: np.ndarray, scale: float = 1.0) -> np.ndarray:
     """Landmarks (n, M, 3) of the standard body, by forward kinematics."""
     origins = {"hips": np.zeros((len(turns), 3))}
     for part in PARTS[1:]:
-        above, way = place_of(part, ORIGINS)
+        above, way = offset_of(part, ORIGINS)
         origins[part] = origins[above] + rotation.rotate(turns[:, PART[above]], scale * way)
-    positions = [place_of(landmark, PLACES) for landmark in LANDMARKS]
+    positions = [offset_of(landmark, OFFSETS) for landmark in LANDMARKS]
     return np.stack([origins[p] + rotation.rotate(turns[:, PART[p]], scale * place) for p, place in positions], axis=1)
 
 

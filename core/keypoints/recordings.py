@@ -1,15 +1,15 @@
-"""Files of keypoints: JSON and JSON lines, CSV, NPY and NPZ, TRC, C3D; what is in them, before it is read as a body.
+"""Recordings of keypoints in files: JSON, JSON lines, CSV, NPY, NPZ, TRC and C3D.
 
 A frame of JSON is a list of points, each [x, y, z] or [x, y, z, confidence], null for one that is not seen, or an
-object {"points": [...], "time": seconds}; a point may be {"x": ..., "y": ..., "z": ...}, too. A file of JSON is a list
-of frames, an object {"frames": [...], "fps": 30, "layout": ..., "unit": ..., "up": ...}, or a frame a line: what a live
-sender sends, too.
+object {"points": [...], "time": seconds}; a point may also be {"x": ..., "y": ..., "z": ...}. A JSON file is a list of
+frames, an object {"frames": [...], "fps": 30, "layout": ..., "unit": ..., "up": ...}, or one frame per line, as live
+senders send them.
 """
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeGuard
@@ -18,29 +18,28 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
-from .body import LANDMARK, LANDMARKS
 from .c3d_files import read_c3d
 from .layouts import AXES, FREEMOCAP, UNITS, Layout, find_layout, match_columns
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
-RATES: Final = (1.0, 2000.0)  # frames a second of what moves; others are of times in another unit
-DEFAULT_RATE: Final = 30.0
+RATES: Final = (1.0, 2000.0)  # frames per second; other rates come of times in another unit
+DEFAULT_RATE: Final = 30.0  # frames per second
 _AXES: Final = ("x", "y", "z")
-_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")  # what trackers call it
+_CONFIDENCES: Final = ("confidence", "visibility", "score", "c")  # the names that trackers use
 _UNSEEN: Final[list[Any]] = [None] * 4
 _TIMES: Final = ("time", "timestamp", "t")
-_TIDY: Final = {"frame", "keypoint", *_AXES}  # columns of a file that has a point a line
-_MOST_UNSEEN: Final = 4  # frames that are counted for each one that is there
+_TIDY: Final = {"frame", "keypoint", *_AXES}  # columns of a file with one point per line
+_MOST_UNSEEN: Final = 4  # largest ratio of the span of frame numbers to the frames in the file
 _TRC_HEADER: Final = 5  # lines before the first frame
-_ROUNDED: Final = 0.5  # of a frame by which times may be off those of the rate that a file says
+_ROUNDED: Final = 0.5  # frames: times this near to those of the file's rate are taken as rounded
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Points (F, K, 3) of a layout, confidence (F, K) or None, and what the file says itself of the rest.
+    """Points (F, K, 3) of a layout and their confidence (F, K), with the frame rate, unit and up axis of the file.
 
-    times (F,) in seconds, NaN where a frame has none.
+    times (F,) in seconds, NaN where a frame has none. What the file does not give is None.
     """
 
     layout: Layout
@@ -53,14 +52,15 @@ class Recording:
 
 
 def frame_times(recording: Recording, fps: float | None = None) -> tuple[Recording, Array, float, tuple[str, ...]]:
-    """The frames whose times increase, those times (F,) from 0 on, frames a second in the middle, and sentences.
+    """Return the frames whose times increase, their times (F,) in seconds from 0, the median frame rate, and notes.
 
-    With `fps` all frames are taken, evenly. Raises CoreError for a rate that nothing moves at, and where times go back.
+    With `fps` all frames are taken at even times. Raises CoreError for a rate outside `RATES`, and where most times do
+    not increase.
     """
-    points, times, said = recording.points, recording.times, check_fps(recording.fps)
+    points, times, stated = recording.points, recording.times, check_fps(recording.fps)
     even = np.arange(len(points), dtype=float)
     if fps is not None or times is None or not np.isfinite(times).any():
-        rate = check_fps(fps) or said
+        rate = check_fps(fps) or stated
         notes = () if rate else (f"The file does not say its frame rate; {DEFAULT_RATE:g} a second are taken.",)
         return recording, even / (rate or DEFAULT_RATE), rate or DEFAULT_RATE, notes
     if times.shape != even.shape:
@@ -71,22 +71,22 @@ def frame_times(recording: Recording, fps: float | None = None) -> tuple[Recordi
     count = len(points) - int(kept.sum())
     if 2 * count > len(points):
         raise CoreError("The times of the frames do not increase; say the frame rate to take frames as they come.")
-    if not count and said is not None and (np.abs((times - times[0]) * said - even) < _ROUNDED).all():
-        return recording, even / said, said, ()
-    trust, times = recording.confidence, times[kept] - times[kept][0]
-    rate = 1.0 / float(np.median(np.diff(times))) if len(times) > 1 else said or DEFAULT_RATE
+    if not count and stated is not None and (np.abs((times - times[0]) * stated - even) < _ROUNDED).all():
+        return recording, even / stated, stated, ()
+    confidence, times = recording.confidence, times[kept] - times[kept][0]
+    rate = 1.0 / float(np.median(np.diff(times))) if len(times) > 1 else stated or DEFAULT_RATE
     if not RATES[0] <= rate <= RATES[1]:
         raise CoreError(
             f"By the times in the file there are {rate:.3g} frames a second; times are to be in seconds. "
             "Say the frame rate to take frames as they come, evenly."
         )
     notes = (f"{count} of {len(points)} frames have no time after the one before; they are left out.",) if count else ()
-    trust = None if trust is None else trust[kept]
-    return replace(recording, points=points[kept], confidence=trust, times=times), times, rate, notes
+    confidence = None if confidence is None else confidence[kept]
+    return replace(recording, points=points[kept], confidence=confidence, times=times), times, rate, notes
 
 
 def check_fps(value: Any) -> float | None:
-    """Frames a second as somebody, or a file, says them; raises CoreError for what is no such number."""
+    """Return a frame rate as a number, None for None. Raises CoreError for anything else or a rate outside `RATES`."""
     if value is None:
         return None
     try:
@@ -99,9 +99,10 @@ def check_fps(value: Any) -> float | None:
 
 
 def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None) -> Recording:
-    """The recording in the bytes of a file. `layout`, or its name, is not needed where the file says it.
+    """Return the recording in the bytes of a file, whose kind the suffix tells.
 
-    Raises CoreError with a sentence where it is none.
+    A JSON file may name its layout itself; other files need `layout`, a layout or its name. Raises CoreError if the
+    data are malformed or do not fit the layout.
     """
     kind = suffix.lower()
     if kind in (".json", ".jsonl"):
@@ -121,16 +122,19 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
 
 
 def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
-    """Points (K, 3), confidence (K,) and time of one frame of JSON; raises CoreError for anything else."""
+    """Return points (K, 3), confidence (K,) and time (seconds or None) of one frame of JSON.
+
+    Raises CoreError if the frame is malformed or has another number of points than the layout.
+    """
     time = None
     if is_object(frame):
         time = frame.get("time")
         if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
             raise CoreError('"time" of a frame is its number of seconds.')
         frame = frame.get("points")
-    if not _is_list(frame):
+    if not is_list(frame):
         raise CoreError('A frame is a list of points or an object with "points".')
-    if len(frame) != len(layout.points):  # before points are looked at: a live sender may send any number
+    if len(frame) != len(layout.points):  # checked first: a live sender may send any number
         raise CoreError(
             f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(frame)}.'
         )
@@ -140,7 +144,7 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             rows.append(_UNSEEN)
             continue
         values = _in_order(row) if is_object(row) else row
-        if not _is_list(values) or len(values) not in (3, 4):
+        if not is_list(values) or len(values) not in (3, 4):
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
         for value in values:
             if type(value) is not float and value is not None and not _is_number(value):
@@ -153,47 +157,27 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
 
 
-def layout_from(name: str, mapping: Any) -> Layout:
-    """The layout that a mapping says: {"landmarks": {"hip.L": ["LASI", "LPSI"], ...}, "unit": "mm", "up": "+Z"}.
-
-    Landmarks of Poise to the markers whose middle they are; unit and up may be missing. Raises CoreError.
-    """
-    said: Any = mapping.get("marks") if is_object(mapping) else None
-    if not is_object(said) or not said:
-        raise CoreError('A mapping is an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
-    landmarks: dict[str, tuple[str, ...]] = {}
-    for landmark, points in said.items():
-        if landmark not in LANDMARK:
-            raise CoreError(f'There is no mark "{landmark}"; there are {", ".join(LANDMARKS)}.')
-        if not _is_list(points) or not points or not all(isinstance(point, str) for point in points):
-            raise CoreError(f'The mark "{landmark}" has no list of names of markers.')
-        landmarks[landmark] = tuple(points)
-    every = tuple(dict.fromkeys(point for points in landmarks.values() for point in points))
-    unit, up = (said or "auto" for said in _said_of(mapping))
-    return Layout(name, every, landmarks, unit, up, markers=True)  # pyright: ignore[reportArgumentType]
-
-
-def _said_of(head: dict[str, Any]) -> Iterator[str | None]:
-    """Unit and up as an object of JSON has them; raises CoreError for what is none."""
+def read_unit_and_up(head: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Return the unit and the up axis that an object of JSON names. Raises CoreError for unknown names."""
     for key, known in (("unit", UNITS), ("up", AXES)):
         value = head.get(key)
         if value is not None and value not in ("auto", *known):
             raise CoreError(f'"{key}" must be one of {", ".join(known)}.')
-        yield value
+    return head.get("unit"), head.get("up")
 
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a value of JSON is an object."""
+    """Return whether a value of JSON is an object."""
     return isinstance(value, dict)
 
 
 def _in_order(point: dict[str, Any]) -> list[Any]:
-    """A point {"x": ..., "y": ..., "z": ..., "visibility": ...}, as MediaPipe's landmarks are written."""
-    trust = next((point[name] for name in _CONFIDENCES if name in point), 1.0)
-    return [*(point.get(axis) for axis in _AXES), trust]
+    """Return [x, y, z, confidence] of a point {"x": ..., "visibility": ...}, as MediaPipe writes landmarks."""
+    confidence = next((point[name] for name in _CONFIDENCES if name in point), 1.0)
+    return [*(point.get(axis) for axis in _AXES), confidence]
 
 
-def _is_list(value: Any) -> TypeGuard[list[Any]]:
+def is_list(value: Any) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
@@ -209,23 +193,18 @@ def _text(data: bytes) -> str:
 
 
 def _read_json(text: str, name: str | Layout | None) -> Recording:
-    head: dict[str, Any] = {}
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
-        data = _lines(text)
-    if is_object(data) and "frames" in data:
-        head = data
-        data = head["frames"]
-    elif is_object(data):
-        data = [data]
-    if not _is_list(data) or not data:
+        data = _read_lines(text)
+    head: dict[str, Any] = data if is_object(data) and "frames" in data else {}
+    frames: Any = head["frames"] if head else [data] if is_object(data) else data
+    if not is_list(frames) or not frames:
         raise CoreError('The file holds no list of frames: [[[x, y, z], ...], ...] or {"frames": [...]}.')
-    frames = data
-    said: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
-    if not isinstance(said, (str, Layout)):
+    named: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
+    if not isinstance(named, (str, Layout)):
         raise CoreError("Say in which layout the keypoints are.")
-    layout = find_layout(said)
+    layout = find_layout(named)
     found: list[tuple[Array, Array, float | None]] = []
     for number, frame in enumerate(frames):
         try:
@@ -233,11 +212,11 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
         except CoreError as error:
             raise CoreError(f"Frame {number}: {error}") from None
     points, confidence, times = zip(*found, strict=True)
-    seconds, (unit, up) = np.array(times, float), _said_of(head)  # None is NaN
+    seconds, (unit, up) = np.array(times, float), read_unit_and_up(head)  # None is NaN
     return Recording(layout, np.stack(points), np.stack(confidence), check_fps(head.get("fps")), unit, up, seconds)
 
 
-def _lines(text: str) -> list[Any]:
+def _read_lines(text: str) -> list[Any]:
     result: list[Any] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
@@ -250,32 +229,37 @@ def _lines(text: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Table:
-    """Cells (F, n) of text, the lines of the file that they are in, and the names of the columns."""
+    """Cells (F, n) of text, their line numbers in the file (F,), and the names of the columns (n,)."""
 
     rows: list[list[str]]
     lines: list[int]
     names: list[str]
 
     def column(self, number: int, read: Callable[[str], float] = float) -> Array:
-        """Numbers (F,); an empty cell is NaN."""
+        """Return the numbers (F,) of a column; NaN for empty cells."""
         cells = [row[number] for row in self.rows]
         result = np.full(len(cells), np.nan)
-        for place, cell in enumerate(cells):
+        for index, cell in enumerate(cells):
             if cell and not cell.isspace():
                 try:
-                    result[place] = read(cell)
+                    result[index] = read(cell)
                 except ValueError:
-                    where = f'Line {self.lines[place]}, column "{self.names[number]}"'
+                    where = f'Line {self.lines[index]}, column "{self.names[number]}"'
                     raise CoreError(f'{where}: "{cell.strip()}" is no number.') from None
         return result
 
     def columns(self, numbers: Iterable[int]) -> Array:
-        """Numbers (F, n)."""
+        """Return the numbers (F, n) of some columns."""
         return np.stack([self.column(number) for number in numbers], axis=-1)
+
+    def times(self, column: dict[str, int]) -> Array | None:
+        """Return the times (F,) in seconds, None without a column of that name."""
+        number = next((column[name] for name in _TIMES if name in column), None)
+        return None if number is None else self.column(number, _seconds)
 
 
 def _table(lines: Sequence[str], separator: str, first: int, names: Sequence[str] | None = None) -> _Table:
-    """Lines of text of which the first one has the number `first`; columns without names are called by numbers."""
+    """Return the table in lines of text, the first of which has the line number `first`."""
     rows: list[list[str]] = []
     numbers: list[int] = []
     try:
@@ -295,7 +279,7 @@ def _table(lines: Sequence[str], separator: str, first: int, names: Sequence[str
 
 
 def _seconds(cell: str) -> float:
-    """A time in seconds, or as ISO 8601 has it."""
+    """Return seconds from a number or an ISO 8601 time."""
     try:
         return float(cell)
     except ValueError:
@@ -304,7 +288,7 @@ def _seconds(cell: str) -> float:
 
 
 def _read_csv(text: str, layout: Layout) -> Recording:
-    """Columns by their names, the others, of whatever they are, left alone; or numbers in the layout's order."""
+    """Read columns by their names, ignoring others; without names, all columns in the layout's order."""
     lines = text.splitlines()
     names = [cell.strip().strip('"') for cell in lines[0].split(",")] if lines else []
     if not any(letter.isalpha() and letter not in "eE" for letter in "".join(names).replace("nan", "")):
@@ -328,58 +312,55 @@ def _read_csv(text: str, layout: Layout) -> Recording:
 
     def values(endings: Sequence[str]) -> Array:
         result = np.full((len(table.rows), len(order)), np.nan)
-        for place, number in enumerate(order):
+        for index, number in enumerate(order):
             for ending in endings if number >= 0 else ():
                 for separator in "_. ":
                     found = column.get(f"{named[number]}{separator}{ending}".lower())
                     if found is not None:
-                        result[:, place] = table.column(found)
+                        result[:, index] = table.column(found)
         return result
 
     points = np.stack([values([axis]) for axis in _AXES], axis=-1)
     confidence = values(_CONFIDENCES)
-    seconds = next((column[name] for name in _TIMES if name in column), None)
-    times = None if seconds is None else table.column(seconds, _seconds)
-    return Recording(layout, points, None if np.isnan(confidence).all() else confidence, times=times)
+    return Recording(layout, points, None if np.isnan(confidence).all() else confidence, times=table.times(column))
 
 
 def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recording:
-    """A point a line: frame, keypoint, x, y, z, and maybe the time, as FreeMoCap has it (github.com/freemocap).
+    """Read one point per line, as FreeMoCap writes (github.com/freemocap): frame, keypoint, x, y, z, optional time.
 
-    Where there is a column "model" (mediapipe_body, rtmpose.body) the body's lines count, where there is "trajectory"
-    those as they were measured (3d_xyz, not rigid_3d_xyz). Errors of reprojection are no confidence, and left alone.
+    With a column "model" (mediapipe_body, rtmpose.body) only lines of the body are read, with "trajectory" only
+    measured ones (3d_xyz, not rigid_3d_xyz). Reprojection errors are ignored: they are no confidence.
     """
     for name, ending in (("model", "body"), ("trajectory", "3d_xyz")):
         number = column.get(name)
         cells = [] if number is None else [row[number] for row in table.rows]
-        kept = [place for place, cell in enumerate(cells) if cell.endswith(ending) and not cell.startswith("rigid")]
+        kept = [index for index, cell in enumerate(cells) if cell.endswith(ending) and not cell.startswith("rigid")]
         if kept:
             table = _Table([table.rows[k] for k in kept], [table.lines[k] for k in kept], table.names)
     numbers = table.column(column["frame"])
     if not (np.abs(numbers) < LARGEST_TIME).all() or (numbers % 1.0).any():
         raise CoreError('"frame" of a line is the whole number of its frame.')
     frames = (numbers - numbers.min()).astype(int)
-    count, there = int(frames.max()) + 1, len(np.unique(frames))
-    if count > _MOST_UNSEEN * there:
-        raise CoreError(f"Only {there} of {count} frames between the first and the last are in the file.")
+    count, present = int(frames.max()) + 1, len(np.unique(frames))
+    if count > _MOST_UNSEEN * present:
+        raise CoreError(f"Only {present} of {count} frames between the first and the last are in the file.")
     names = list(dict.fromkeys(row[column["keypoint"]] for row in table.rows))
     layout, order = match_columns(layout, names)
-    place = {name: number for number, name in enumerate(names)}
-    points = np.array([place[row[column["keypoint"]]] for row in table.rows])
+    index = {name: number for number, name in enumerate(names)}
+    points = np.array([index[row[column["keypoint"]]] for row in table.rows])
     if len(np.unique(frames * len(names) + points)) < len(points):
         raise CoreError("A point is there twice in one frame; a file has to be of one body.")
-    every = np.full((count, len(names), 3), np.nan)
-    every[frames, points] = table.columns(column[axis] for axis in _AXES)
-    times: Array | None = None
-    seconds = next((column[name] for name in _TIMES if name in column), None)
+    positions = np.full((count, len(names), 3), np.nan)
+    positions[frames, points] = table.columns(column[axis] for axis in _AXES)
+    seconds, times = table.times(column), None
     if seconds is not None:
         times = np.full(count, np.nan)
-        times[frames] = table.column(seconds, _seconds)
-    return Recording(layout, np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan), times=times)
+        times[frames] = seconds
+    return Recording(layout, np.where((np.array(order) >= 0)[:, None], positions[:, order], np.nan), times=times)
 
 
 def _read_trc(text: str, layout: Layout) -> Recording:
-    """Track Row Column, of OpenSim and Motion Analysis: tab-separated text."""
+    """Read Track Row Column, the tab-separated text of OpenSim and Motion Analysis."""
     lines = text.splitlines()
     if len(lines) <= _TRC_HEADER or not lines[0].startswith("PathFileType"):
         raise CoreError("This is no TRC file: its first line does not say PathFileType.")
@@ -389,17 +370,17 @@ def _read_trc(text: str, layout: Layout) -> Recording:
     width = len(table.names)
     if width != 2 + 3 * len(names):
         raise CoreError(f"The file names {len(names)} points, but has {width - 2} columns of numbers for them.")
-    every = table.columns(range(2, width)).reshape(-1, len(names), 3)
+    positions = table.columns(range(2, width)).reshape(-1, len(names), 3)
     fps = check_fps(head.get("DataRate", "").strip() or None)
-    return _read_markers(layout, names, every, fps, head.get("Units", "").strip().lower(), table.column(1))
+    return _read_markers(layout, names, positions, fps, head.get("Units", "").strip().lower(), table.column(1))
 
 
 def _read_markers(
-    layout: Layout, names: Sequence[str], every: Array, fps: float | None, unit: str, times: Array | None = None
+    layout: Layout, names: Sequence[str], positions: Array, fps: float | None, unit: str, times: Array | None = None
 ) -> Recording:
-    """The layout's points by their names among markers (F, K, 3)."""
+    """Return the layout's points, found by name among markers (F, n, 3)."""
     layout, order = match_columns(layout, names)
-    points = np.where((np.array(order) >= 0)[:, None], every[:, order], np.nan)
+    points = np.where((np.array(order) >= 0)[:, None], positions[:, order], np.nan)
     return Recording(layout, points, None, fps, unit if unit in UNITS else None, times=times)
 
 
