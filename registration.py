@@ -9,6 +9,9 @@ from typing import Any
 import bpy
 
 from . import commands, keymaps, operators, panels, preferences, properties
+from .edits import reactions, survey
+from .operators import live_pins
+from .properties import ccd, generate, marks, motion
 
 _registered = ExitStack()
 
@@ -45,10 +48,22 @@ def register() -> None:
         for show in operators.DRAWINGS:
             undo.callback(show().close)
 
-        for name, call in operators.HANDLERS:
-            handlers = getattr(bpy.app.handlers, name)
-            handlers.append(call)
-            undo.callback(handlers.remove, call)
+        handlers: Any = bpy.app.handlers
+        connections: tuple[tuple[Any, Any], ...] = (
+            (handlers.depsgraph_update_post, marks.follow_names),
+            (handlers.load_post, marks.follow_names_in_libraries),
+            (handlers.depsgraph_update_post, survey.look_on_entry),
+            (handlers.undo_post, survey.look_after_undo),
+            (handlers.redo_post, survey.look_after_undo),
+            (handlers.undo_post, live_pins.go_on_undoing),
+            (handlers.redo_post, live_pins.go_on_redoing),
+            (ccd.CHANGED, reactions.tune_chain),
+            (motion.CHANGED, live_pins.follow),
+            (generate.CHANGED, reactions.preview_generated),
+        )
+        for calls, call in connections:
+            calls.append(call)
+            undo.callback(calls.remove, call)
 
         for name, draw in panels.MENUS:
             menu = getattr(bpy.types, name)

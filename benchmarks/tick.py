@@ -41,7 +41,7 @@ from mathutils import Matrix  # noqa: E402
 from bridge import Grab, read_channels, write_channels  # noqa: E402
 from core import rotation  # noqa: E402
 from edits.drag.session import Session  # noqa: E402
-from operators.pins import add_pin  # noqa: E402
+from edits.pin_list import add_pin  # noqa: E402
 
 from . import report  # noqa: E402
 from .work import (  # noqa: E402

@@ -48,7 +48,7 @@ from .keys import (
 from .learned import forget_tuning, learned_cone, read_tuning, write_learned, write_tuning
 from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual, reading_motion, reading_turns
 from .rest import NewRest, make_rest
-from .roles import mapping_to_corrections, read_corrections, read_roles, write_corrections
+from .roles import can_correct, mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
 from .view import View, read_view
 
@@ -68,6 +68,7 @@ __all__ = [
     "armature_to_world",
     "assign",
     "at_limit",
+    "can_correct",
     "changed_bones",
     "check",
     "check_target",

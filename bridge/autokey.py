@@ -7,18 +7,18 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .channels import CHANNELS, rotation_channel
 from .driven import split_path
+from .errors import BridgeError
 
 _ONE: Final = -1  # in place of an index: the property is no array
 
 Channel = tuple[Any, str, int, str]  # the data block, its property's path, the index in it, the group for the curve
 
 
-def check(context: Any, armature: Any) -> str | None:
-    """Why the armature cannot be keyed although auto-keying is on, or None."""
+def check(context: Any, armature: Any) -> None:
+    """Raise BridgeError if auto-keying is on but the armature cannot be keyed."""
     data = armature.animation_data
     if context.scene.tool_settings.use_keyframe_insert_auto and data and data.action and not data.action.is_editable:
-        return f'Auto-keying is on, but the action "{data.action.name}" is linked from another file.'
-    return None
+        raise BridgeError(f'Auto-keying is on, but the action "{data.action.name}" is linked from another file.')
 
 
 def key(

@@ -7,6 +7,7 @@ import numpy as np
 from ..core import CoreError, Skeleton, rotation
 from ..core.body import Roles, find_roles
 from ..core.body.corrections import NO_PART, correct_roles
+from ..core.body.roles import ROLES
 from .channels import ArmatureObject
 
 
@@ -24,6 +25,11 @@ def read_roles(
         bone: role for bone, role in read_corrections(armature).items() if role == NO_PART or role not in more.values()
     }
     return correct_roles(skeleton, guess_roles(armature, skeleton), said | more)
+
+
+def can_correct(part: str) -> bool:
+    """Return whether the user can say which bones are this part of the body."""
+    return part in ROLES
 
 
 def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:

@@ -4,7 +4,7 @@ The metadata of each field are the keywords of its property in Blender; the comm
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class TakePosture(BodyTool):
 class MirrorPose(BodyTool):
     """Mirror the pose by the parts of the body."""
 
-    model: str = _setting(
+    model: Literal["BOTH", "L", "R"] = _setting(
         "BOTH", "Model", "Which side the other one is to follow",
         items=(
             ("BOTH", "Both", "Left and right change places"),

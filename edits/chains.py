@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
+from ..bridge import autokey
 from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
 from ..core.body import Roles
 from ..core.contribution import preset, preset_for, with_hinges
@@ -181,3 +182,24 @@ def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple
     bones = list(dict.fromkeys([*chain_bones(skeleton, chain), *before]))
     store_solve(chain, skeleton, bones, start, solution.pose, goal)
     return solution.pose, bones
+
+
+def tune(context: Any, armature: Any, chain: Any) -> str:
+    """Solve a chain again if the pose is as its last solve left it, and key it; return what is in the way, or ""."""
+    chain.problem = ""
+    if not len(chain.turns):
+        return ""
+    try:
+        bridge.check(armature)
+        autokey.check(context, armature)
+        rig = bridge.read_rig(armature)
+        before = bridge.read_pose(armature, rig)
+        pose, bones = solve_again(armature, chain, rig, before)
+    except CoreError as error:
+        chain.problem = str(error)
+        return chain.problem
+    bridge.write_pose(armature, rig, pose, bones)
+    turned, moved, grown = bridge.changed_bones(before, pose)
+    names = rig.skeleton.names
+    autokey.key(context, armature, *(tuple(names[bone] for bone in some) for some in (turned, moved, grown)))
+    return ""

@@ -1,7 +1,7 @@
 """The pins that are saved with an armature, for a drag and for a job."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -152,11 +152,3 @@ def read_pin(pin: Any) -> PinTarget:
         pin.priority,
         pin.target.library.filepath if pin.space == OBJECT and pin.target.library is not None else None,
     )
-
-
-def with_other_side(armature: Any, bones: Iterable[str]) -> list[str]:
-    """The bones, and their counterparts where the pose is mirrored (X-Axis Mirror)."""
-    names = list(bones)
-    if armature.pose.use_mirror_x:
-        names += [other for name in names if (other := bpy.utils.flip_name(name)) in armature.pose.bones]
-    return list(dict.fromkeys(names))

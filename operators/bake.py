@@ -8,9 +8,9 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ..core.formats.job import FRAME_LIMIT, Write
 from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
+from ..edits.words import counted
 from .keys import WHERE
 from .pins import PinsTool
-from .tool import counted
 
 _STEPS = 100  # of the progress shown at the mouse
 

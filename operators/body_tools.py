@@ -8,22 +8,23 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
 from ..bridge import autokey
-from ..core import CoreError, Solution
+from ..core import Solution
 from ..edits import body_tools
 from ..edits.body import explain_goals, pose_of, report_goals
 from ..edits.evaluation import evaluate
-from .tool import Tool, counted
+from ..edits.words import counted
+from .tool import Tool
 
 
 def _properties(tool: type[body_tools.BodyTool]) -> dict[str, Any]:
     """Return the settings of a tool as annotations of its operator."""
-    kinds: dict[type, Any] = {bool: BoolProperty, str: StringProperty, float: FloatProperty}
-    return {
-        setting.name: (EnumProperty if "items" in setting.metadata else kinds[type(setting.default)])(
-            default=setting.default, **setting.metadata
-        )
-        for setting in fields(tool)
-    }
+    kinds: dict[Any, Any] = {bool: BoolProperty, str: StringProperty, float: FloatProperty}
+    found: dict[str, Any] = {}
+    for setting in fields(tool):
+        keywords: dict[str, Any] = {"default": setting.default, **setting.metadata}
+        kind = EnumProperty if "items" in keywords else kinds[type(setting.default)]
+        found[setting.name] = kind(**keywords)
+    return found
 
 
 class BodyTool(Tool):
@@ -32,9 +33,7 @@ class BodyTool(Tool):
     tool: type[body_tools.BodyTool]
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        refusal = autokey.check(context, armature)
-        if refusal is not None:
-            raise CoreError(refusal)
+        autokey.check(context, armature)
         context.view_layer.update()
         body = bridge.read_body(armature)
         tool = self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})

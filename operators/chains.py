@@ -13,10 +13,9 @@ from ..core.contribution import PRESETS
 from ..core.formats.chain_list import NUMBERS
 from ..core.solvers.chain.actuations import AXES, Axis
 from ..core.solvers.chain.path import bones_between
-from ..edits.chains import add_actuation, bones_from_base, preset_actuations, quietly, write_actuations
+from ..edits.chains import add_actuation, bones_from_base, preset_actuations, quietly, tune, write_actuations
 from ..properties.overrides import linked_count
 from .tool import Tool, selected_bones
-from .tune_chain import tune
 
 _SUITED: Final = "SUITED"
 _ITEMS: Final = (

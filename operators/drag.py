@@ -12,11 +12,11 @@ from ..bridge import Grab, autokey
 from ..core import CoreError, rotation
 from ..edits.drag.chain import begin
 from ..edits.drag.pointer import Pointer
-from ..edits.drag.session import Lost, Session, Stuck, next_kind
+from ..edits.drag.session import Lost, Session, Stuck
+from ..edits.pin_list import keep_pin, next_kind
+from ..edits.words import counted
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
-from .pins import keep_pin
-from .tool import counted
 
 _TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse
 _QUIET: Final = 0.25  # seconds without a move until the first explanation is looked for
@@ -194,9 +194,7 @@ class POISE_OT_drag(bpy.types.Operator):
         for object_name, some in grabs.items():
             armature = bpy.data.objects[object_name]
             try:
-                refusal = autokey.check(context, armature)
-                if refusal is not None:
-                    raise CoreError(refusal)
+                autokey.check(context, armature)
                 yield begin(context, armature, some, **how)
             except CoreError as error:
                 if object_name == grab.object_name:

@@ -24,16 +24,16 @@ from ..edits.generated_motion import (
     recipe_with_own_poses,
     remove_track,
     rewrite_generated,
-    show_generated_frame,
     store_pose,
     weigh_samples,
     write_generated,
 )
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.reduce import ALL, TOLERANCE, Reduced
+from ..edits.words import counted
 from ..properties.overrides import linked_count
 from .background import Background
-from .tool import Shown, Tool, counted, selected_bones
+from .tool import Tool, selected_bones
 
 
 class POISE_OT_store_pose(Tool, bpy.types.Operator):
@@ -278,16 +278,6 @@ class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
-class POISE_OT_preview_generated(Shown, bpy.types.Operator):
-    """Show the present frame of the generated motion as its tracks are now, without keys"""
-
-    bl_idname = "poise.preview_generated"
-    bl_label = "Preview"
-
-    def show(self, context: Any, armature: Any) -> None:
-        show_generated_frame(context, armature)
-
-
 CLASSES = (
     POISE_OT_store_pose,
     POISE_OT_generate,
@@ -297,5 +287,4 @@ CLASSES = (
     POISE_OT_add_phase,
     POISE_OT_remove_phase,
     POISE_OT_regenerate,
-    POISE_OT_preview_generated,
 )

@@ -9,8 +9,9 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..core.keypoints.recordings import RATES
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
+from ..edits.words import counted
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
-from .tool import Tool, counted
+from .tool import Tool
 
 _SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
 _TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}

@@ -12,8 +12,9 @@ from ..core.formats.report import Report
 from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
 from ..edits.reduce import ALL, TOLERANCE, Reduced
+from ..edits.words import counted
 from .background import Background
-from .tool import counted, selected_bones
+from .tool import selected_bones
 
 WHERE = (
     ("NEW", "New", "A copy of the present action; the present one stays as it is"),

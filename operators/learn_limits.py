@@ -10,8 +10,9 @@ from .. import bridge
 from ..core import CoreError, rotation
 from ..core.limits import learn_polygon
 from ..core.rotation import Array
+from ..edits.words import counted
 from .stepwise import Steps, Stepwise
-from .tool import Tool, counted, selected_bones
+from .tool import Tool, selected_bones
 
 _MOST: Final = 5000  # frames that are looked at
 _STILL: Final = float(np.radians(0.1))  # a bone that turns by less may just not be keyed: it is not held there

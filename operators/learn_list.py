@@ -15,10 +15,9 @@ from ..core.contribution import Learned, learning
 from ..core.formats.chain_list import NUMBERS, Ccd
 from ..core.formats.job import FRAME_LIMIT
 from ..core.steps import finish
-from ..edits.chains import chain_method, write_actuations, write_numbers
+from ..edits.chains import chain_method, tune, write_actuations, write_numbers
+from ..edits.words import counted
 from .chains import ListTool, active_chain
-from .tool import counted
-from .tune_chain import tune
 from .waiting import Waiting
 
 _TICK: Final = 0.2  # seconds of learning, and then Blender has its turn: drawing the window may take as long

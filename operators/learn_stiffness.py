@@ -9,8 +9,9 @@ from .. import bridge
 from ..core import CoreError
 from ..core.body.tuning import learn_tuning, turns_of
 from ..core.pose import forward_matrices
+from ..edits.words import counted
 from .stepwise import Steps, Stepwise
-from .tool import Tool, counted
+from .tool import Tool
 
 _MOST: Final = 500  # frames that are looked at: rigs whose bodies are driven are evaluated at each
 _LITTLE: Final = 0.5  # a motion that counts for less than what is known of people

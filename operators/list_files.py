@@ -10,10 +10,9 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from .. import bridge
 from ..core import CoreError
 from ..core.formats.chain_list import NUMBERS, Ccd, list_text, read_list_file
-from ..edits.chains import bones_from_base, read_actuations, read_numbers, write_actuations, write_numbers
+from ..edits.chains import bones_from_base, read_actuations, read_numbers, tune, write_actuations, write_numbers
 from ..edits.files import check_writable, write_files
 from .chains import ChainTool, ListTool, active_chain
-from .tune_chain import tune
 
 _FILTER: Any = {"default": "*.json", "options": {"HIDDEN"}}
 

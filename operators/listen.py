@@ -31,9 +31,10 @@ from ..core.keypoints import (
 from ..edits.keypoint_target import ControlRecorder, KeypointTarget, find_target
 from ..edits.keypoints import resample
 from ..edits.receiver import EVERYWHERE, LOCAL, Receiver
+from ..edits.words import counted
 from ..properties.keypoints import VMC
 from .background import Work
-from .tool import Tool, counted
+from .tool import Tool
 
 _PAUSE: Final = 0.004  # seconds between two looks at what came
 _AT_ONCE: Final = 128  # packets that may wait to be looked at; older ones are skipped

@@ -12,19 +12,15 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..edits.pinned_motion import show_pinned_frame
-from .tool import Shown
+from ..edits.reactions import reacting
 
 _QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
 _SOLVING: Final = "POISE_OT_solve_motion"
 
 
-class POISE_OT_follow_timed_pins(Shown, bpy.types.Operator):
-    """Show the present frame with the timed pins as they are now, and solve the others when they change no more"""
-
-    bl_idname = "poise.follow_timed_pins"
-    bl_label = "Follow Timed Pins"
-
-    def show(self, context: Any, armature: Any) -> None:
+def follow(context: Any, armature: Any) -> None:
+    """Show the present frame with the timed pins as they are now, and solve the others when they change no more."""
+    with reacting(context):
         manager = context.window_manager
         manager.poise_pin_changes += 1
         armature.poise_pin_change = manager.poise_pin_changes
@@ -91,4 +87,3 @@ def _step(way: str) -> None:
 
 
 STEPS: Final = {way: partial(_step, way) for way in ("undo", "redo")}
-CLASSES = (POISE_OT_follow_timed_pins,)

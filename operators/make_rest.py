@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 
 from .. import bridge
-from .tool import Tool, counted
+from ..edits.words import counted
+from .tool import Tool
 
 
 class POISE_OT_make_rest(Tool, bpy.types.Operator):

@@ -15,13 +15,14 @@ from ..edits.generated_motion import has_generated
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.pinned_motion import PinnedMotion, is_edited, need_source, restore_source
 from ..edits.timed_pins import add_found_pins, add_timed_pin, hold_as_posed, remove_timed_pins, select_nearest_timed_pin
+from ..edits.words import counted
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
 from .live_pins import settle
-from .tool import Tool, counted, selected_bones
+from .tool import Tool, selected_bones
 
 _TOLD: Final = 3  # pins that are off, in one report
 

@@ -9,8 +9,8 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 from .. import bridge
 from ..edits.motion_edit import MotionEdit
 from ..edits.path import EASE, PathEdit
+from ..edits.words import counted
 from .keys import RangeTool
-from .tool import counted
 
 
 class POISE_OT_edit_path(RangeTool, bpy.types.Operator):

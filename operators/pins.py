@@ -1,91 +1,28 @@
-"""Setting pins and letting go of them."""
+"""Pin bones, change their pins, and let them go."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from .. import bridge
-from ..core import CoreError, forward
-from ..edits.pins import OBJECT, WORLD
-from ..properties.marks import adopt, follow_names_of
-from ..properties.overrides import linked_count
-from .tool import Tool, counted
-
-
-def set_pins(
-    context: Any, armature: Any, bones: Iterable[str], kind: str, space: str | None = None, target: Any = None
-) -> None:
-    """Pin bones where they are now; `space` None: that which a bone's pin has, or the world."""
-    context.view_layer.update()
-    rig = bridge.read_rig(armature)
-    stands = forward(rig.skeleton, bridge.read_pose(armature, rig))
-    for name in bones:
-        pin = find_pin(armature, name) or add_pin(armature, name)
-        pin.use_position, pin.use_rotation = kind != "ROTATION", kind != "POSITION"
-        pin.mute = False
-        if space is not None:
-            pin.space, pin.target = space, target if space == OBJECT else None
-        bone = rig.skeleton.index(name)
-        place_pin(armature, pin, stands[0][bone], stands[1][bone])
-
-
-def add_pin(armature: Any, bone: str) -> Any:
-    """A new pin of a bone."""
-    pin = armature.poise_pins.add()
-    pin.name = bone
-    return pin
-
-
-@persistent
-def follow_names(scene: Any, depsgraph: Any) -> None:
-    """Pins and chains go with their bones when these are renamed; Blender calls this after every change."""
-    for update in depsgraph.updates:
-        if isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
-            follow_names_of(update.id.original)
-
-
-@persistent
-def follow_names_in_libraries(*_: Any) -> None:
-    """The same when a file is opened: bones of its libraries may have been renamed meanwhile."""
-    armatures = [armature for armature in bpy.data.objects if armature.type == "ARMATURE"]
-    for armature in sorted(
-        armatures, key=lambda armature: armature.library is None
-    ):  # overrides are made of linked ones
-        adopt(armature)
-    for armature in armatures:
-        if armature.library is None:
-            follow_names_of(armature)
-
-
-def place_pin(armature: Any, pin: Any, position: Any, rotation: Any) -> None:
-    """Hold a place (3,) and a rotation (4,) of armature space, in the pin's own space."""
-    if pin.space == WORLD or pin.space == OBJECT:
-        position, rotation = bridge.armature_to_world(bridge.world_matrix(armature), position, rotation)
-    if pin.space == OBJECT:
-        if pin.target is None:
-            raise CoreError(f'The pin of "{pin.name}" has no object to go with; choose one.')
-        position, rotation = bridge.world_to_armature(bridge.world_matrix(pin.target), position, rotation)
-    pin.position, pin.rotation = position, rotation
-
-
-def keep_pin(context: Any, armature: Any, bone: str, kind: str, turned: bool = True) -> None:
-    """After a drag: the pin of what was dragged holds it where it is now, or is gone; its rotation if it `turned`."""
-    pin = find_pin(armature, bone)
-    if kind != "NONE":
-        held = tuple(pin.rotation) if pin is not None and pin.use_rotation and not (pin.mute or turned) else None
-        set_pins(context, armature, [bone], kind)
-        if held is not None:
-            find_pin(armature, bone).rotation = held
-    elif pin is not None and not pin.mute:
-        release(armature, [armature.poise_pins.find(bone)])
-
-
-def find_pin(armature: Any, bone: str) -> Any:
-    """The pin of a bone, or None."""
-    place = armature.poise_pins.find(bone)
-    return armature.poise_pins[place] if place >= 0 else None
+from ..core import CoreError
+from ..edits.pin_list import (
+    find_pin,
+    fix_pin,
+    keep_pin,
+    mirror_pins,
+    next_kind,
+    pin_kind,
+    release,
+    set_pins,
+    with_other_side,
+)
+from ..edits.pins import ARMATURE, OBJECT, WORLD
+from ..edits.words import counted
+from ..overlay.draw import ui_scale
+from ..properties.pins import PIN_SPACES
+from .tool import Tool, select, selected_bones
 
 
 class PinsTool(Tool):
@@ -97,15 +34,217 @@ class PinsTool(Tool):
             raise CoreError(f'"{armature.name}" has no pins.')
 
 
-def release(armature: Any, places: list[int]) -> str:
-    """Take pins off the list and say so; pins of the linked file under a library override can only be muted."""
-    linked = linked_count(armature, "poise_pins")
-    for place in sorted(places, reverse=True):
-        if place < linked:
-            armature.poise_pins[place].mute = True
-        else:
-            armature.poise_pins.remove(place)
-    armature.poise_active_pin = max(0, min(armature.poise_active_pin, len(armature.poise_pins) - 1))
-    muted = sum(place < linked for place in places)
+class POISE_OT_pin(Tool, bpy.types.Operator):
+    """Hold the selected bones where they are now; a bone that is pinned already is pinned anew"""
+
+    bl_idname = "poise.pin"
+    bl_label = "Pin"
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What is held",
+        items=(
+            ("BOTH", "Position and Rotation", "The bone's head stays at its place, and the bone keeps its orientation"),
+            ("POSITION", "Position", "The bone's head stays at its place"),
+            ("ROTATION", "Rotation", "The bone keeps its orientation"),
+        ),
+    )
+    space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
+    target: StringProperty(name="Object", description="The object that the pins go with", options={"SKIP_SAVE"})
+
+    @classmethod
+    def need(cls, context: Any, armature: Any) -> None:
+        selected_bones(context)
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        names = with_other_side(armature, selected_bones(context))
+        target = bpy.data.objects.get(self.target)
+        if self.space == OBJECT and target is None:
+            raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
+        set_pins(context, armature, names, self.kind, self.space, target)
+        armature.poise_active_pin = armature.poise_pins.find(selected_bones(context)[-1])
+        return "INFO", f"Pinned {counted(len(names), 'bone')}"
+
+
+class POISE_OT_unpin(PinsTool, bpy.types.Operator):
+    """Let the selected bones go"""
+
+    bl_idname = "poise.unpin"
+    bl_label = "Unpin"
+
+    bone: StringProperty(
+        name="Bone", description="The bone to let go; without a name the selected ones", options={"SKIP_SAVE"}
+    )
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        names = [self.bone] if self.bone else with_other_side(armature, selected_bones(context))
+        places = [place for place, pin in enumerate(armature.poise_pins) if pin.name in names]
+        if not places:
+            raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")
+        return "INFO", _let_go(armature, places)
+
+
+def _let_go(armature: Any, places: list[int]) -> str:
+    """Release pins; return the report."""
+    muted = release(armature, places)
     sentence = f"Let go of {counted(len(places), 'bone')}"
     return sentence + (f"; muted {counted(muted, 'pin')} of the linked file" if muted else "")
+
+
+class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
+    """Let all bones of the armature go"""
+
+    bl_idname = "poise.clear_pins"
+    bl_label = "Clear Pins"
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return "INFO", _let_go(armature, list(range(len(armature.poise_pins))))
+
+
+class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
+    """Pin a bone, by its key the one under the mouse: its position, then its rotation, too, then not at all"""
+
+    bl_idname = "poise.cycle_pin"
+    bl_label = "Cycle Pin"
+
+    bone: StringProperty(
+        name="Bone", description="The bone to pin; without a name the selected ones", options={"SKIP_SAVE"}
+    )
+    object: StringProperty(
+        name="Armature", description="The armature that has it; by default the active one", options={"SKIP_SAVE"}
+    )
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        if context.region_data is not None:
+            view = bridge.read_view(context.region, context.region_data)
+            mouse = (event.mouse_region_x, event.mouse_region_y)
+            grab = bridge.pick(context, view, mouse, ui_scale(context))
+            if grab is not None:
+                self.object, self.bone = grab.object_name, grab.bone
+        return self.execute(context)
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        if self.object:
+            armature = bpy.data.objects.get(self.object)
+            bridge.check(armature)
+        names = [self.bone] if self.bone else selected_bones(context)
+        for name in names:
+            if name not in armature.pose.bones:
+                raise CoreError(f'"{armature.name}" has no bone "{name}".')
+        kind = next_kind(pin_kind(armature, names[0]))
+        for name in with_other_side(armature, names):
+            keep_pin(context, armature, name, kind)
+        said = {"NONE": "let go", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
+        return "INFO", f"{', '.join(names)}: {said}"
+
+
+class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
+    """Select the pinned bone and show it"""
+
+    bl_idname = "poise.goto_pin"
+    bl_label = "Go to Pin"
+
+    bone: StringProperty(
+        name="Bone", description="The pinned bone; without a name that of the active pin", options={"SKIP_SAVE"}
+    )
+    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
+
+    @classmethod
+    def need(cls, context: Any, armature: Any) -> None:
+        super().need(context, armature)
+        if context.mode != "POSE":
+            raise CoreError("Bones are selected in Pose Mode; go there first.")
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        done = self.execute(context)
+        if done == {"FINISHED"} and context.region_data is not None:
+            bpy.ops.view3d.view_selected()
+        return done
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        name = self.bone or armature.poise_pins[armature.poise_active_pin].name
+        bone = armature.pose.bones.get(name)
+        if bone is None:
+            raise CoreError(f'"{armature.name}" has no bone "{name}" any more; remove its pin.')
+        if find_pin(armature, name) is None:
+            raise CoreError(f'"{name}" is not pinned.')
+        if bone not in (context.visible_pose_bones or ()):
+            raise CoreError(f'"{name}" is hidden; show it or its bone collection first.')
+        if not self.extend:
+            for other in context.selected_pose_bones or ():
+                select(other, False)
+        select(bone, True)
+        armature.data.bones.active = bone.bone
+        armature.poise_active_pin = armature.poise_pins.find(name)
+        return "INFO", f"Selected {name}"
+
+
+class POISE_OT_mirror_pins(PinsTool, bpy.types.Operator):
+    """Pin the other side as this one is pinned, mirrored: of the selected bones, or of all if none of them is pinned"""
+
+    bl_idname = "poise.mirror_pins"
+    bl_label = "Mirror Pins"
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        chosen = {bone.name for bone in context.selected_pose_bones_from_active_object or ()}
+        sides = ((pin.name, bpy.utils.flip_name(pin.name)) for pin in armature.poise_pins)
+        pairs = [(name, other) for name, other in sides if other != name and other in armature.pose.bones]
+        pairs = [pair for pair in pairs if pair[0] in chosen] or pairs
+        if not pairs:
+            raise CoreError("None of the pinned bones has a counterpart on the other side.")
+        taken = {name for name, _ in pairs}
+        pairs = [pair for pair in pairs if pair[1] not in taken]
+        if not pairs:
+            raise CoreError("Both sides are pinned; select the bones of the side that the other one is to follow.")
+        mirror_pins(armature, pairs)
+        return "INFO", f"Pinned {counted(len(pairs), 'bone')} on the other side"
+
+
+class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
+    """Fix a pin to the world, to the armature or to an object; it stays where it is"""
+
+    bl_idname = "poise.pin_space"
+    bl_label = "Pin Space"
+
+    bone: StringProperty(
+        name="Bone", description="The pinned bone; without a name that of the active pin", options={"SKIP_SAVE"}
+    )
+    space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
+    target: StringProperty(
+        name="Object", description="The object that the pin goes with; by default the other selected one",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        pin = find_pin(armature, self.bone) if self.bone else armature.poise_pins[armature.poise_active_pin]
+        if pin is None:
+            raise CoreError(f'"{self.bone}" is not pinned.')
+        target = self._target(context, armature, pin) if self.space == OBJECT else None
+        fix_pin(armature, pin, self.space, target)
+        where = f'"{target.name}"' if target is not None else {WORLD: "the world", ARMATURE: "the armature"}[self.space]
+        return "INFO", f"{pin.name} is pinned to {where}"
+
+    def _target(self, context: Any, armature: Any, pin: Any) -> Any:
+        if self.target:
+            target = bpy.data.objects.get(self.target)
+            if target is None:
+                raise CoreError(f'No object "{self.target}".')
+        else:
+            others = [other for other in context.selected_objects if other != armature]
+            target = others[0] if len(others) == 1 else pin.target
+        if target is None:
+            raise CoreError("Choose the object that the pin goes with, or select it together with the armature.")
+        if target == armature:
+            raise CoreError("A pin cannot go with its own armature object this way; choose Armature.")
+        return target
+
+
+CLASSES = (
+    POISE_OT_pin,
+    POISE_OT_unpin,
+    POISE_OT_clear_pins,
+    POISE_OT_cycle_pin,
+    POISE_OT_goto_pin,
+    POISE_OT_mirror_pins,
+    POISE_OT_pin_space,
+)

@@ -10,8 +10,8 @@ from ..core import CoreError
 from ..edits.files import MOTIONS
 from ..edits.motion_edit import MotionEdit, unused_name
 from ..edits.retarget import Retargeted, imported
+from ..edits.words import counted
 from .background import Background
-from .tool import counted
 
 
 def _takes(tool: Any, context: Any, text: str) -> list[str]:

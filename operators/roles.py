@@ -15,9 +15,9 @@ from ..core.body.roles import LISTS, ROLES, opposite_role
 from ..core.formats.mapping import mapping_of, read_mapping
 from ..edits.files import check_writable, write_files
 from ..edits.info import find_controls, find_parts
-from .goto_pin import select
+from ..edits.words import counted
 from .survey import look
-from .tool import Tool, counted, selected_bones
+from .tool import Tool, select, selected_bones
 
 _KIND: Final = ".json"
 

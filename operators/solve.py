@@ -5,11 +5,10 @@ from typing import Any
 import bpy
 
 from ..bridge import autokey
-from ..core import CoreError
 from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
+from ..edits.words import counted
 from .pins import PinsTool
-from .tool import counted
 
 
 class POISE_OT_solve(PinsTool, bpy.types.Operator):
@@ -19,9 +18,7 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
     bl_label = "Solve Here"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        refusal = autokey.check(context, armature)
-        if refusal is not None:
-            raise CoreError(refusal)
+        autokey.check(context, armature)
         report = perform_job(context, armature, job_from_pins(armature))
         keyed = autokey.key(context, armature, report.rotated, report.moved, report.grown)
         if report.explanations:

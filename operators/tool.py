@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import bpy
-from bpy.props import StringProperty
-
 from .. import bridge
 from ..core import CoreError
 
@@ -44,30 +41,6 @@ class Tool:
         raise NotImplementedError
 
 
-class Shown:
-    """An operator that a changed property calls: `show` gives the armature the pose that comes of it, without keys."""
-
-    bl_options = {"INTERNAL"}  # part of what changed the property, and of its undo step
-
-    object: StringProperty(name="Armature", description="The armature that has it", options={"SKIP_SAVE"})
-
-    def execute(self, context: Any) -> set[str]:
-        operator: Any = self
-        armature: Any = bpy.data.objects.get(operator.object)
-        try:
-            if armature is None:
-                raise CoreError(f'There is no armature "{operator.object}".')
-            self.show(context, armature)
-        except CoreError as error:
-            operator.report({"WARNING"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-    def show(self, context: Any, armature: Any) -> None:
-        """Do it; raises CoreError."""
-        raise NotImplementedError
-
-
 class OfArmature:
     """An operator for any armature, also one whose pose must not be changed."""
 
@@ -91,6 +64,7 @@ def selected_bones(context: Any) -> list[str]:
     return names
 
 
-def counted(number: int, noun: str) -> str:
-    """'1 bone', '3 bones'."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+def select(bone: Any, on: bool) -> None:
+    """Select or deselect a pose bone."""
+    owner = bone if hasattr(bone, "select") else bone.bone  # Blender 5 has moved it there from its data
+    owner.select = on

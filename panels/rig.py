@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import bpy
 
+from .. import bridge
 from .side import Side, draw_sentence
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
@@ -109,8 +110,7 @@ def _draw_part(layout: Any, finding: Any) -> None:
     """The part that is looked at, and what can be done about it."""
     box = layout.box()
     box.label(text=f"{finding.name}: {finding.text or 'no bone'}", icon=_STATES[finding.state])
-    known: Any = bpy.ops.poise.set_role.get_rna_type().properties["role"]  # pyright: ignore
-    if finding.name in known.enum_items:
+    if bridge.can_correct(finding.name):
         row = box.row(align=True)
         row.operator("poise.set_role").role = finding.name
         row.operator("poise.clear_roles", text="", icon="LOOP_BACK").role = finding.name

@@ -1,5 +1,6 @@
 """Chains and the lists by which their joints share the way: contribution CCD."""
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
@@ -17,14 +18,18 @@ from bpy.props import (
 from .marks import mark, marking
 from .overrides import OPEN, OPEN_LIST
 
+# Called with context, armature and chain when a setting of a chain changes; registration fills it.
+CHANGED: Final[list[Callable[..., None]]] = []
+
 
 def _tune(group: Any, context: Any) -> None:
-    """One of a chain's numbers has changed: solve again, before Blender makes the undo step of the change."""
-    chains = group.id_data.poise_chains
-    for place, chain in enumerate(chains):
+    """Have the chain solved again, before Blender makes the undo step of the change."""
+    armature = group.id_data
+    for chain in armature.poise_chains:
         if chain == group or any(entry == group for entry in chain.entries):
             if not chain.quiet:
-                bpy.ops.poise.tune_chain(object=group.id_data.name, chain=place)
+                for call in CHANGED:
+                    call(context, armature, chain)
             return
 
 

@@ -1,5 +1,6 @@
 """Motions from two key poses: the poses, and how far between them parts of the body are over time."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import bpy
@@ -16,11 +17,15 @@ from bpy.props import (
 from .marks import mark, marking
 from .overrides import OPEN, OPEN_LIST, key, keying
 
+# Called with context and armature when a track, or the path, of a generated motion changes; registration fills it.
+CHANGED: Final[list[Callable[..., None]]] = []
+
 
 def _preview(track: Any, context: Any) -> None:
-    """A track or the path has changed: show the present frame so, before Blender makes the undo step of the change."""
+    """Have the present frame shown so, before Blender makes the undo step of the change."""
     if track.id_data.poise_generated is not None:
-        bpy.ops.poise.preview_generated(object=track.id_data.name)  # pyright: ignore
+        for call in CHANGED:
+            call(context, track.id_data)
 
 
 def label_of(track: Any) -> str:

@@ -8,6 +8,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import bpy
+from bpy.app.handlers import persistent
 from bpy.props import IntProperty
 
 from .overrides import OPEN, linked_count, new_key
@@ -36,7 +38,7 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
     """What a name that is changed does: note which bone it is."""
 
     def update(group: Any, context: Any) -> None:
-        bones = group.id_data.pose.bones if group.id_data.pose is not None else {}
+        bones: Any = group.id_data.pose.bones if group.id_data.pose is not None else {}
         bone = bones.get(getattr(group, field))
         if bone is not None and not bone.poise_mark:
             override = group.id_data.override_library is not None and len(bones) < _MOST
@@ -113,6 +115,25 @@ def adopt(armature: Any) -> None:
             for part in parts:
                 track.parts.add().part = part
             track.name = new_key(track.name)
+
+
+@persistent
+def follow_names(scene: Any, depsgraph: Any) -> None:
+    """Give pins and chains the new names of renamed bones; Blender calls this after every change."""
+    for update in depsgraph.updates:
+        if isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
+            follow_names_of(update.id.original)
+
+
+@persistent
+def follow_names_in_libraries(*_: Any) -> None:
+    """Do the same when a file is opened: bones of its libraries may have been renamed meanwhile."""
+    armatures: list[Any] = [armature for armature in bpy.data.objects if armature.type == "ARMATURE"]
+    for armature in sorted(armatures, key=lambda armature: armature.library is None):  # overrides have linked originals
+        adopt(armature)
+    for armature in armatures:
+        if armature.library is None:
+            follow_names_of(armature)
 
 
 def _named(armature: Any) -> Iterator[tuple[Any, str]]:

@@ -1,5 +1,6 @@
 """Pins on the timeline: what is held of a motion, from when to when."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import bpy
@@ -25,10 +26,15 @@ HELD: Final = (
 )
 
 
+# Called with context and armature when a timed pin changes while Live is on; registration fills it.
+CHANGED: Final[list[Callable[..., None]]] = []
+
+
 def _follow(pin: Any, context: Any) -> None:
-    """A timed pin has changed: solve the frame that is seen, before Blender makes the undo step of the change."""
+    """Have the frame that is seen solved, before Blender makes the undo step of the change."""
     if pin.id_data.poise_live_pins:
-        bpy.ops.poise.follow_timed_pins(object=pin.id_data.name)  # pyright: ignore
+        for call in CHANGED:
+            call(context, pin.id_data)
 
 
 class PoiseTimedPin(bpy.types.PropertyGroup):

@@ -15,7 +15,7 @@ MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="ut
 # Part of the extension -> the parts it may import, itself apart.
 PARTS = {
     "__init__": {"registration"},
-    "registration": {"commands", "keymaps", "operators", "panels", "preferences", "properties"},
+    "registration": {"commands", "edits", "keymaps", "operators", "panels", "preferences", "properties"},
     "operators": {"bridge", "core", "edits", "overlay", "preferences", "properties"},
     "commands": {"bridge", "core", "edits", "properties"},
     "edits": {"bridge", "core", "properties"},
@@ -63,6 +63,17 @@ def violations(source: str, module: tuple[str, ...]) -> list[str]:
     return [f"line {line}: {name}" for line, name in imports(source, module) if not allowed(name)]
 
 
+def operators_named(source: str) -> list[str]:
+    """Where the source reaches for one of Poise's operators or other classes that Blender has registered."""
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and (node.attr == "poise" or node.attr.startswith("POISE_")):
+            found.append((node.lineno, node.attr))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "POISE_OT_" in node.value:
+            found.append((node.lineno, node.value))
+    return [f"line {line}: {name}" for line, name in sorted(found)]
+
+
 def modules() -> list[tuple[str, ...]]:
     """The modules that ship, as their path from the root without `.py`."""
     files = [ROOT / f"{part}.py" for part in PARTS] + [file for part in PARTS for file in (ROOT / part).rglob("*.py")]
@@ -73,6 +84,28 @@ def modules() -> list[tuple[str, ...]]:
 def test_imports_go_one_way(module: tuple[str, ...]) -> None:
     source = ROOT.joinpath(*module).with_suffix(".py").read_text(encoding="utf-8")
     assert violations(source, module) == []
+
+
+@pytest.mark.parametrize("module", [module for module in modules() if module[0] != "operators"], ids="/".join)
+def test_nothing_but_operators_calls_an_operator(module: tuple[str, ...]) -> None:
+    assert operators_named(ROOT.joinpath(*module).with_suffix(".py").read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "bpy.ops.poise.tune_chain(chain=1)",
+        "operators: Any = bpy.ops\ngetattr(operators.poise, name)",
+        "kind = bpy.types.POISE_OT_drag",
+        'kind = getattr(bpy.types, f"POISE_OT_{name}")',
+    ],
+)
+def test_a_call_of_an_operator_is_found(source: str) -> None:
+    assert len(operators_named(source)) == 1
+
+
+def test_a_panel_may_draw_a_button() -> None:
+    assert operators_named('class POISE_PT_pins:\n    def draw(self):\n        layout.operator("poise.pin")') == []
 
 
 def test_every_folder_that_ships_has_its_rule() -> None:
@@ -92,6 +125,12 @@ def test_every_folder_that_ships_has_its_rule() -> None:
         ("bridge/armature", "from core import Skeleton"),  # works in the tests, fails in the installed extension
         ("panels/pins", "from ..core.solvers import solve"),
         ("commands/__init__", "from ..operators import pin"),
+        ("edits/drag/session", "from ...operators.pins import PinsTool"),
+        ("edits/solve", "from ..commands import batch"),
+        ("operators/bake", "from ..commands import batch"),
+        ("operators/bake", "from ..panels import pins"),
+        ("properties/ccd", "from ..edits.chains import tune"),
+        ("core/formats/job", "from ...edits import solve"),
         ("__init__", "import bpy"),
     ],
 )
@@ -106,6 +145,9 @@ def test_a_forbidden_import_is_found(module: str, source: str) -> None:
         ("core/__init__", "from .pose import Pose"),
         ("bridge/armature", "import bpy\nfrom ..core import Skeleton\nfrom .keys import write"),
         ("operators/pin", "from .. import bridge\nfrom ..overlay import draw\nfrom ..core.solvers import pins"),
+        ("operators/bake", "from ..edits.pins import job_from_pins"),
+        ("commands/verbs", "from ..edits.solve import perform"),
+        ("edits/chains", "from ..core.formats.chain_list import NUMBERS\nfrom ..properties import ccd"),
         ("registration", "from . import operators, panels"),
         ("__init__", "def register():\n    from . import registration"),
     ],

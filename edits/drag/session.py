@@ -19,13 +19,13 @@ from ...core.rotation import Array
 from ...core.solvers.humanoid import HumanoidDrag
 from ...core.solvers.pins.problem import Root
 from ..humanoid import read_humanoid
-from ..pins import LIMITS, PinTarget, active_pins, balance_priority, read_active_pin, support_bones, with_other_side
+from ..pin_list import pin_kind, with_other_side
+from ..pins import LIMITS, PinTarget, active_pins, balance_priority, read_active_pin, support_bones
 
 ROOTS: Final[dict[str, Root]] = {
     "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
 }  # fmt: skip
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
-KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick rests
 _STRETCHED: Final = 1e-3  # change of a scale from which on it is shown
@@ -442,16 +442,3 @@ class Session:
         places, _ = bridge.armature_to_world(self.world, np.stack([heads[bone], tail]))
         assert places is not None
         return places
-
-
-def pin_kind(armature: Any, bone: str) -> str:
-    """What the pin of a bone holds: one of KINDS, or "ROTATION"."""
-    pin = next((pin for pin in armature.poise_pins if pin.name == bone and not pin.mute), None)
-    if pin is None or not (pin.use_position or pin.use_rotation):
-        return "NONE"
-    return "BOTH" if pin.use_position and pin.use_rotation else "POSITION" if pin.use_position else "ROTATION"
-
-
-def next_kind(kind: str) -> str:
-    """The kind of pin that comes after this one: position, both, none; after a rotation both."""
-    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else "BOTH"

@@ -12,7 +12,7 @@ from core.formats.job import parse
 from edits.drag.session import Session
 from edits.info import describe
 from edits.job import perform_job
-from operators.pins import set_pins
+from edits.pin_list import set_pins
 from tests.blender.rigs import contents, load, make_ik_body, said_by, select, world, world_rotation
 from tests.paths import SHARED
 

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 import pytest
 
-from operators import survey
+from edits import survey
 from panels.rig import POISE_PT_driven, POISE_PT_parts, POISE_PT_rig
 from tests.blender.rigs import contents, drawn_by, labels, load, make_armature, make_chain, make_empty, select
 from tests.paths import DATA

@@ -13,14 +13,7 @@ from properties import CLASSES, OWNERS
 from tests.blender.rigs import drawn_by, make_armature, make_empty, select
 
 OPERATORS = dir(bpy.ops.poise)
-UNLISTED = {  # of the list of presets, of the figure of parts, and what changed numbers call
-    "add_preset",
-    "use_preset",
-    "show_part",
-    "tune_chain",
-    "follow_timed_pins",
-    "preview_generated",
-}
+UNLISTED = {"add_preset", "use_preset", "show_part"}  # of the list of presets and of the figure of parts
 MENUS = (POISE_MT_pose, POISE_MT_chains)
 
 

@@ -1,0 +1,128 @@
+"""Change the pins that are saved with an armature: set them, move them to another space, mirror and remove them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, forward, rotation
+from ..properties.overrides import linked_count
+from .pins import OBJECT, WORLD, read_pin
+
+KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
+
+
+def find_pin(armature: Any, bone: str) -> Any:
+    """Return the pin of a bone, or None."""
+    place = armature.poise_pins.find(bone)
+    return armature.poise_pins[place] if place >= 0 else None
+
+
+def add_pin(armature: Any, bone: str) -> Any:
+    """Add a pin of a bone and return it. Pins that Python holds already may be invalid then: the list may move."""
+    pin = armature.poise_pins.add()
+    pin.name = bone
+    return pin
+
+
+def set_pins(
+    context: Any, armature: Any, bones: Iterable[str], kind: str, space: str | None = None, target: Any = None
+) -> None:
+    """Pin bones where they are now; without `space` a pin keeps its own, a new one is fixed to the world."""
+    context.view_layer.update()
+    rig = bridge.read_rig(armature)
+    heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
+    for name in bones:
+        pin = find_pin(armature, name) or add_pin(armature, name)
+        pin.use_position, pin.use_rotation = kind != "ROTATION", kind != "POSITION"
+        pin.mute = False
+        if space is not None:
+            pin.space, pin.target = space, target if space == OBJECT else None
+        bone = rig.skeleton.index(name)
+        place_pin(armature, pin, heads[bone], turns[bone])
+
+
+def place_pin(armature: Any, pin: Any, place: Any, turn: Any) -> None:
+    """Store a position (3,) and a rotation (4,) of armature space in the pin's own space."""
+    if pin.space == WORLD or pin.space == OBJECT:
+        place, turn = bridge.armature_to_world(bridge.world_matrix(armature), place, turn)
+    if pin.space == OBJECT:
+        if pin.target is None:
+            raise CoreError(f'The pin of "{pin.name}" has no object to go with; choose one.')
+        place, turn = bridge.world_to_armature(bridge.world_matrix(pin.target), place, turn)
+    pin.position, pin.rotation = place, turn
+
+
+def fix_pin(armature: Any, pin: Any, space: str, target: Any) -> None:
+    """Fix a pin to another space, with `target` for that of an object, without moving it."""
+    if pin.space == OBJECT and pin.target is None:
+        raise CoreError(f'The pin of "{pin.name}" has no object any more; pin the bone again.')
+    use = pin.use_position, pin.use_rotation
+    pin.use_position = pin.use_rotation = True  # both are carried over, whichever is held
+    try:
+        position, turn = read_pin(pin).place(bridge.world_matrix(armature))
+    finally:
+        pin.use_position, pin.use_rotation = use
+    pin.space, pin.target = space, target
+    place_pin(armature, pin, position, turn)
+
+
+def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
+    """Pin the second bone of each pair as the first one is pinned, mirrored across the armature's YZ plane."""
+    world = bridge.world_matrix(armature)
+    for name, other in pairs:
+        position, turn = read_pin(find_pin(armature, name)).place(world)
+        twin = find_pin(armature, other) or add_pin(armature, other)
+        pin = find_pin(armature, name)
+        for field in ("use_position", "use_rotation", "weight", "priority", "mute"):
+            setattr(twin, field, getattr(pin, field))
+        twin.space = WORLD if pin.space == OBJECT else pin.space  # what it goes with is on this side
+        position = np.zeros(3) if position is None else position
+        place_pin(armature, twin, *bridge.mirrored(position, rotation.IDENTITY if turn is None else turn))
+
+
+def release(armature: Any, places: Sequence[int]) -> int:
+    """Remove pins by their places in the list, or mute those of the linked file; return how many are muted."""
+    linked = linked_count(armature, "poise_pins")
+    for place in sorted(places, reverse=True):
+        if place < linked:
+            armature.poise_pins[place].mute = True
+        else:
+            armature.poise_pins.remove(place)
+    armature.poise_active_pin = max(0, min(armature.poise_active_pin, len(armature.poise_pins) - 1))
+    return sum(place < linked for place in places)
+
+
+def keep_pin(context: Any, armature: Any, bone: str, kind: str, turned: bool = True) -> None:
+    """Pin a dragged bone where it is now, its rotation only if it `turned`; the kind "NONE" releases it."""
+    pin = find_pin(armature, bone)
+    if kind != "NONE":
+        held = tuple(pin.rotation) if pin is not None and pin.use_rotation and not (pin.mute or turned) else None
+        set_pins(context, armature, [bone], kind)
+        if held is not None:
+            find_pin(armature, bone).rotation = held
+    elif pin is not None and not pin.mute:
+        release(armature, [armature.poise_pins.find(bone)])
+
+
+def pin_kind(armature: Any, bone: str) -> str:
+    """Return what the pin of a bone holds: one of KINDS, or "ROTATION"."""
+    pin = next((pin for pin in armature.poise_pins if pin.name == bone and not pin.mute), None)
+    if pin is None or not (pin.use_position or pin.use_rotation):
+        return "NONE"
+    return "BOTH" if pin.use_position and pin.use_rotation else "POSITION" if pin.use_position else "ROTATION"
+
+
+def next_kind(kind: str) -> str:
+    """Return the kind of pin that comes after this one: position, both, none; after a rotation both."""
+    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else "BOTH"
+
+
+def with_other_side(armature: Any, bones: Iterable[str]) -> list[str]:
+    """Return the bones, with their counterparts where the pose is mirrored (X-Axis Mirror)."""
+    names = list(bones)
+    if armature.pose.use_mirror_x:
+        names += [other for name in names if (other := bpy.utils.flip_name(name)) in armature.pose.bones]
+    return list(dict.fromkeys(names))

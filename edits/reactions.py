@@ -1,0 +1,35 @@
+"""What follows when a setting changes; registration connects these functions to properties/."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..core import CoreError
+from .chains import tune
+from .generated_motion import show_generated_frame
+
+
+@contextmanager
+def reacting(context: Any) -> Iterator[None]:
+    """Evaluate the scene before and after, and print a refusal, as when Python calls an operator."""
+    context.view_layer.update()
+    try:
+        yield
+    except CoreError as error:
+        print(f"Warning: {error}")
+        return
+    context.view_layer.update()
+
+
+def tune_chain(context: Any, armature: Any, chain: Any) -> None:
+    """Solve a chain again by the numbers that it has now."""
+    with reacting(context):
+        problem = tune(context, armature, chain)
+        if problem:
+            raise CoreError(problem)
+
+
+def preview_generated(context: Any, armature: Any) -> None:
+    """Show the present frame of the generated motion as its tracks are now, without keys."""
+    with reacting(context):
+        show_generated_frame(context, armature)

@@ -1,0 +1,171 @@
+"""What Poise understands of an armature and what is in its way, in sentences for the panel."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from .. import bridge
+from ..bridge import autokey
+from ..core import CoreError
+from ..core.body import Roles
+from .info import UNSURE, body_sentence, find_parts
+from .words import counted
+
+SURE: Final = 0.9  # roles of at least this confidence need no second look
+_SHOWN: Final = 4  # bones named in one sentence
+_REASONS: Final = 30  # shown of what decides bones; rigs made for animators have hundreds
+_UNEVEN: Final = 1e-3  # by how much, relatively, the axes of an object's scale may differ
+
+Finding = tuple[str, ...]  # kind, name, text, and of a part its state: see PoiseFinding
+
+
+@persistent
+def look_on_entry(scene: Any, depsgraph: Any) -> None:
+    """Look at an armature when it comes to be active in Pose Mode; Blender calls this after every change."""
+    context: Any = bpy.context
+    shown, armature = context.window_manager.poise_survey, context.active_object
+    entered = 0
+    if armature is not None and armature.type == "ARMATURE" and armature.mode == "POSE":
+        entered = armature.session_uid
+    if entered != shown.entered:
+        shown.entered = entered  # first: looking may have Blender evaluate and call this again
+        if entered:
+            look(context, armature)
+
+
+@persistent
+def look_after_undo(scene: Any, depsgraph: Any) -> None:
+    """Look again if an undo, or a redo, changed what the user said about parts."""
+    context: Any = bpy.context
+    shown, armature = context.window_manager.poise_survey, context.active_object
+    if armature is not None and armature.session_uid == shown.owner and _said(armature) != shown.said:
+        look(context, armature)
+
+
+def look(context: Any, armature: Any) -> None:
+    """Note for the panel what `survey` finds."""
+    found = list(survey(context, armature))
+    shown = context.window_manager.poise_survey
+    shown.owner, shown.said = armature.session_uid, _said(armature)
+    shown.findings.clear()
+    for kind, name, text, *state in found:
+        finding = shown.findings.add()
+        finding.kind, finding.name, finding.text = kind, name, text
+        if state:
+            finding.state = state[0]
+
+
+def _said(armature: Any) -> str:
+    return repr(bridge.read_corrections(armature))
+
+
+def survey(context: Any, armature: Any) -> Iterator[Finding]:
+    """What is understood of an armature, what is in the way, which bones play which part."""
+    try:
+        rig = bridge.read_rig(armature)
+    except CoreError as refusal:
+        yield "HINDRANCE", "", str(refusal)
+        return
+    try:
+        parts = find_parts(armature)
+    except CoreError as mistake:  # in what was said about parts, e.g. by an older file
+        yield "HINDRANCE", "", str(mistake)
+        return
+    body = body_sentence(parts)
+    yield "BODY", "", f"{body[0].upper()}{body[1:]}."
+    yield from _confidence(parts)
+    solved = int(np.count_nonzero(rig.skeleton.movable | rig.skeleton.translatable.any(axis=1)))
+    yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
+    if rig.driven:
+        verb = "is" if len(rig.driven) == 1 else "are"
+        roles = bridge.read_roles(armature, rig.skeleton)
+        controlled = bridge.find_controlled(armature, rig, roles)
+        if controlled is not None:
+            yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."
+        else:
+            yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
+    yield from _hindrances(context, armature)
+    if rig.driven:
+        yield from _driven(rig) if controlled is None else _led(rig, controlled, roles)
+    said = {*bridge.read_corrections(armature).values()}
+    for role, bones in {**parts["roles"], **parts["limbs"]}.items():
+        state = "SAID" if role in said else "FOUND" if parts["confidence"][role] >= SURE else "GUESSED"
+        yield "ROLE", role, bones if isinstance(bones, str) else ", ".join(bones), state
+    for role in parts["missing"]:
+        yield "ROLE", role, "", "MISSING"
+
+
+def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
+    """How sure it is, in words."""
+    confidence = parts["confidence"]
+    doubtful = [role for role, value in confidence.items() if value < UNSURE]
+    likely = sum(UNSURE <= value < SURE for value in confidence.values())
+    if doubtful:
+        yield "ASK", "", f"Unsure of {_listed(doubtful)}: look at them below."
+    elif likely:
+        parts_of_it = counted(len(confidence), "part")
+        yield "BODY", "", f"Fairly sure of {likely} of its {parts_of_it}, yellow below, and sure of the others."
+    elif confidence:
+        yield "BODY", "", "Sure of all its parts."
+    if parts["humanoid"] and parts["missing"]:
+        yield "ASK", "", f"Found no {_listed(parts['missing'])}."
+
+
+def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> Iterator[Finding]:
+    """Of a rig whose controls lead the body: parts that none leads, and how many bones are driven by what."""
+    names, led = rig.skeleton.names, {*controlled.bones.tolist()}
+    alone = [role for role in roles.bones if {*roles.chain(role)} - led]
+    if alone:
+        yield "DRIVEN", _listed(alone), "Without controls of their own are bones of"
+    kinds = Counter(reason.rpartition(" (")[2].rstrip(")") if reason.endswith(")") else reason.split(" ")[0]
+                    for reason in rig.driven.values())  # fmt: skip
+    yield (
+        "DRIVEN",
+        _listed([f"{kind} ({count})" for kind, count in kinds.most_common()]),
+        (f"{counted(len(rig.driven), 'bone')} of {len(names)} go as the rig has it, by"),
+    )
+
+
+def _driven(rig: bridge.Rig) -> Iterator[Finding]:
+    """Bones that something else decides, by what it is."""
+    reasons: dict[str, list[str]] = {}
+    for bone, reason in rig.driven.items():
+        reasons.setdefault(reason, []).append(bone)
+    for reason, bones in islice(reasons.items(), _REASONS):
+        named = "" if len(bones) == 1 and f'"{bones[0]}"' in reason else ", ".join(bones)
+        yield "DRIVEN", named, f"{reason[0].upper()}{reason[1:]}"
+    if len(reasons) > _REASONS:
+        yield "DRIVEN", "", f"And {counted(len(reasons) - _REASONS, 'more reason')}"
+
+
+def _hindrances(context: Any, armature: Any) -> Iterator[Finding]:
+    """What is refused, and what makes results worse."""
+    try:
+        bridge.check(armature)
+        bridge.world_to_armature(bridge.world_matrix(armature))
+    except CoreError as refusal:
+        yield "HINDRANCE", "", str(refusal)
+        return
+    stretches = np.linalg.svd(bridge.world_matrix(armature)[:3, :3], compute_uv=False)
+    if np.ptp(stretches) > _UNEVEN * stretches[0]:
+        yield (
+            "HINDRANCE",
+            "",
+            "The object is scaled unevenly: pinned rotations are inexact. Apply its scale in Object Mode.",
+        )
+    try:
+        autokey.check(context, armature)
+    except CoreError as refusal:
+        yield "HINDRANCE", "", str(refusal)
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    """'a, b and c'; of many the first few."""
+    more = len(names) - _SHOWN
+    shown = [*names[:_SHOWN], counted(more, "other")] if more > 1 else list(names)
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
