@@ -8,7 +8,7 @@ The work is W1 of `python -m benchmarks`: Rigify's human metarig without its fac
 orientation, left hand and head in position, the right hand led along 200 targets 1-3 cm apart. All have the same IK
 limits on their bones, if any.
 
-Poise is what the drag tool runs, `operators.session.Session` with four pins and the settings that ship: IK limits and
+Poise is what the drag tool runs, `edits.drag.session.Session` with four pins and the settings that ship: IK limits and
 anatomical ones; in further rows with IK limits alone, as Blender has them, and with none. Blender's IK
 has a constraint for each hand and the head, whose chains share the trunk, and for each leg, and Copy Rotation on the
 feet; the targets are empties. These chains end above the hips, which do not move: that is the fastest arrangement found

@@ -1,4 +1,4 @@
-"""A thread that receives packets and does nothing else: what they mean is found out where Blender can be touched."""
+"""Receive UDP packets in a thread; they are decoded in Blender's main thread."""
 
 import socket
 import threading
@@ -10,13 +10,13 @@ from ..core import CoreError
 
 LOCAL: Final = "127.0.0.1"
 EVERYWHERE: Final = "0.0.0.0"
-_KEPT: Final = 512  # packets until they are looked at; older ones go
+_KEPT: Final = 512  # packets that are kept until they are taken; older ones are dropped
 _LARGEST: Final = 65535  # bytes
-_WAIT: Final = 0.05  # seconds after which the thread looks whether it is to end
+_WAIT: Final = 0.05  # seconds until the thread checks whether it was closed
 
 
 class Receiver:
-    """UDP packets on a port, with the times that they came at."""
+    """UDP packets on a port, with their times of arrival. Raises CoreError if the port cannot be opened."""
 
     def __init__(self, port: int, host: str = LOCAL) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -28,14 +28,14 @@ class Receiver:
         self._socket.settimeout(_WAIT)
         self.port: int = self._socket.getsockname()[1]
         self._packets: deque[tuple[float, bytes]] = deque(maxlen=_KEPT)
-        self._came = 0  # by the thread alone
+        self._came = 0  # written by the thread alone
         self._taken = 0
         self._open = True
         self._thread = threading.Thread(target=self._receive, name="Poise keypoints", daemon=True)
         self._thread.start()
 
     def take(self) -> tuple[list[tuple[float, bytes]], int]:
-        """Packets since the last call, oldest first, with their times; and how many more there were, which are gone."""
+        """Return the packets since the last call with their times, oldest first, and the number of those dropped."""
         found: list[tuple[float, bytes]] = []
         while self._packets:
             found.append(self._packets.popleft())
@@ -44,7 +44,7 @@ class Receiver:
         return found, gone
 
     def close(self) -> None:
-        """End the thread and let go of the port."""
+        """End the thread and close the port."""
         self._open = False
         self._thread.join(2.0 * _WAIT)
         self._socket.close()
@@ -55,7 +55,7 @@ class Receiver:
                 data = self._socket.recv(_LARGEST)
             except TimeoutError:
                 continue
-            except OSError:  # the port of a sender that is gone says so on some systems
+            except OSError:  # some systems report that a sender has closed its port
                 if not self._open:
                     return
                 continue

@@ -5,6 +5,7 @@ from . import (
     body_tools,
     chains,
     drag,
+    drawings,
     generate,
     hover,
     keypoints,
@@ -53,4 +54,4 @@ CLASSES = (
     *generate.CLASSES,
     *samples.CLASSES,
 )
-DRAWINGS = (hover.show_pins, motion.show_strips, motion.show_timed_pins)
+DRAWINGS = drawings.DRAWINGS

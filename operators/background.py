@@ -4,9 +4,8 @@ What only Blender can find out before keys are written, such as what controls do
 Blender draws in between, and waits with everything else but Esc.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import suppress
-from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
@@ -14,43 +13,10 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.motion_edit import MotionEdit, Progress
+from ..edits.motion_edit import MotionEdit
+from ..edits.work import Work
 from .tool import Tool
 from .waiting import SLICE, Waiting
-
-
-class _Cancelled(Exception):
-    """Somebody pressed Esc."""
-
-
-class Work:
-    """What takes its time in a thread of its own: how much is done, and what went wrong."""
-
-    def __init__(self, work: Callable[[Progress], object]) -> None:
-        self.share = 0.0
-        self.error: BaseException | None = None
-        self._stop = Event()
-        self._thread = Thread(target=self._run, args=(work,), daemon=True)
-        self._thread.start()
-
-    def _run(self, work: Callable[[Progress], object]) -> None:
-        try:
-            work(self._note)
-        except BaseException as error:  # it belongs to whoever asked for the work
-            self.error = error
-
-    def _note(self, share: float) -> None:
-        self.share = share
-        if self._stop.is_set():
-            raise _Cancelled
-
-    @property
-    def over(self) -> bool:
-        return not self._thread.is_alive()
-
-    def stop(self) -> None:
-        """Ends after the present step, of which nobody hears any more."""
-        self._stop.set()
 
 
 class Background(Tool):

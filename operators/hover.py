@@ -1,4 +1,4 @@
-"""What the viewport shows between drags: pins, and what is under the mouse while the tool is chosen."""
+"""Highlight what is under the mouse while the tool is active."""
 
 from typing import Any, Final
 
@@ -7,59 +7,14 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import Grab
-from ..core import CoreError
-from ..edits.pins import read_pin
-from ..overlay.draw import Drawing, draw_marks, ui_scale
-from ..overlay.marks import BoneMark, Marks, PinMark
+from ..overlay.draw import draw_marks, ui_scale
+from ..overlay.marks import BoneMark, Marks
 
 TOOL: Final = "poise.drag"
 
 
-def show_pins() -> Drawing:
-    """Pins of the armatures in Pose Mode, and the active bone's learnt limits, until the drawing is closed."""
-    return Drawing(_pins, bridge.read_view)
-
-
-def _pins(context: Any) -> Marks | None:
-    if context.mode != "POSE":
-        return None
-    pins = [mark for armature in context.objects_in_mode or () for mark in _marks_of(armature)]
-    cones = _cones_of(context.active_pose_bone)
-    return Marks(pins=pins, cones=cones) if pins or cones else None
-
-
-def _cones_of(bone: Any) -> list[Any]:
-    """Where the active bone may point by what it learnt."""
-    if bone is None or not bone.poise_learned:
-        return []
-    try:
-        return bridge.learned_cone(bone, bridge.world_matrix(bone.id_data))
-    except CoreError:  # a tool says so when it is used
-        return []
-
-
-def _marks_of(armature: Any) -> list[PinMark]:
-    found: list[PinMark] = []
-    if not len(armature.poise_pins):
-        return found
-    world = bridge.world_matrix(armature)
-    for pin in armature.poise_pins:
-        bone = armature.pose.bones.get(pin.name)
-        if bone is None or not (pin.use_position or pin.use_rotation):
-            continue
-        matrix = world @ np.array(bone.matrix, float)
-        try:
-            held, turn = read_pin(pin).place(world)
-        except CoreError:  # the panel says why
-            continue
-        places, turns = bridge.armature_to_world(world, held, turn)
-        here = matrix[:3, 3]
-        found.append(PinMark(here if places is None else places, turns, held is not None, here, pin.mute))
-    return found
-
-
 def marks_of(context: Any, grab: Grab) -> Marks | None:
-    """What lights up of a grab: the joint, the bone, or the custom shape that is drawn in its place."""
+    """Return the highlight of a grab: the joint, the bone, or the custom shape that is drawn in its place."""
     armature: Any = bpy.data.objects.get(grab.object_name)
     bone = armature.pose.bones.get(grab.bone) if armature is not None and armature.pose is not None else None
     if bone is None:
@@ -83,9 +38,9 @@ class POISE_GT_hover(bpy.types.Gizmo):
 
     def setup(self) -> None:
         self.grab = None
-        self.use_draw_hover = True  # Blender knows when the mouse has left the region
+        self.use_draw_hover = True  # Blender ends it when the mouse leaves the region
         self.use_tooltip = False
-        self.hide_keymap = True  # else it would take clicks
+        self.hide_keymap = True  # otherwise it would take clicks
 
     def test_select(self, context: Any, location: Any) -> int:
         view = bridge.read_view(context.region, context.region_data)

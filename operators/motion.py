@@ -3,22 +3,16 @@
 from typing import Any, Final
 
 import bpy
-import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE, contact_pins
 from ..core.formats.job import FRAME_LIMIT
 from ..edits.foot_lock import FEET, HANDS
-from ..edits.generated_motion import has_generated
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.pinned_motion import PinnedMotion, is_edited, need_source, restore_source
 from ..edits.timed_pins import add_found_pins, add_timed_pin, hold_as_posed, remove_timed_pins, select_nearest_timed_pin
 from ..edits.words import counted
-from ..overlay.draw import Drawing
-from ..overlay.marks import Marks, PinMark
-from ..overlay.strips import Strip, StripDrawing
 from ..properties.motion import HELD
 from .background import Background
 from .live_pins import settle
@@ -219,48 +213,6 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         armature.poise_result_pins = armature.poise_still = ""
         remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'
-
-
-def show_strips() -> StripDrawing:
-    """Timed pins of the active armature in timelines and dope sheets, until the drawing is closed."""
-    return StripDrawing(_strips)
-
-
-def _strips(context: Any) -> list[Strip]:
-    armature = context.active_object
-    if armature is None or armature.type != "ARMATURE":
-        return []
-    return [
-        Strip(pin.label, pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
-              number == armature.poise_active_timed_pin, pin.mute)
-        for number, pin in enumerate(armature.poise_timed_pins)
-    ] + [
-        Strip(phase.part, phase.start, phase.start, phase.end, phase.end, number == armature.poise_active_phase, False)
-        for number, phase in enumerate(armature.poise_phases if has_generated(armature) else ())
-    ]  # fmt: skip
-
-
-def show_timed_pins() -> Drawing:
-    """What is held at the present frame, in every viewport, until the drawing is closed."""
-    return Drawing(_marks, bridge.read_view)
-
-
-def _marks(context: Any) -> Marks | None:
-    armature = context.active_object
-    if armature is None or armature.type != "ARMATURE" or context.mode != "POSE":
-        return None
-    present, world = context.scene.frame_current, bridge.world_matrix(armature)
-    found: list[PinMark] = []
-    for pin in armature.poise_timed_pins:
-        bone = armature.pose.bones.get(pin.bone)
-        if bone is None or not pin.start <= present <= pin.end:
-            continue
-        matrix = world @ np.array(bone.matrix, float)
-        here = matrix[:3, :3] @ np.array(pin.point) + matrix[:3, 3]
-        place = here if pin.held != "PLACE" else bridge.armature_to_world(world, np.array(pin.position))[0]
-        assert place is not None
-        found.append(PinMark(place, None, pin.use_position, here, pin.mute))
-    return Marks(pins=found) if found else None
 
 
 CLASSES = (

@@ -658,7 +658,7 @@ def two(hand: Any) -> Act:
 
 def fault(hand: Any) -> Act:
     """The solver fails in mid-drag."""
-    session = sys.modules[f"{EXTENSION}.operators.session"].Session
+    session = sys.modules[f"{EXTENSION}.edits.drag.session"].Session
     lead_well = session.lead
 
     def lead_badly(*_: Any) -> None:

@@ -12,7 +12,7 @@ from bridge import learned_cone, read_motion, read_rig, reading_turns, world_mat
 from core import SwingPolygon
 from core.limits import excess
 from core.rotation import to_matrix
-from operators.hover import _pins
+from operators.drawings import _pins
 from tests.blender.rigs import contents, make_armature, make_walk, said_by, select, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

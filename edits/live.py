@@ -1,0 +1,292 @@
+"""Live keypoints: listen, pose the armature by the newest packet, record.
+
+A thread receives packets; a timer of Blender's reads them and poses the armature. Both end when the user stops them,
+when another file is opened, when the armature is gone or must not be posed any more, and when Poise is switched off.
+The recording is then filtered in another thread and keyed.
+"""
+
+from collections import deque
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..bridge.armature import PoseWriter
+from ..core import CoreError, Motion, Pose
+from ..core.keypoints import (
+    BonePackets,
+    BoneTracker,
+    CapturedMotion,
+    PointPackets,
+    PointTracker,
+    RootFromFeet,
+    RootFromHips,
+    Stream,
+    Tracker,
+    bones_of,
+    find_layout,
+)
+from ..properties.keypoints import VMC
+from .keypoint_target import ControlRecorder, KeypointTarget, find_target
+from .keypoints import resample
+from .receiver import EVERYWHERE, LOCAL, Receiver
+from .words import counted
+from .work import Work
+
+_PAUSE: Final = 0.004  # seconds between two calls of the timer
+_AT_ONCE: Final = 128  # packets that may wait to be read; older ones are skipped
+_LOOK: Final = 0.05  # seconds of reading in one call: a fast sender must not block Blender
+_FEW: Final = 4  # packets between two poses up to which the feet can be tracked
+_SHOWN: Final = 0.25  # seconds between two updates of the panel
+_QUIET: Final = 1.0  # seconds without a packet after which there is no rate
+_WINDOW: Final = 120  # packets over which rate and latency are measured
+_LARGEST: Final = 2**31 - 1  # of Blender's integer properties; senders may exceed it
+
+
+class LiveKeypoints:
+    """One armature that listens, known by its name: Blender's objects are not kept.
+
+    Raises CoreError where the armature has no body that can be turned, or the port is taken.
+    """
+
+    def __init__(self, context: Any, armature: Any) -> None:
+        self.name, self.uid = armature.name, armature.session_uid
+        self.travel: str = armature.poise_live_travel
+        self._take(find_target(armature, armature.poise_live_limits))
+        self.stream: Stream[Any]
+        self.tracker: Tracker
+        self.stream, self.tracker = _stream_of(armature)
+        self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
+        self._start = context.scene.frame_current  # of a recording
+        self.applied = self.used = 0
+        self._latencies: deque[float] = deque(maxlen=_WINDOW)
+        self._waits: deque[float] = deque(maxlen=_WINDOW)
+        self._arrivals: deque[float] = deque(maxlen=_WINDOW)
+        self._shown = 0.0
+        self._numbers: dict[str, Any] = {}
+        self.status = " ".join(["Waiting for packets.", *self.target.notes])
+        self._work: Work | None = None  # filters the recording
+        self._why = ""
+        self._motion: Motion | None = None
+        self._recorder: ControlRecorder | None = None  # transfers the recording to the controls
+        host = EVERYWHERE if armature.poise_live_remote else LOCAL
+        self.receiver = Receiver(armature.poise_live_port, host)
+
+    def _take(self, target: KeypointTarget) -> None:
+        self.target, self.character, self.present = target, target.character, target.present
+        bones, moved = bones_of(target.character)
+        moved = moved if self.travel != "NONE" else moved[:0]
+        self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist()})
+        self.walk, self.hips = RootFromFeet(target.character), RootFromHips(target.character)
+
+    # -- posing -----------------------------------------------------------------------------------------------------
+
+    def tick(self) -> float | None:
+        """Read, pose, or finish; return the seconds until the next call, or None to end the timer."""
+        context: Any = bpy.context
+        live = getattr(context.window_manager, "poise_live", None)
+        if live is None or live.owner != self.uid:  # Poise is off
+            self.receiver.close()
+            return None
+        try:
+            armature: Any = bridge.find_again(self.name, self.uid, self.target.rig.skeleton.names)
+            self.name = armature.name
+            if self._work is not None:
+                return self._finish(context, armature, live, self._work)
+            bridge.check(armature)
+            if live.stop:
+                self.receiver.close()  # packets that came before are still read
+            self.look(context, armature)
+            if live.stop and not self._waiting:
+                raise CoreError("Stopped.")
+        except CoreError as reason:
+            return self.end(context, live, str(reason))
+        except Exception:
+            self.end(context, live, "Stopped by a fault of Poise.")
+            raise
+        if perf_counter() - self._shown > _SHOWN:
+            self._shown = perf_counter()
+            self.show(context, live)
+        return _PAUSE
+
+    def look(self, context: Any, armature: Any) -> None:
+        """Read the packets that came, up to a limit of time, and pose once by the newest."""
+        packets, gone = self.receiver.take()
+        self.stream.skip(gone + max(len(self._waiting) + len(packets) - _AT_ONCE, 0))
+        self._waiting.extend(packets)
+        begin, looked = perf_counter(), 0
+        newest: float | None = None
+        while self._waiting and perf_counter() - begin < _LOOK:
+            arrival, data = self._waiting.popleft()
+            looked += 1
+            frame = self.stream.take(data, arrival)
+            if frame is None:
+                continue
+            self._arrivals.append(arrival)
+            self.used += 1
+            if self.tracker.follow(frame):
+                newest = arrival
+                if self.tracker.recorded == 1:
+                    self._start = context.scene.frame_current
+        if self.tracker.trouble:
+            self.status = self.tracker.trouble
+        if newest is None:
+            return
+        if looked > _FEW:
+            self.walk.lose()
+        captured = self.tracker.read()
+        if self.target.controlled is not None and not self._drive(armature, self.target.controlled, captured):
+            self._take(find_target(armature, armature.poise_live_limits, controls=False))
+        if self.target.controlled is None:
+            self._writer.write(armature, self._pose_of(captured))
+        context.view_layer.update()
+        _redraw(context, "WINDOW")
+        self.used -= 1
+        self.applied += 1
+        now = perf_counter()
+        self._waits.append(begin - newest)
+        self._latencies.append(now - begin)
+        self.status = " ".join(["Listening.", *self.target.notes, *self.tracker.notes])
+
+    def _drive(self, armature: Any, controlled: bridge.ControlledBody, captured: CapturedMotion) -> bool:
+        """Pose the controls; return False if the first pose shows that they cannot drive the body."""
+        try:
+            bridge.lead_controls(armature, self.target.rig, controlled, self._pose_of(captured), passing=True)
+        except CoreError:
+            return self.applied > 0
+        return True
+
+    def _pose_of(self, captured: CapturedMotion) -> Pose:
+        """Return the pose for one captured frame."""
+        pose = self.character.turn(captured.rotations[0], self.present)
+        if self.travel == "FEET":
+            return self.character.walked(pose, self.walk)
+        if self.travel == "HIPS":
+            return self.hips(pose, captured)
+        return pose
+
+    # -- statistics and end -----------------------------------------------------------------------------------------
+
+    def show(self, context: Any, live: Any) -> None:
+        """Update the numbers of the panel, and redraw it if they changed."""
+        counts = self.stream.counts
+        span = self._arrivals[-1] - self._arrivals[0] if len(self._arrivals) > 1 else 0.0
+        quiet = not self._arrivals or perf_counter() - self._arrivals[-1] > _QUIET
+        rate = 0.0 if quiet or span <= 0.0 else (len(self._arrivals) - 1) / span
+        latency, wait = (1000.0 * float(np.median(t)) if t else 0.0 for t in (self._latencies, self._waits))
+        numbers = {
+            "status": self.status if not counts.refused or self.applied else f"Refused: {counts.why}",
+            "rate": rate,
+            "held": 1000.0 * self.tracker.delay / rate if rate else 0.0,
+            "latency": latency,
+            "wait": wait,
+            "applied": self.applied,
+            "used": self.used,
+            "recorded": self.tracker.recorded,
+            **{name: getattr(counts, name) for name in ("received", "parts", "refused", "late", "skipped", "lost")},
+        }
+        if numbers != self._numbers:
+            self._numbers = numbers
+            for name, number in numbers.items():
+                setattr(live, name, min(number, _LARGEST) if isinstance(number, int) else number)
+            _redraw(context, "UI")
+
+    def end(self, context: Any, live: Any, why: str) -> float | None:
+        """Close the port and filter the recording; return the seconds until the next call, or None without one."""
+        self.receiver.close()
+        if self._work is not None:
+            return self._close(context, live, f"Nothing is recorded: {why}")
+        if not self.tracker.recorded:
+            return self._close(context, live, why)
+        self.status = f"Filtering {counted(self.tracker.recorded, 'pose')}"
+        render = context.scene.render
+        fps = render.fps / render.fps_base
+        self._work = Work(lambda _: self._clip(fps))
+        self._why, live.stop = why, False
+        self.show(context, live)
+        return _SHOWN
+
+    def _clip(self, fps: float) -> None:
+        """Resample the recording at whole frames, by the times of its packets."""
+        captured, frames = resample(*self.tracker.clip(), fps, self._start)
+        if self.travel == "NONE":
+            pose = self.character.turn(captured.rotations, self.present)
+        else:
+            pose = self.character.motion(captured, self.present, self.travel == "HIPS")
+        self._motion = Motion(pose, frames, fps)
+
+    def _finish(self, context: Any, armature: Any, live: Any, work: Work) -> float | None:
+        """Key the recording once it is filtered and the armature can be keyed; a second stop discards it."""
+        if not work.over:
+            return _SHOWN
+        if work.error is not None:
+            raise work.error
+        try:
+            bridge.check(armature)
+        except CoreError as reason:
+            if live.stop:
+                raise
+            self.status = f"The recording waits: {reason}"
+            self.show(context, live)
+            return _SHOWN
+        motion = self._motion
+        assert motion is not None
+        if self.target.controlled is None:
+            keyed = bridge.write_motion(armature, self.target.rig, motion, self.character.bones)
+        else:  # one frame per call: Blender stays responsive
+            self._recorder = self._recorder or ControlRecorder(armature, self.target)
+            done = len(self._recorder.poses)
+            if done < len(motion):
+                self._recorder.add(armature, motion.pose[done])
+                self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
+                self.show(context, live)
+                return _PAUSE
+            keyed = self._recorder.write(armature, motion.frames, motion.fps)
+        live.action = keyed.name
+        return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
+
+    def _close(self, context: Any, live: Any, status: str) -> None:
+        live.owner, live.stop = 0, False
+        self.status = status
+        self.show(context, live)
+        live.status = status
+        if self.applied and bpy.data.objects.get(self.name) is not None:  # the file is still open
+            bpy.ops.ed.undo_push(message="Live Keypoints")
+
+
+def start(context: Any, armature: Any) -> int:
+    """Let an armature listen; return the port. Raises what `LiveKeypoints` does."""
+    session = LiveKeypoints(context, armature)
+    live = context.window_manager.poise_live
+    live.owner, live.stop, live.action = armature.session_uid, False, ""
+    session.show(context, live)
+    bpy.app.timers.register(session.tick, persistent=True)  # it notices that another file was opened
+    return session.receiver.port
+
+
+def _stream_of(armature: Any) -> tuple[Stream[Any], Tracker]:
+    """Return the reader of packets and the tracker of their frames for the armature's settings."""
+    layout, record = armature.poise_live_layout, armature.poise_live_record
+    if layout == VMC[0]:
+        return Stream(BonePackets()), BoneTracker(record)
+    known = find_layout(layout)
+    tracker = PointTracker(
+        known,
+        armature.poise_live_unit,
+        armature.poise_live_up,
+        True if armature.poise_live_exchange else None,
+        armature.poise_live_delay,
+        record,
+    )
+    return Stream(PointPackets(known)), tracker
+
+
+def _redraw(context: Any, kind: str) -> None:
+    """Redraw one kind of region of all 3D viewports: Blender does not redraw them for changes of a timer."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions if area.type == "VIEW_3D" else ():
+                if region.type == kind:
+                    region.tag_redraw()
