@@ -50,7 +50,7 @@ def plain_skate(places: Array, points: tuple[BodyPoint, ...], motion: Motion) ->
     ground = find_ground(places[:, balls])
     sampled = places[:, balls][np.round(frames - motion.frames[0]).astype(int)]
     speed = lengths(np.diff(sampled, axis=0)[..., :2]) * PLAIN_FPS
-    low = ground.above(sampled)[1:] < PLAIN_HEIGHT
+    low = ground.heights(sampled)[1:] < PLAIN_HEIGHT
     return [int((low & (speed > SKATING)).sum()), int(low.size)]
 
 

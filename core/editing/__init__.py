@@ -1,1 +1,1 @@
-"""Motions that are there already, changed with as little loss as can be (S5 of the methods: CN1420453)."""
+"""Editing of existing motions (CN1420453): pins over time, foot locking, root paths, retargeting, key reduction."""

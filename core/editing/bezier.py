@@ -1,7 +1,7 @@
-"""Keys with Bezier handles, as Blender evaluates them: BKE_fcurve_correct_bezpart and findzero in fcurve.cc.
+"""Keys with Bezier handles, evaluated as Blender does (BKE_fcurve_correct_bezpart and findzero in fcurve.cc).
 
-The horizontal place of a point of the curve is a cubic in its parameter, too: it is inverted for every frame. Before
-the first key and after the last one the curve is constant.
+Frame and value are both cubics of the parameter of the curve; the first is inverted for every frame. The curve is
+constant before the first key and after the last one.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ import numpy as np
 
 from ..rotation import Array
 
-_STEPS: Final = 60  # halvings: the parameter is exact to rounding
+_STEPS: Final = 60  # bisections: the parameter is exact to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """C curves with their keys at the same K frames.
+    """Keys of C curves at the same K frames.
 
-    frames (K,) increasing; values (K, C); left, right (K, C, 2): the handles' frames and values, not relative to keys.
+    frames (K,) increasing; values (K, C); left, right (K, C, 2): absolute frames and values of the handles.
     """
 
     frames: Array
@@ -28,12 +28,12 @@ class Keys:
 
     @classmethod
     def of_slopes(cls, frames: Array, values: Array, slopes: Array, after: Array | None = None) -> Self:
-        """Handles a third of the way to the next keys: the curve is a cubic of the frame between two keys.
+        """Return keys with slopes (K, C), whose handles reach a third of the distance to the next keys.
 
-        slopes (K, C) at the keys, or before them where they are others `after` them.
+        The curve is then a cubic of the frame. With `after` (K, C), `slopes` are those before the keys.
         """
         third = np.diff(frames) / 3.0
-        outside = 1.0 / 3.0  # before the first key and after the last one handles are for the eye only
+        outside = 1.0 / 3.0  # frames; handles before the first and after the last key have no effect
         handles: list[Array] = []
         sides = ((-np.append(outside, third), slopes), (np.append(third, outside), slopes if after is None else after))
         for lengths, slope in sides:
@@ -42,7 +42,7 @@ class Keys:
         return cls(frames, values, *handles)
 
     def evaluate(self, at: Array) -> Array:
-        """(S, C) at frames (S,)."""
+        """Return the values (S, C) at frames (S,)."""
         if len(self.frames) == 1:
             return np.broadcast_to(self.values[0], (len(at), self.values.shape[1]))
         inside = np.clip(at, self.frames[0], self.frames[-1])
@@ -56,9 +56,9 @@ class Keys:
 
 
 def split(start: Array, right: Array, left: Array, end: Array, frame: float) -> Array:
-    """The Bezier segment between two keys in two (2, 4, 2): both start, right and left handle and end, as one curve.
+    """Return the Bezier segment between two keys split at a frame: corners (2, 4, 2) of both halves.
 
-    Keys and handles (2,) are frames and values; `frame` is between the keys. By de Casteljau.
+    Keys and handles (2,) are frames and values; corners are start, right handle, left handle and end. By de Casteljau.
     """
     corners = _corrected(*(np.asarray(corner, float) for corner in (start, right, left, end)))
     t = _parameter(corners, np.array(frame))
@@ -69,14 +69,14 @@ def split(start: Array, right: Array, left: Array, end: Array, frame: float) -> 
 
 
 def _corrected(start: Array, right: Array, left: Array, end: Array) -> tuple[Array, Array, Array, Array]:
-    """The corners (..., 2), handles that reach beyond the other key made shorter: they would go back in time."""
+    """Return the corners (..., 2) with handles shortened that reach beyond the other key."""
     out, back, span = right - start, end - left, (end - start)[..., 0]
     out, back = (handle * (span / np.maximum(np.abs(handle[..., 0]), span))[..., None] for handle in (out, back))
     return start, start + out, end - back, end
 
 
 def _parameter(corners: tuple[Array, Array, Array, Array], frames: Array) -> Array:
-    """Where the curve is at these frames."""
+    """Return the parameters at which the curve passes these frames, by bisection."""
     a, b, c, d = (corner[..., 0] for corner in corners)
     low, high = np.zeros_like(b), np.ones_like(b)
     for _ in range(_STEPS):

@@ -1,7 +1,7 @@
-"""Feet that stand where they bear: contacts become pins, and pins the least change of the motion.
+"""Foot locking: contacts become pins, which change the motion as little as possible.
 
-A touch is held at its mean place, which is the least shift of all, unless points of one rigid piece are held at once:
-then their places are brought to the distance that the body gives them, each by half of what is missing.
+Each contact is held at its mean position. Where points of one rigid piece are held at once, their positions are moved
+to the distance that they have on the body, each by half of the difference, in rounds.
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ from .contacts import BodyPoint, ContactInterval, Contacts, find_contacts, foot_
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
 EASE: Final = 0.2  # seconds
-DEVIATION: Final = float(np.radians(20.0))  # of the joints, against a hip that is pulled along
-KNEE: Final = np.radians([10.0, 2.0, 2.0])  # about its hinge and aside
-RIGID: Final = 1e-4  # of the size: by which the distance of two points of one piece may change in a motion
-ROUNDS: Final = 200  # of bringing places to their distances
-MEET: Final = 1e-7  # of the size, to which
+DEVIATION: Final = float(np.radians(20.0))  # standard deviation of joints
+KNEE: Final = np.radians([10.0, 2.0, 2.0])  # standard deviations of knees about their hinge and the other axes
+RIGID: Final = 1e-4  # of the size: largest change of the distance of two points of one piece
+ROUNDS: Final = 200  # of moving positions to their distances, at most
+MEET: Final = 1e-7  # of the size: distances are met to this
 
 
 @dataclass(frozen=True, eq=False)
 class LockFeetResult:
-    """The motion with its feet planted, the contacts that were found and the pins that were made of them."""
+    """The result of `lock_feet`: the contacts found, the pins made of them, and the pinned motion."""
 
     contacts: Contacts
     pins: tuple[TimedPin, ...]
@@ -49,9 +49,10 @@ def lock_feet(
     method: PinAndDrag | None = None,
     up: ArrayLike = (0.0, 0.0, 1.0),
 ) -> LockFeetResult:
-    """Plant the feet, or whatever `points` are given, while they bear; `ease` in seconds.
+    """Return the motion with its feet, or other `points`, pinned while in contact with the ground.
 
-    `method` (see `pin_motion`): by default one whose knees are stiff and whose hips give way for it a little.
+    `ease` in seconds; `up` (3,) of the ground. The default method (see `pin_motion`) is of `foot_lock_settings`. Raises
+    CoreError without points.
     """
     contacts = find_contacts(skeleton, motion, foot_points(skeleton, roles) if points is None else points, up=up)
     pins = contact_pins(skeleton, motion, contacts, ease)
@@ -61,9 +62,9 @@ def lock_feet(
 
 
 def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
-    """The skeleton with no limits but those of its knees, as wide as the motion has them, and the method for its feet.
+    """Return the skeleton with limits on its knees only, widened to the motion, and the method for its feet.
 
-    Knees are stiff, hardly turn sideways and do not bend the wrong way: where a leg is nearly straight, hips give way.
+    Knees are stiff, hardly turn sideways and do not bend backwards: where a leg is nearly straight, the hips move.
     """
     found = anatomy(skeleton, roles)
     deviations = np.full((len(skeleton), 3), DEVIATION)
@@ -82,29 +83,28 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
 
 
 def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
-    """A pin for each touch, in their order; `ease` in seconds."""
-    intervals = contacts.intervals()
-    places = point_positions(skeleton, motion.pose, contacts.points)
-    held = np.array([places[interval.first : interval.last + 1, interval.point].mean(axis=0) for interval in intervals])
-    held = _at_distances(held, intervals, places, skeleton.size)
+    """Return a pin for each interval of contact, in their order; `ease` in seconds."""
+    intervals, eases = contacts.intervals(), ease * motion.fps
+    positions = point_positions(skeleton, motion.pose, contacts.points)
+    held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals])
+    held = _at_distances(held, intervals, positions, skeleton.size)
     pins: list[TimedPin] = []
-    for interval, place in zip(intervals, held, strict=True):
+    for interval, position in zip(intervals, held, strict=True):
         point = contacts.points[interval.point]
         first, last = (float(motion.frames[frame]) for frame in (interval.first, interval.last))
-        eases = ease * motion.fps
-        pins.append(TimedPin(point.bone, first, last, place, None, eases, eases, point.place))
+        pins.append(TimedPin(point.bone, first, last, position, None, eases, eases, point.position))
     return tuple(pins)
 
 
 def count_skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float) -> tuple[int, int]:
-    """Steps from frame to frame of a bearing heel or ball: those faster than `speed` along the ground, and all.
+    """Return how many frame-to-frame steps of points in contact slide faster than `speed`, and the number of all.
 
-    Where no point is called heel or ball, of all points. `contacts` are those of the motion before it was changed.
+    Counted are heels and balls, or all points if none is called so; `speed` in armature units per second along the
+    ground. `contacts` are those of the motion before it was locked.
     """
     points = contacts.points
-    chosen = [i for i, point in enumerate(points) if point.name.startswith(("heel", "ball"))] or list(
-        range(len(points))
-    )
+    named = [i for i, point in enumerate(points) if point.name.startswith(("heel", "ball"))]
+    chosen = named or list(range(len(points)))
     steps = np.diff(point_positions(skeleton, motion.pose, [points[i] for i in chosen]), axis=0)
     up = contacts.ground.up
     along = steps - (steps @ up)[..., None] * up
@@ -112,24 +112,24 @@ def count_skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed:
     return int((bearing & (lengths(along) * motion.fps > speed)).sum()), int(bearing.sum())
 
 
-def _at_distances(held: Array, intervals: Sequence[ContactInterval], places: Array, size: float) -> Array:
-    """Places (T, 3) as near as rounds of half corrections get them to the distances of their points."""
+def _at_distances(held: Array, intervals: Sequence[ContactInterval], positions: Array, size: float) -> Array:
+    """Return positions (n, 3) moved to the distances of their points on the body, as near as rounds get them."""
     pairs: list[tuple[int, int, float]] = []
     for one, other in combinations(range(len(intervals)), 2):
         a, b = intervals[one], intervals[other]
         if a.point != b.point and a.first <= b.last and b.first <= a.last:
-            distance = lengths(places[:, a.point] - places[:, b.point])
+            distance = lengths(positions[:, a.point] - positions[:, b.point])
             if np.ptp(distance) < RIGID * size and distance.any():
                 pairs.append((one, other, float(distance.mean())))
     held = held.copy()
     for _ in range(ROUNDS):
         worst = 0.0
         for one, other, distance in pairs:
-            way: Array = held[other] - held[one]
-            length = float(np.linalg.norm(way))
+            between: Array = held[other] - held[one]
+            length = float(np.linalg.norm(between))
             worst = max(worst, abs(length - distance))
             if length > 0.0:
-                half = 0.5 * (1.0 - distance / length) * way
+                half = 0.5 * (1.0 - distance / length) * between
                 held[one] += half
                 held[other] -= half
         if worst <= MEET * size:

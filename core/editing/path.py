@@ -1,4 +1,4 @@
-"""The way of a whole motion over the ground: moved, made longer or shorter, bent; feet are to be planted afterwards."""
+"""Edits of the root path of a motion: moved, scaled and bent. Feet may slide: lock them afterwards."""
 
 from dataclasses import replace
 
@@ -24,35 +24,35 @@ def edit_path(
     span: tuple[float, float] | None = None,
     ease: float = 0.0,
 ) -> Motion:
-    """The motion with the way of the bone `bone`, such as the hips, changed across `up` (3,).
+    """Return the motion with the horizontal path of a bone, such as the hips, edited; `up` (3,) is vertical.
 
-    offset (3,) in armature space; `scale` of its length; `bend` in radians, by which it has turned at its end, evenly
-    over its length, the body with it. The first frame stays where it is but for the offset.
+    offset (3,) in armature space. `scale` of the path's length. `bend` in radians: path and body turn evenly over its
+    length, at the end by this angle. The first frame keeps its position but for the offset.
 
-    `span`: frame numbers between which that is done. What comes after it goes on from where the way then leads; an
-    offset comes and goes in the `ease` frames beside it.
+    `span`: frame numbers between which the path is edited. Later frames continue from its new end; the offset is eased
+    in and out over `ease` frames beside the span.
     """
     axis = np.asarray(up, float) / np.linalg.norm(up)
-    here = forward(skeleton, motion.pose)[0][:, bone]
-    flat = here - (here @ axis)[:, None] * axis
+    heads = forward(skeleton, motion.pose)[0][:, bone]
+    flat = heads - (heads @ axis)[:, None] * axis
     steps = np.diff(flat, axis=0)
     first, last = (motion.frames[0], motion.frames[-1]) if span is None else span
     within = (motion.frames[:-1] >= first) & (motion.frames[1:] <= last)
-    way = np.concatenate([[0.0], np.cumsum(within * rotation.lengths(steps))])
-    angles = bend * way / way[-1] if way[-1] > 0.0 else np.zeros(len(way))
+    length = np.concatenate([[0.0], np.cumsum(within * rotation.lengths(steps))])
+    angles = bend * length / length[-1] if length[-1] > 0.0 else np.zeros(len(length))
     turns = rotation.exp(angles[:, None] * axis)
     halfway = rotation.exp(0.5 * (angles[1:] + angles[:-1])[:, None] * axis)
     scales = np.where(within, scale, 1.0)[:, None]
-    led = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scales * rotation.rotate(halfway, steps), axis=0)])
+    moved = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scales * rotation.rotate(halfway, steps), axis=0)])
     beside = np.maximum(np.maximum(first - motion.frames, motion.frames - last), 0.0)
     share = smootherstep(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
     return replace(
-        motion, pose=move_roots(skeleton, motion, flat, turns, led + share[:, None] * np.asarray(offset, float))
+        motion, pose=move_roots(skeleton, motion, flat, turns, moved + share[:, None] * np.asarray(offset, float))
     )
 
 
 def move_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:
-    """All that has no parent, turned about places `start` (F, 3) and carried to `end` (F, 3), in armature space."""
+    """Return the poses with all roots turned about points `start` (F, 3) and moved with them to `end` (F, 3)."""
     pose = motion.pose
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
     heads, _ = forward(skeleton, pose)

@@ -1,4 +1,4 @@
-"""Motion from two key poses (CN101246601): offsets between them over time, fitted with smooth curves."""
+"""Motion from two key poses, interpolated by smooth curves of offsets over time (CN101246601)."""
 
 from .curves import FittedCurve, fit_curve
 from .poses import body_axes, key_pose, leg_length

@@ -1,11 +1,11 @@
-"""Curves through samples: a weighted least-squares support vector machine with an RBF kernel (CN101246601).
+"""Smooth curves fitted to samples: weighted least-squares support vector machines with an RBF kernel.
 
     [ 0   1^T              ] [b]   [0]
     [ 1   K + diag(1/(g v))] [a] = [y],    y(t) = b + sum_i a_i K(t, t_i),    K = exp(-(t - t_i)^2 / (2 s^2))
 
 The curve and all its derivatives are continuous. A larger weight v_i brings it nearer to sample i, a larger g nearer to
-all of them, a larger width s makes it smoother. (Suykens et al., "Weighted least squares support vector machines",
-Neurocomputing 48, 2002.)
+all samples; a larger width s makes it smoother. Sources: CN101246601; Suykens et al., "Weighted least squares support
+vector machines", Neurocomputing 48, 2002.
 """
 
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from ..errors import CoreError
 from ..rotation import Array
 from ..skeleton import frozen
 
-EXACT: Final = 0.1  # the weight of a sample that is one of the two key poses, and of others: the source's numbers
-LOOSE: Final = 0.02
+EXACT: Final = 0.1  # weight of samples at one of the two key poses (CN101246601)
+LOOSE: Final = 0.02  # weight of other samples (CN101246601)
 GAMMA: Final = 1e4
-WIDTHS: Final = 1.2  # the kernel's width, in mean distances between samples
+WIDTHS: Final = 1.2  # kernel width, in mean distances between samples
 
 
 @dataclass(frozen=True, eq=False)
 class FittedCurve:
-    """y(t) for one or more values at once: times (n,), coefficients (n, C), constants (C,)."""
+    """C curves over time: times (n,) of the samples, coefficients (n, C), constants (C,), width of the kernel."""
 
     times: Array
     coefficients: Array
@@ -34,24 +34,24 @@ class FittedCurve:
     width: float
 
     def __call__(self, times: ArrayLike) -> Array:
-        """(..., C) values at times (...)."""
+        """Return the values (..., C) at times (...)."""
         return _kernel(np.asarray(times, float), self.times, self.width) @ self.coefficients + self.constants
 
     def slope(self, times: ArrayLike) -> Array:
-        """(..., C) first derivatives at times (...)."""
+        """Return the first derivatives (..., C) at times (...)."""
         t = np.asarray(times, float)
-        off = (t[..., None] - self.times) / self.width**2
-        return -(off * _kernel(t, self.times, self.width)) @ self.coefficients
+        scaled = (t[..., None] - self.times) / self.width**2
+        return -(scaled * _kernel(t, self.times, self.width)) @ self.coefficients
 
 
 def fit_curve(
     times: ArrayLike, values: ArrayLike, weights: ArrayLike | None = None, width: float | None = None,
     gamma: float = GAMMA,
 ) -> FittedCurve:  # fmt: skip
-    """The curve of samples: times (n,), values (n,) or (n, C), weights (n,).
+    """Return the curve fitted to samples: times (n,), increasing, values (n,) or (n, C), weights (n,).
 
-    By default samples of value 0 and 1, the key poses, have the weight EXACT and the others LOOSE where there is one
-    value a sample, and all EXACT where there are more. Raises CoreError for samples that are no samples.
+    The default weights are `default_weights`, the default width is `WIDTHS` times the mean distance of the samples.
+    Raises CoreError for wrong shapes, values that are not finite, and weights, widths or gammas that are not positive.
     """
     t, y = np.asarray(times, float), np.asarray(values, float)
     columns = y[:, None] if y.ndim == 1 else y
@@ -78,7 +78,11 @@ def fit_curve(
 
 
 def default_weights(values: Array) -> Array:
-    """(n,) weights of samples of values (n, C): see `fit_curve`."""
+    """Return weights (n,) of samples of values (n, C).
+
+    With one value per sample (C = 1) samples at 0 and 1, the key poses, weigh EXACT and others LOOSE; with more, all
+    weigh EXACT.
+    """
     loose = (values != 0.0) & (values != 1.0)
     return np.where(loose.any(axis=1) & (values.shape[1] == 1), LOOSE, EXACT)
 

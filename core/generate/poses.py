@@ -1,4 +1,4 @@
-"""Key poses that any human body can take: angles of its joints, standing on the ground it stands on at rest."""
+"""Key poses of a human body from joint angles, and measures of the body that generated motions use."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -8,7 +8,7 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import posed
-from ..body.axes import axis_vector
+from ..body.axes import axis_vector, left_vector
 from ..editing.contacts import foot_points, point_positions
 from ..pose import Pose
 from ..rotation import Array
@@ -19,9 +19,9 @@ _LEG: Final = ("thigh", "shin", "foot")
 
 
 def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
-    """The relaxed pose with other angles (see `posed`), raised or lowered so that its feet are on the ground.
+    """Return the relaxed pose with these joint angles (see `posed`), its feet on the ground of the rest pose.
 
-    Raises CoreError for a body that is no human's.
+    Raises CoreError if the body is not human.
     """
     pose = posed(skeleton, roles, angles)
     points = foot_points(skeleton, roles)
@@ -33,13 +33,12 @@ def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[flo
 
 
 def body_axes(roles: Roles) -> Array:
-    """(3, 3) rows: the character's left, forward and up in armature space."""
-    up, forward = axis_vector(roles.up), axis_vector(roles.facing)
-    return np.stack([np.cross(up, forward), forward, up])
+    """Return unit vectors (3, 3) to the left, front and top of the body in armature space, as rows."""
+    return np.stack([left_vector(roles.up, roles.facing), axis_vector(roles.facing), axis_vector(roles.up)])
 
 
 def leg_length(skeleton: Skeleton, roles: Roles) -> float:
-    """From the hip down to the ankle along the bones at rest, the mean of both legs; the skeleton's size without."""
+    """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs."""
     heads = skeleton.rest_matrices[:, :, 3]
     lengths: list[float] = []
     for side in SIDES:

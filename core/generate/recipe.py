@@ -1,4 +1,4 @@
-"""A motion made of two key poses and of how far between them each group of joints is over time (CN101246601)."""
+"""Recipes of motions: two key poses, and curves that interpolate groups of bones between them (CN101246601)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +16,19 @@ from ..skeleton import Skeleton, frozen
 from .curves import GAMMA, FittedCurve, fit_curve
 
 ALL: Final = "all"
-GRAVITY: Final = 9.81  # metres per second squared, by the skeleton's size
+GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Offsets of some bones over time: 0 is the min pose, 1 the max pose; beyond them it swings over.
+    """Offsets of some bones over time: 0 is the min pose, 1 the max pose; other values extrapolate.
 
-    bones    their names, or `ALL`: those that no other track has
+    bones    names or indices, or `ALL`: the bones of no other track
     times    (n,) seconds, increasing
     offsets  (n,)
-    weights  (n,) of the samples; by default the key poses weigh more
-    width    of the kernel, in seconds; by default from the distance of the samples
+    weights, width (seconds), gamma  of the curve, see `fit_curve`
+
+    Raises CoreError for malformed samples.
     """
 
     bones: str | tuple[str | int, ...]
@@ -44,7 +45,7 @@ class Track:
             raise CoreError(f'The bones of a track are a list, or "{ALL}", not "{self.bones}".')
         if np.ndim(self.offsets) != 1:
             raise CoreError("The offsets of a track are one number a sample.")
-        self.curve()  # its samples are checked
+        self.curve()  # checks the samples
 
     def curve(self) -> FittedCurve:
         return fit_curve(self.times, self.offsets, self.weights, self.width, self.gamma)
@@ -52,7 +53,10 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class RootPath:
-    """Where the root goes: shifts (n, 3) in armature space from the place of the poses, at times (n,)."""
+    """Path of the root: shifts (n, 3) from its position in the key poses, in armature space, at times (n,) in seconds.
+
+    weights, width and gamma as in `Track`. Raises CoreError for malformed samples.
+    """
 
     times: Array
     shifts: Array
@@ -73,7 +77,7 @@ class RootPath:
 
 @dataclass(frozen=True)
 class Flight:
-    """Seconds between which nothing bears the body: the root follows the arc of a throw from one to the other."""
+    """Seconds between which the body is in the air: the root follows a ballistic arc from one to the other."""
 
     start: float
     end: float
@@ -85,11 +89,12 @@ class Flight:
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """Two poses and what happens between them.
+    """A motion between two key poses.
 
-    tracks   the bones of no track stay in the min pose
-    path     of the root; without, the root stays where the poses have it, between them like any other bone
-    flights  in which the root's height is that of a body thrown with `gravity`, armature units per second squared
+    tracks   curves of offsets; bones of no track stay in the min pose
+    path     of the root; without it the root is interpolated between the poses like other bones
+    flights  in which the root falls freely with `gravity`, armature units per second squared
+    up       (3,) opposite to gravity, in armature space
     """
 
     tracks: Sequence[Track]
@@ -106,9 +111,10 @@ class Recipe:
                 raise CoreError("Flights must follow each other.")
 
     def motion(self, skeleton: Skeleton, low: Pose, high: Pose, frames: NDArray[np.float64], fps: float) -> Motion:
-        """The motion at these frame numbers (F,), the first of which is second 0, from the poses `low` and `high`.
+        """Return the motion at frame numbers (F,), the first of which is second 0, from the min and the max pose.
 
-        Rotations go along the shortest arc from the one pose to the other (slerp), also beyond them.
+        Rotations follow the shortest arc from one pose to the other (slerp), also beyond them. Raises CoreError for
+        poses of another skeleton, no frames, and bones that two tracks have.
         """
         for name, pose in (("min", low), ("max", high)):
             if pose.rotations.shape != (len(skeleton), 4):
@@ -120,22 +126,25 @@ class Recipe:
         offsets = self.offsets(skeleton, seconds)
         rotations = rotation.slerp(low.rotations, high.rotations, offsets)
         translations = low.translations + offsets[..., None] * (high.translations - low.translations)
-        pose = Pose(rotations, translations, *_kept(low, len(frames)))
+        scales, driven = (
+            None if part is None else np.broadcast_to(part, (len(frames), *part.shape))
+            for part in (low.scales, low.driven_matrices)
+        )
+        pose = Pose(rotations, translations, scales, driven)
         if self.path is not None or self.flights:
             pose = self._moved(skeleton, pose, seconds)
         return Motion(pose, frames, fps)
 
     def offsets(self, skeleton: Skeleton, seconds: Array) -> Array:
-        """(F, J) how far each bone is from the min to the max pose."""
+        """Return the offset (F, J) of each bone between the min and the max pose. Raises CoreError for shared bones."""
         result = np.zeros((len(seconds), len(skeleton)))
-        named = [track for track in self.tracks if track.bones != ALL]
-        taken: dict[int, None] = {}
-        for track in named:
+        taken = set[int]()
+        for track in [track for track in self.tracks if track.bones != ALL]:
             bones = [skeleton.index(bone) for bone in track.bones]
             twice = next((bone for bone in bones if bone in taken), None)
             if twice is not None:
                 raise CoreError(f'Two tracks have the bone "{skeleton.names[twice]}".')
-            taken |= dict.fromkeys(bones)
+            taken.update(bones)
             result[:, bones] = track.curve()(seconds)
         rest = [bone for bone in range(len(skeleton)) if bone not in taken]
         whole = [track for track in self.tracks if track.bones == ALL]
@@ -145,26 +154,28 @@ class Recipe:
             result[:, rest] = track.curve()(seconds)
         return result
 
-    # -- the root ---------------------------------------------------------------------------------------------------
-
     def _moved(self, skeleton: Skeleton, pose: Pose, seconds: Array) -> Pose:
-        """The pose with its roots on the path, in flight on their arc."""
-        shifts = np.zeros((len(seconds), 3)) if self.path is None else self.path.curve()(seconds)
+        """Return the pose with its roots on the path, and on ballistic arcs in flights."""
+        curve = None if self.path is None else self.path.curve()
+
+        def path(times: Array) -> Array:
+            return np.zeros((len(times), 3)) if curve is None else curve(times)
+
+        shifts = path(seconds)
         up = np.array(self.up) / np.linalg.norm(self.up)
         gravity = GRAVITY * skeleton.size if self.gravity is None else self.gravity
         for flight in self.flights:
-            ends = np.zeros((2, 3)) if self.path is None else self.path.curve()(np.array([flight.start, flight.end]))
+            ends = path(np.array([flight.start, flight.end]))
             span = flight.end - flight.start
             within = (seconds >= flight.start) & (seconds <= flight.end)
             t = (seconds[within] - flight.start)[:, None]
-            # through both ends, and between them nothing but gravity
             rise = 0.5 * gravity * t * (span - t) * up
             shifts[within] = ends[0] + (ends[1] - ends[0]) * t / span + rise
         return shift_roots(skeleton, pose, shifts)
 
 
 def shift_roots(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:
-    """The pose (...) with its roots moved by shifts (..., 3) in armature space, as far as they may be."""
+    """Return the pose (...) with all roots moved by shifts (..., 3) in armature space, along unlocked axes only."""
     translations = np.array(pose.translations)
     for root in np.flatnonzero(skeleton.parents < 0).tolist():
         local = shifts
@@ -172,9 +183,3 @@ def shift_roots(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:
             local = rotation.rotate(rotation.inv(skeleton.rest_rotations[root]), shifts)
         translations[..., root, :] += local * skeleton.translatable[root]
     return replace(pose, translations=translations)
-
-
-def _kept(pose: Pose, count: int) -> tuple[Array | None, Array | None]:
-    """Scales and driven matrices of a pose, for every frame."""
-    parts = pose.scales, pose.driven_matrices
-    return tuple(None if part is None else np.broadcast_to(part, (count, *part.shape)) for part in parts)  # pyright: ignore

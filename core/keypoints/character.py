@@ -109,7 +109,7 @@ class Character:
         self._legs = sorted({above for bone in (*soles, *middle, self.root) for above in skeleton.ancestors(bone)})
         self._legs_alone = skeleton.taken(self._legs)
         self._soles, self._middle = ([self._legs.index(bone) for bone in bones] for bones in (soles, middle))
-        self._in_soles = np.array([point.place for point in self.points])
+        self._in_soles = np.array([point.position for point in self.points])
         self.leg = leg_length(skeleton, roles)
         self.ground: float = min((float(self._point_at_rest(point) @ self.up) for point in self.points), default=0.0)
 
@@ -136,7 +136,7 @@ class Character:
         return sorted(above - set(self.bones))
 
     def _point_at_rest(self, point: BodyPoint) -> Array:
-        return self._heads[point.bone] + rotation.rotate(self._rest[point.bone], np.array(point.place))
+        return self._heads[point.bone] + rotation.rotate(self._rest[point.bone], np.array(point.position))
 
     # -- readings to poses ------------------------------------------------------------------------------------------
 

@@ -82,7 +82,7 @@ def test_the_ground_is_the_second_percentile_along_any_up() -> None:
     places = rng.normal(size=(500, 2, 3))
     ground = find_ground(places, (0.0, 3.0, 0.0))
     assert np.mean(places[..., 1] < ground.height) == pytest.approx(0.02, abs=0.002)
-    np.testing.assert_allclose(ground.above(places), places[..., 1] - ground.height)
+    np.testing.assert_allclose(ground.heights(places), places[..., 1] - ground.height)
     with pytest.raises(CoreError, match="no direction"):
         find_ground(places, (0.0, 0.0, 0.0))
 
