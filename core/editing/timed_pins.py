@@ -1,17 +1,18 @@
-"""Pins over time: what a motion has to hold from frame to frame, and the least change that does it.
+"""Pins over time: bones that a motion holds in place for an interval of frames, with the least change of the motion.
 
-Frames that are held are solved with the motion's own joints as targets (S5: CN1420453, editing existing motions). Where
-a pin begins or ends the change of the joints would jump; the jump is faded out over the pin's ease, beside the
-interval. In frames that other pins hold a fade is but a wish: they are solved again with it as their reference, a few
-times, as in the motion displacement maps of Lee and Shin (SIGGRAPH 1999). No frame is touched that is neither held nor
-in an ease. A change of a pin reaches as far as eases hang together, one at each of these times: `affected_frames`.
+Pinned frames are solved with the motion's own joints as targets (CN1420453, editing existing motions; Yamane and
+Nakamura, "Natural motion animation through constraining and deconstraining at will", TVCG 2003). The change of the
+joints would jump where a pin begins or ends; so the jump is faded out over the pin's ease, outside the interval. Frames
+that other pins hold are solved again with the fade as their reference, in a few passes, as in the motion displacement
+maps of Lee and Shin (SIGGRAPH 1999). Frames outside intervals and eases stay the same. A change of a pin spreads by
+one ease per pass: see `affected_frames`.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -24,22 +25,22 @@ from ..rotation import Array
 from ..skeleton import Flags, Indices, Skeleton, frozen
 from ..solvers import PinAndDrag
 
-PASSES: Final = 4  # solves, each with what is left of the jumps faded out
+PASSES: Final = 4  # solves, each with the remaining jumps faded out
 DRAFT: Final = 2  # solves of a draft
-WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull")  # what the motion does is taken as possible
+WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull")  # no limits: the motion is taken as possible
 
 
 @dataclass(frozen=True, eq=False)
 class TimedPin:
-    """A bone that is held from frame number `start` to `end`, both included.
+    """A pin that holds a bone from frame number `start` to `end`, both included.
 
-    position          (3,) for `point`, or (F, 3) to go along with the frames of the motion, or None
-    rotation          (4,) or (F, 4) for the bone's frame, or None
-    ease_in, ease_out  frames before the start and after the end over which the change comes and goes
-    point             (3,) in the bone's frame, the head by default
-    relative_to       another bone, in whose frame position and rotation are, wherever it goes
+    position           (3,) of `point`, or (F, 3) for the frames of the motion, or None
+    rotation           (4,) or (F, 4) of the bone's frame, or None
+    ease_in, ease_out  frames before the start and after the end over which the change is faded
+    point              (3,) in the bone's frame, by default its head
+    relative_to        a bone in whose frame position and rotation are; by default they are in armature space
 
-    Positions and rotations are in armature space otherwise. See `hold_pin` for pins where the motion is.
+    Raises CoreError for a pin that holds nothing, and for malformed frames. See `hold_pin` for pins on the motion.
     """
 
     bone: Bone
@@ -66,16 +67,16 @@ class TimedPin:
         object.__setattr__(self, "point", frozen(self.point, float))
 
     def span(self, motion: Motion) -> tuple[int, int]:
-        """The first frame of the motion that it holds, and the one after the last, counted from 0."""
+        """Return the first pinned frame index of the motion and the one after the last."""
         return _span(self, motion.frames)
 
     def within(self, part: slice | Indices) -> "TimedPin":
-        """The pin for some frames of the motion, counted from 0."""
+        """Return the pin for some frame indices of the motion."""
         position, turn = (x if x is None or x.ndim == 1 else x[part] for x in (self.position, self.rotation))
         return replace(self, position=position, rotation=turn)
 
     def fingerprint(self, skeleton: Skeleton) -> "PinFingerprint":
-        """What tells it from other pins."""
+        """Return what identifies the pin once it is solved."""
         asked = sha256(repr((self.position is None, self.relative_to)).encode())
         for part in (self.position, self.rotation):
             asked.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
@@ -86,7 +87,7 @@ class TimedPin:
 
 @dataclass(frozen=True)
 class PinFingerprint:
-    """What is left of a pin once it is solved: where and when it held, and a digest of what it `asked` for."""
+    """Identity of a solved pin: where and when it holds, and in `asked` a digest of its positions and rotations."""
 
     bone: str
     point: tuple[float, float, float]
@@ -99,9 +100,9 @@ class PinFingerprint:
 
 @dataclass(frozen=True, eq=False)
 class PinMotionResult:
-    """The motion, the frames (F,) that were changed, and how far off each pin (P) is in its worst frame.
+    """The result of `pin_motion`: the motion, the frames (F,) changed, and the largest errors of the pins.
 
-    position_error (P,) in armature units, rotation_error (P,) in radians; 0 where a pin does not ask.
+    position_error (P,) in armature units, rotation_error (P,) in radians; 0 for what a pin does not hold.
     """
 
     motion: Motion
@@ -122,7 +123,7 @@ def hold_pin(
     position: bool = True,
     rotates: bool = False,
 ) -> TimedPin:
-    """A pin where the motion has the bone in frame `at`, by default the first one of the interval.
+    """Return a pin that holds a bone where the motion has it in frame number `at`, by default `start`.
 
     Raises CoreError if the motion does not have that frame.
     """
@@ -146,26 +147,26 @@ def pin_motion(
     only: Flags | None = None,
     draft: bool = False,
 ) -> PinMotionResult:
-    """The motion with the pins held and all else as it was, as far as that goes.
+    """Return the motion with the pins held, changed as little as possible.
 
-    `method`: its reference, `coherent` and `fps` are the motion's. `progress` is told the share that is done, and may
-    raise to cancel. Without pins, and in frames beside their eases, the motion is the same bit for bit. `only` (F,):
-    the frames that are asked for, in which the answer is that for all of them to within 2e-3 radians; the others are as
-    they were, and errors of pins are those in these frames. A `draft` is quick and near to it: pins hold, the joints do
-    not come to rest, and eases are not done to their end.
+    The reference, `coherent` and `fps` of `method` are replaced by the motion's. `progress` is called with the share
+    done and may raise to cancel. Frames outside intervals and eases stay the same bit for bit. `only` (F,): frames to
+    solve; they are those of the whole result to within 2e-3 radians, other frames stay the same, and errors are of
+    these frames. A `draft` is faster: pins hold, but joints do not settle and fades are not finished. Raises CoreError
+    for positions and rotations that do not fit the motion.
     """
-    work = _PinSolver(skeleton, motion, pins, method, only, draft)
-    steps = sum(len(blocks(len(frames))) for frames in work.turns if len(frames))
-    for number, _ in enumerate(work.passes(), start=1):
+    solver = _PinSolver(skeleton, motion, pins, method, only, draft)
+    steps = sum(len(blocks(len(frames))) for frames in solver.frames if len(frames))
+    for number, _ in enumerate(solver.passes(), start=1):
         if progress is not None:
             progress(number / steps)
-    return work.result()
+    return solver.result()
 
 
 def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array, Array]:
-    """How far a motion is off a pin in the frames that it holds, (n, 3) each: ways and rotation vectors.
+    """Return the position errors (n, 3) and rotation vectors (n, 3) of a motion in the frames that a pin holds.
 
-    In armature space, or the frame of the bone that it is relative to; zero where the pin does not ask.
+    In armature space, or in the frame of the bone of `relative_to`; zero for what the pin does not hold.
     """
     bone, on, count = skeleton.index(pin.bone), slice(*pin.span(motion)), len(motion)
     all_heads, all_turns = forward(skeleton, motion.pose[on])
@@ -186,27 +187,38 @@ def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array
 def affected_frames(
     skeleton: Skeleton, motion: Motion, before: Sequence[PinFingerprint], after: Sequence[PinFingerprint]
 ) -> Flags:
-    """The frames (F,) that `pin_motion` may make otherwise with the pins `after` than with those `before`."""
+    """Return the frames (F,) that `pin_motion` may solve differently for the pins `after` than for those `before`."""
     was, now = (_PinSchedule(skeleton, motion.frames, pins) for pins in (before, after))
     one, other = Counter(before), Counter(after)
     changed = (one - other) + (other - one)
     reached = np.zeros(len(motion), bool)
-    for plan in (was, now):
-        for pin, (first, stop) in zip(plan.pins, plan.spans, strict=True):
+    for schedule in (was, now):
+        for pin, (first, stop) in zip(schedule.pins, schedule.spans, strict=True):
             reached[first:stop] |= pin in changed
-    fades = [{(fade[0], fade[2].tobytes()): fade for fade in plan.fades} for plan in (was, now)]
+    fades = [{(fade.border, fade.shares.tobytes()): fade for fade in schedule.fades} for schedule in (was, now)]
     new = fades[0].keys() ^ fades[1].keys()
     for _ in range(PASSES - 1):
         before_pass = reached.copy()
-        for key, (border, near, _) in (fades[0] | fades[1]).items():
-            reached[near] |= key in new or before_pass[border] or before_pass[border - 1]
+        for key, fade in (fades[0] | fades[1]).items():
+            reached[fade.frames] |= key in new or before_pass[fade.border] or before_pass[fade.border - 1]
     return reached
 
 
-class _PinSchedule:
-    """When pins hold, and where the change of the motion comes and goes beside them.
+class _Fade(NamedTuple):
+    """Shares (n,) of the jump from frame index `border` - 1 to `border` that are added to some frames beside it."""
 
-    points (P,) what is held, spans (P,) the first index and the one after the last; held (F,)
+    border: int
+    frames: slice
+    shares: Array
+
+
+class _PinSchedule:
+    """When pins hold, and the fades beside them.
+
+    points  (P,) bone and point of each pin
+    spans   (P,) first frame index and the one after the last
+    held    (F,) whether a pin holds
+    fades   where pins begin and end
     """
 
     def __init__(self, skeleton: Skeleton, frames: Array, pins: Sequence[TimedPin] | Sequence[PinFingerprint]) -> None:
@@ -222,11 +234,8 @@ class _PinSchedule:
         self._alike = {point: np.sort(np.transpose(spans), axis=1) for point, spans in alike.items()}
         self.fades = self._fades()
 
-    def _fades(self) -> list[tuple[int, slice, Array]]:
-        """Where what is held changes, between the frame before it and it; frames, and their shares of the jump.
-
-        Half of a jump goes to each side where pins end as others begin.
-        """
+    def _fades(self) -> list[_Fade]:
+        """Return the fades; each side takes half of the jump where pins end as others begin."""
         frames = self.frames
         begins, ends = dict[int, float](), dict[int, float]()  # the longest ease at a border
         for number, (first, stop) in enumerate(self.spans):
@@ -234,20 +243,22 @@ class _PinSchedule:
                 begins[first] = max(begins.get(first, 0.0), self._ease(number, first, before=True))
             if first < stop < len(frames):
                 ends[stop] = max(ends.get(stop, 0.0), self._ease(number, stop, before=False))
-        found: list[tuple[int, slice, Array]] = []
+        found: list[_Fade] = []
         for border in sorted({*begins, *ends}):
             before, after = begins.get(border, 0.0), ends.get(border, 0.0)
             share = 0.5 if before and after else 1.0
             if before:
                 near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
-                found.append((border, near, share * smootherstep(1.0 - (frames[border - 1] - frames[near]) / before)))
+                shares = share * smootherstep(1.0 - (frames[border - 1] - frames[near]) / before)
+                found.append(_Fade(border, near, shares))
             if after:
                 near = slice(border, int(np.searchsorted(frames, float(frames[border]) + after)))
-                found.append((border, near, -share * smootherstep(1.0 - (frames[near] - frames[border]) / after)))
+                shares = -share * smootherstep(1.0 - (frames[near] - frames[border]) / after)
+                found.append(_Fade(border, near, shares))
         return found
 
     def _ease(self, number: int, border: int, before: bool) -> float:
-        """Frames over which a pin comes or goes: not into those in which the same point is held otherwise."""
+        """Return the ease of a pin in frames, cut where another pin holds the same point."""
         pin, frames, (firsts, stops) = self.pins[number], self.frames, self._alike[self.points[number]]
         if before:
             other = int(np.searchsorted(stops, border, side="right")) - 1
@@ -255,26 +266,26 @@ class _PinSchedule:
         other = int(np.searchsorted(firsts, border))
         return min(pin.ease_out, frames[firsts[other]] - frames[border] if other < len(firsts) else np.inf)
 
-    def turns(self, count: int, wanted: Flags | None) -> list[Indices]:
-        """The held frames that are solved in each of `count` passes for those `wanted` (F,), by default all.
+    def frames_of_passes(self, count: int, wanted: Flags | None) -> list[Indices]:
+        """Return the held frames to solve in each of `count` passes, for the frames `wanted` (F,), by default all.
 
-        In each but the last those are needed, too, between which the jumps are that are faded out next.
+        Passes but the last also need the frames on both sides of the jumps that the next one fades out.
         """
         needed = np.ones(len(self.frames), bool) if wanted is None else wanted.copy()
         found = [np.flatnonzero(self.held & needed)]
         for _ in range(count - 1):
             after = needed.copy()
-            for border, near, _ in self.fades:
-                needed[border - 1 : border + 1] |= after[near].any()
+            for fade in self.fades:
+                needed[fade.border - 1 : fade.border + 1] |= after[fade.frames].any()
             found.insert(0, np.flatnonzero(self.held & needed))
         return found if len(found[0]) else []
 
 
 class _PinSolver:
-    """A motion that is held in some frames.
+    """Solves a motion with pins.
 
-    bones (B,): those that the pins hang on, which alone may change. change (F, B, 6): rotation vectors about the bones'
-    own axes, and shifts, on top of the motion.
+    bones   (B,) the pinned bones and their ancestors: only these may change
+    change  (F, B, 6) rotation vectors about the bones' own axes, and shifts, on top of the motion
     """
 
     def __init__(
@@ -288,33 +299,31 @@ class _PinSolver:
     ) -> None:
         self.skeleton, self.motion, self.pins, self.only = skeleton, motion, tuple(pins), only
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
-        self.plan = _PinSchedule(skeleton, motion.frames, pins)
-        self._spans = self.plan.spans
-        self.turns = self.plan.turns(DRAFT if draft else PASSES, only)
+        self.schedule = _PinSchedule(skeleton, motion.frames, pins)
+        self._spans = self.schedule.spans
+        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
         named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
-        self.bones = np.array(
-            sorted({bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}), int
-        )
+        bones = {bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}
+        self.bones = np.array(sorted(bones), int)
         self.change = np.zeros((len(motion), len(self.bones), 6))
 
     def _lanes(self) -> list[list[int]]:
-        """Pins of one point that follow each other: one goal can stand for all of them."""
+        """Return groups of pins of one point that do not overlap: one goal serves each group."""
         lanes: dict[tuple[object, ...], list[list[int]]] = {}
         for number in sorted(range(len(self.pins)), key=lambda number: self._spans[number]):
             pin = self.pins[number]
             alike = lanes.setdefault(
-                (self.plan.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
+                (self.schedule.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
             )
-            free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), None)
-            if free is None:
-                alike.append([number])
-            else:
-                free.append(number)
+            free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), [])
+            if not free:
+                alike.append(free)
+            free.append(number)
         return [lane for alike in lanes.values() for lane in alike]
 
     def _goal(self, numbers: Sequence[int]) -> Goal:
-        """The goal of some pins over all frames, with weight 0 where none is on."""
+        """Return the goal of a group of pins over all frames, with weight 0 where none holds."""
         one, count = self.pins[numbers[0]], len(self.motion)
         position = None if one.position is None else np.zeros((count, 3))
         turn = None if one.rotation is None else np.tile(rotation.IDENTITY, (count, 1))
@@ -328,34 +337,31 @@ class _PinSolver:
         return Goal(one.bone, position, turn, one.point, weight, weight, relative_to=one.relative_to)
 
     def passes(self) -> Iterator[None]:
-        """Solve, a block at a time."""
-        for turn, solved_now in enumerate(self.turns, start=1):
-            method = self.method if turn == len(self.turns) else replace(self.method, settle=False)
-            jumps = [self.change[border] - self.change[border - 1] for border, _, _ in self.plan.fades]
-            for (_, frames, shares), jump in zip(self.plan.fades, jumps, strict=True):
-                self.change[frames] += shares[:, None, None] * jump
+        """Solve all passes, a block of frames at a time."""
+        for number, solved_now in enumerate(self.frames, start=1):
+            method = self.method if number == len(self.frames) else replace(self.method, settle=False)
+            jumps = [self.change[fade.border] - self.change[fade.border - 1] for fade in self.schedule.fades]
+            for fade, jump in zip(self.schedule.fades, jumps, strict=True):
+                self.change[fade.frames] += fade.shares[:, None, None] * jump
             for part in blocks(len(solved_now)) if len(solved_now) else ():
                 block = solved_now[part]
                 reference = self._changed(block)
                 goals = [goal.at((block,), (len(self.motion),)) for goal in self.goals]
                 solved = replace(method, reference=reference).solve(self.skeleton, reference, goals).pose
-                own, new = self._own(block), (solved.rotations[:, self.bones], solved.translations[:, self.bones])
-                turns = rotation.log(rotation.mul(rotation.inv(own[0]), new[0]))
-                self.change[block] = np.concatenate([turns, new[1] - own[1]], axis=-1)
+                own = np.ix_(block, self.bones)
+                back = rotation.inv(self.motion.pose.rotations[own])
+                turns = rotation.log(rotation.mul(back, solved.rotations[:, self.bones]))
+                shifts = solved.translations[:, self.bones] - self.motion.pose.translations[own]
+                self.change[block] = np.concatenate([turns, shifts], axis=-1)
                 yield
 
-    def _own(self, frames: Indices) -> tuple[Array, Array]:
-        """Rotations and translations of the bones in some frames of the motion."""
-        pose, places = self.motion.pose, np.ix_(frames, self.bones)
-        return pose.rotations[places], pose.translations[places]
-
     def _changed(self, frames: Indices) -> Pose:
-        """The poses of some frames with their change on top."""
+        """Return the poses of some frames with their change on top."""
         pose, change = self.motion.pose[frames], self.change[frames]
         rotations, translations = np.array(pose.rotations), np.array(pose.translations)
         rotations[:, self.bones] = rotation.mul(rotations[:, self.bones], rotation.exp(change[..., :3]))
         translations[:, self.bones] += change[..., 3:]
-        # not checked again: it would normalise, and what does not change stays bit for bit
+        # trusted: a check would normalize, but unchanged rotations stay bit for bit
         return Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices)
 
     def result(self) -> PinMotionResult:
@@ -398,6 +404,6 @@ def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
 
 
 def smootherstep(share: Array) -> Array:
-    """0 to 1 with no speed and no acceleration at the ends."""
+    """Return Perlin's quintic step of shares (...), clipped to 0..1: no speed and no acceleration at the ends."""
     t = np.clip(share, 0.0, 1.0)
     return t * t * t * (10.0 + t * (6.0 * t - 15.0))
