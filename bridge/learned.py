@@ -61,7 +61,7 @@ def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:
     """Keep with the pose bones what joints of an armature, or of its body's own skeleton, do, in place of what was."""
     forget_tuning(armature)
     rows = np.round(np.concatenate([tuning.turns, tuning.deviations], axis=1), _DIGITS).tolist()
-    for bone in np.flatnonzero(tuning.told).tolist():
+    for bone in np.flatnonzero(tuning.learned).tolist():
         armature.pose.bones[skeleton.names[bone]].poise_tuning = json.dumps(rows[bone])
 
 

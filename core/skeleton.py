@@ -31,10 +31,19 @@ def is_whole(value: object) -> bool:
 
 
 def frozen(values: ArrayLike, dtype: type[Any] | None = None) -> NDArray[Any]:
-    """A read-only copy."""
+    """Return a read-only copy."""
     array = np.array(values, dtype)
     array.setflags(write=False)
     return array
+
+
+def chain_to_root(parents: Sequence[int] | Indices, bone: int) -> list[int]:
+    """Return a bone and its ancestors, from the bone to its root, by the parent (J,) of each bone."""
+    chain: list[int] = []
+    while bone >= 0:
+        chain.append(bone)
+        bone = int(parents[bone])
+    return chain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,12 +176,8 @@ class Skeleton:
         raise CoreError(f'No bone "{bone}"' + (f'; did you mean "{near[0]}"?' if near else "."))
 
     def ancestors(self, bone: int) -> list[int]:
-        """The bone and what it hangs on, from the bone to its root."""
-        chain: list[int] = []
-        while bone >= 0:
-            chain.append(bone)
-            bone = int(self.parents[bone])
-        return chain
+        """Return a bone and its ancestors, from the bone to its root."""
+        return chain_to_root(self.parents, bone)
 
     def taken(self, bones: Sequence[int]) -> "Skeleton":
         """Those bones alone, in increasing order and with all that they hang on, without limits."""

@@ -35,10 +35,12 @@ class POISE_OT_learn_stiffness(Stepwise, bpy.types.Operator):
         if body.controlled is not None:
             pose = bridge.read_controlled(body.controlled, forward_matrices(body.rig.skeleton, pose))
         tuning = learn_tuning(body.skeleton, body.roles, turns_of(body.skeleton, body.roles, pose))
-        if not tuning.told.any():
+        if not tuning.learned.any():
             raise CoreError("No joint turns in the action: there is nothing to learn.")
         bridge.write_tuning(armature, body.skeleton, tuning)
-        said = f"Learnt the stiffness of {counted(int(tuning.told.sum()), 'bone')} from {counted(len(motion), 'frame')}"
+        said = (
+            f"Learnt the stiffness of {counted(int(tuning.learned.sum()), 'bone')} from {counted(len(motion), 'frame')}"
+        )
         if tuning.share < _LITTLE:
             return "WARNING", f"{said}, which show few poses: they count for {tuning.share:.0%}"
         return "INFO", said

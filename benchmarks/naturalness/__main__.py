@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from core import PinAndDrag, Pose, solve
-from core.body.anatomy import Tuning, anatomy, standing, with_anatomy
+from core.body.anatomy import Tuning, anatomy, with_anatomy, with_root_of
 from core.body.tuning import learn_tuning, turns_of
 from core.solvers.humanoid import Humanoid
 
@@ -86,11 +86,11 @@ def tuning_of_family(family: str) -> Tuning:
 
 
 def from_relaxed(method: Method) -> Method:
-    """The method, started from the relaxed pose, standing where the rest pose would."""
+    """The method, started from the relaxed pose with the root of the rest pose."""
 
     def solved(frames: Frames, case: str, start: Pose | None = None) -> Pose:
         if start is None:
-            start = standing(
+            start = with_root_of(
                 anatomy(frames.skeleton, frames.roles).reference, frames.skeleton, _start(frames, case), frames.roles
             )
         return method(frames, case, start)

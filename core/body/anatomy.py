@@ -1,13 +1,13 @@
-"""What the joints of a body do: how it stands relaxed, how far it strays from that, what it cannot do.
+"""The anatomy of the joints of a body: relaxed pose, standard deviations from it, limits, bending axes, masses.
 
-All of it is said about a canonical T-pose (up Y, facing +Z, left +X; every bone's frame is the world's; rotations are
-rotation vectors; the right side is the left one mirrored: x, -y, -z) and brought to a rig's bones, whatever its rest
-pose, rolls, tails and units are. A bone's direction, from its joint to the next one of the limb, is compared with the
-canonical direction; the shortest rotation from that to this, on top of the one of the bone that it hangs on, takes the
-canonical axes to the bone's rest pose and undoes that rest pose. Trunk, clavicles, feet and hands differ between
-bodies: what they do at rest is shape, up to SHAPE for feet and hands.
+The tables describe a canonical T-pose (see `axes`; every bone's frame is the canonical frame) with rotation vectors of
+the left side. They are transferred to a rig with any rest pose, rolls, tails and units: the direction of a bone, from
+its joint to the next one of the limb, is compared with the canonical direction. The shortest rotation between the two,
+after that of the parent bone, takes the canonical axes to the bone's rest pose, and its inverse undoes the rest pose.
+Trunk, clavicles, feet and hands differ between bodies: their directions at rest count as shape, those of feet and hands
+up to _SHAPE.
 
-Numbers: hand-set, between those measured on three families of motion capture.
+The numbers are set by hand, between those measured on three families of motion capture.
 """
 
 from collections import Counter
@@ -33,11 +33,11 @@ from .joint_limits import hinge_limits, range_limits
 from .masses import masses_of
 from .roles import LIMBS, SIDES, Roles
 
-DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left ones
-_FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint, a flat foot
-_SHAPE: Final = float(np.radians(30.0))  # a hand or foot at rest is so far off for its shape; the rest is its pose
+DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left limbs in the T-pose
+_FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint of a flat foot
+_SHAPE: Final = float(np.radians(30.0))  # largest angle of a hand or foot at rest that is shape; the rest is pose
 
-# Degrees. The relaxed pose; the parts that are not named are at rest in the T-pose.
+# Rotation vectors in degrees: the relaxed pose (other parts are as in the T-pose) and standard deviations from it.
 _RELAXED: Final = {
     "upper_arm": (0.0, 0.0, -60.0),
     "forearm": (0.0, -30.0, 0.0),
@@ -46,7 +46,7 @@ _RELAXED: Final = {
     "foot": (-10.0, 0.0, 0.0),
 }
 _DEVIATIONS: Final = {
-    "spine": (8.0, 8.0, 8.0),  # each of three
+    "spine": (8.0, 8.0, 8.0),  # of each of _SPINE_JOINTS
     "neck": (12.0, 15.0, 10.0),
     "head": (12.0, 15.0, 10.0),
     "shoulder": (4.0, 8.0, 10.0),
@@ -58,28 +58,28 @@ _DEVIATIONS: Final = {
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
-_ROOT: Final = (35.0, 90.0, 30.0)  # it turns rather than leans: recorded hips lean by some 10 degrees
+_ROOT: Final = (35.0, 90.0, 30.0)  # of the root; recorded hips lean by about 10 degrees, but turn freely
 _SPINE_JOINTS: Final = 3
-_LINK: Final = float(np.radians(5.0))  # of bones between two parts, like halves of a pelvis: no joints of a body
+_LINK: Final = float(np.radians(5.0))  # of bones between two parts, such as halves of a pelvis
 
-_BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # the axes that they bend about
-BEND: Final = 0.1  # radians
-_BENT: Final = float(np.radians(2.0))  # a joint of a creature that is bent by more at rest bends that way
-# A rest pose that is bent by the second or more says in which plane the joint bends, one by the first or less nothing.
-_TOLD: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
+_BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # unit axes
+BEND: Final = 0.1  # radians: length of the vectors `Anatomy.bends`
+_BENT: Final = float(np.radians(2.0))  # least bend at rest that gives the bending axis of a creature's joint
+# Bend at rest, radians: the weight of the plane in which a joint is bent grows from 0 at the first to 1 at the second.
+_PLANE: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
 
 
 @dataclass(frozen=True, eq=False)
 class Anatomy:
-    """What is known of the joints of J bones, as `PinAndDrag` and its skeleton take it; see `with_anatomy`.
+    """The anatomy of J bones, for `PinAndDrag` and its skeleton; see `with_anatomy`.
 
     reference   the relaxed pose, the root at rest
     deviations  (J, 3) standard deviations from it about `axes`, radians
-    axes        (J, 4) the anatomical axes in the bone's own frame; in the T-pose they are those of the canonical space
-    limits      elbows and knees bend one way; only of bones that the skeleton has no limits for
-    ranges      how far the other joints go; of such bones, too
-    bends       (J, 3) a small rotation vector about the bone's own axes, zero for most: how a straight joint bends
-    masses      (J,) shares of the body's mass, 1 in all
+    axes        (J, 4) the anatomical axes in the bone's own frame; in the T-pose they are those of the canonical frame
+    limits      of elbows and knees, which bend in one direction; only of bones without limits of their own
+    ranges      of the other joints; only of such bones
+    bends       (J, 3) small rotation vectors about the bone's own axes that bend a straight joint; zero for most
+    masses      (J,) shares of the body's mass, 1 in total
     canonical   (J, 4) own rotations in the canonical T-pose, the root at rest
     """
 
@@ -95,46 +95,46 @@ class Anatomy:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What some of J joints do in a body's own motion; see `tuning.learn_tuning`.
+    """Usual rotations and deviations of joints, learned from a body's own motion; see `tuning.learn_tuning`.
 
-    told        (J,) the bones that it is about
-    turns       (J, 4) how far they usually are turned from the canonical T-pose, about its axes
-    deviations  (J, 3) standard deviations from that about these axes, radians
-    share       what the motion counted for in this, 0 to 1; the rest is what is known of people
+    learned     (J,) the bones that have them
+    turns       (J, 4) usual rotations from the canonical T-pose, about its axes
+    deviations  (J, 3) standard deviations from `turns` about these axes, radians
+    share       weight of the motion, 0 to 1; that of the general anatomy is 1 - share
     """
 
-    told: Flags
+    learned: Flags
     turns: Array
     deviations: Array
     share: float = 1.0
 
 
 def anatomy(skeleton: Skeleton, roles: Roles | None = None, tuning: Tuning | None = None) -> Anatomy:
-    """The anatomy of any skeleton, by its roles (`find_roles` if not given).
+    """Return the anatomy of any skeleton, by its roles (`find_roles` if None).
 
-    What has no role, and all of a creature, has the solver's own deviations about its rest pose, unless it is a link
-    between two parts of a body. A creature's limb bends the way it is bent at rest. What a `tuning` is about has the
-    usual pose and the deviations of that.
+    Bones without a role, and all bones of a creature, have the solver's deviations from their rest pose; links between
+    two parts of a body are stiffer. A creature's joint bends in the direction in which it is bent at rest. The bones of
+    a `tuning` have its pose and deviations.
     """
     roles = find_roles(skeleton) if roles is None else roles
-    found = _JointAxes(skeleton, roles).anatomy()
+    found = _AnatomyBuilder(skeleton, roles).anatomy()
     if tuning is None:
         return found
     turns = rotation.mul(found.axes, rotation.mul(tuning.turns, rotation.inv(found.axes)))
-    told = (tuning.told & (skeleton.parents >= 0))[:, None]
-    rotations = np.where(told, rotation.mul(found.canonical, turns), found.reference.rotations)
+    learned = (tuning.learned & (skeleton.parents >= 0))[:, None]
+    rotations = np.where(learned, rotation.mul(found.canonical, turns), found.reference.rotations)
     return replace(
         found,
         reference=replace(found.reference, rotations=rotations),
-        deviations=np.where(told, tuning.deviations, found.deviations),
+        deviations=np.where(learned, tuning.deviations, found.deviations),
     )
 
 
-def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
-    """The relaxed pose with other angles: degrees (3,), a rotation vector about the axes of the canonical T-pose.
+def pose_from_angles(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
+    """Return the relaxed pose (J) with other angles: rotation vectors (3,) about the canonical axes, in degrees.
 
-    By role ("forearm.R"), or by part for both sides ("forearm"); the spine's and the neck's are shared by their bones.
-    Raises CoreError for a body that is no human's, and for parts that no joint has.
+    Keys are roles ("forearm.R"), or parts for both sides ("forearm"); the bones of the spine, and of the neck, share
+    the angle. Raises CoreError for a body that is not human, and for keys that are no joints.
     """
     if not roles.humanoid:
         raise CoreError("Poses by angles are those of a human body, and this armature has none.")
@@ -143,7 +143,7 @@ def posed(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]
     if unknown is not None:
         near = get_close_matches(unknown, known, 1)
         raise CoreError(f'No joint "{unknown}" in a body' + (f'; did you mean "{near[0]}"?' if near else "."))
-    return _JointAxes(skeleton, roles).pose(angles)
+    return _AnatomyBuilder(skeleton, roles).pose(angles)
 
 
 def with_anatomy(
@@ -155,12 +155,12 @@ def with_anatomy(
     ranges: bool = False,
     tuning: Tuning | None = None,
 ) -> tuple[Skeleton, PinAndDrag]:
-    """The skeleton with the limits of its anatomy added, and the method with the rest of it.
+    """Return the skeleton with the limits of its anatomy added, and the method with reference, deviations and bends.
 
-    A reference, or deviations (with their axes), that the method names are kept. The relaxed pose stands where `pose`
-    has its roots: a body that has walked away is not drawn back to where it was made. The root is the bone that carries
-    the body, whatever that hangs on. With `ranges` all joints have limits, else elbows and knees. What the named
-    reference, or `pose`, is outside of is made wide enough for it: nobody moves because limits are heeded now.
+    A reference, or deviations with their axes, that the method has are kept. The relaxed pose takes its root bones from
+    `pose`, so that a body that has moved is not pulled back to its place at rest. The root bone is `carrier_of` the
+    body. With `ranges` all joints have limits, else elbows and knees. Limits are widened to contain the method's
+    reference, or else `pose`, so that adding limits moves no bone.
     """
     roles = find_roles(skeleton) if roles is None else roles
     found = anatomy(skeleton, roles, tuning)
@@ -169,7 +169,7 @@ def with_anatomy(
         changes["root_bone"] = carrier_of(skeleton, roles)
     here = pose if method.reference is None else method.reference
     if method.reference is None:
-        changes["reference"] = found.reference if pose is None else standing(found.reference, skeleton, pose, roles)
+        changes["reference"] = found.reference if pose is None else with_root_of(found.reference, skeleton, pose, roles)
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes}
     limits = (*found.limits, *found.ranges) if ranges else found.limits
@@ -179,9 +179,9 @@ def with_anatomy(
 
 
 def carrier_of(skeleton: Skeleton, roles: Roles) -> int | None:
-    """The bone that may be moved and carries the whole body, such as its hips; None if there is none.
+    """Return the last movable bone that carries the whole body, such as the hips; None if there is none.
 
-    Game rigs hang the hips on a bone at the feet, which stands for the whole character: it is no part of the body.
+    Game rigs parent the hips to a bone at the feet, which moves the whole character and is no part of the body.
     """
     parts = [bone for chain in (*roles.bones.values(), *roles.limbs.values()) for bone in np.atleast_1d(chain).tolist()]
     above = [skeleton.ancestors(bone) for bone in parts]
@@ -193,7 +193,7 @@ def carrier_of(skeleton: Skeleton, roles: Roles) -> int | None:
 
 
 def root_bones(skeleton: Skeleton, roles: Roles) -> Flags:
-    """(J,) the bones without parent, and those down to the one that carries the body."""
+    """Return which bones (J,) have no parent, or are the carrier of the body or an ancestor of it."""
     roots = skeleton.parents < 0
     carrier = carrier_of(skeleton, roles)
     if carrier is not None:
@@ -201,22 +201,20 @@ def root_bones(skeleton: Skeleton, roles: Roles) -> Flags:
     return roots
 
 
-def standing(relaxed: Pose, skeleton: Skeleton, pose: Pose, roles: Roles) -> Pose:
-    """A pose whose root bones, see `root_bones`, and whose driven bones, are those of `pose` (...)."""
+def with_root_of(relaxed: Pose, skeleton: Skeleton, pose: Pose, roles: Roles) -> Pose:
+    """Return a pose (J) with the `root_bones`, scales and driven bones of `pose` (...)."""
     roots = root_bones(skeleton, roles)
     shape = pose.rotations.shape
     rotations, translations = (
         np.broadcast_to(a, (*shape[:-1], n)).copy() for a, n in ((relaxed.rotations, 4), (relaxed.translations, 3))
     )
-    rotations[..., roots, :], translations[..., roots, :] = (
-        pose.rotations[..., roots, :],
-        pose.translations[..., roots, :],
-    )
+    rotations[..., roots, :] = pose.rotations[..., roots, :]
+    translations[..., roots, :] = pose.translations[..., roots, :]
     return Pose(rotations, translations, pose.scales, pose.driven_matrices)
 
 
-class _JointAxes:
-    """A skeleton and its roles on the way to an anatomy; quaternions (J, 4), heading and rest in armature space."""
+class _AnatomyBuilder:
+    """Transfers the tables to the bones of a skeleton; quaternions (J, 4), heading and rest in armature space."""
 
     def __init__(self, skeleton: Skeleton, roles: Roles) -> None:
         self.skeleton, self.roles = skeleton, roles
@@ -225,23 +223,24 @@ class _JointAxes:
         self.rest = frame_rotations(rest[:, :, :3])
         self.heading = canonical_frame(roles.up, roles.facing)
         self.parts = self._parts()
-        own = self._strays() if roles.humanoid else {}
-        # canonical pose to rest pose: a bone that has none of its own goes with its parent
-        stray = np.tile(rotation.IDENTITY, (len(skeleton), 1))
-        carried = stray.copy()
+        own = self._rotations_to_rest() if roles.humanoid else {}
+        # canonical pose to rest pose: other bones follow their parents
+        to_rest = np.tile(rotation.IDENTITY, (len(skeleton), 1))
+        inherited = to_rest.copy()
         for bone, parent in enumerate(skeleton.parents.tolist()):
             if parent >= 0 and skeleton.inherit_rotation[bone]:
-                carried[bone] = stray[parent]
-            stray[bone] = own.get(bone, carried[bone])
+                inherited[bone] = to_rest[parent]
+            to_rest[bone] = own.get(bone, inherited[bone])
         back = rotation.inv(self.rest)
-        self.axes = rotation.mul(back, rotation.mul(stray, self.heading))
+        self.axes = rotation.mul(back, rotation.mul(to_rest, self.heading))
         # own rotations in the canonical pose
         self.canonical = np.tile(rotation.IDENTITY, (len(skeleton), 1))
         limbs = list(own)
-        undone = rotation.mul(carried[limbs], rotation.inv(stray[limbs]))
+        undone = rotation.mul(inherited[limbs], rotation.inv(to_rest[limbs]))
         self.canonical[limbs] = rotation.mul(back[limbs], rotation.mul(undone, self.rest[limbs]))
 
     def anatomy(self) -> Anatomy:
+        """Return the anatomy."""
         limited = self._limited(), self.axes, self.canonical
         return Anatomy(
             self.pose({}),
@@ -255,7 +254,7 @@ class _JointAxes:
         )
 
     def pose(self, angles: Mapping[str, Sequence[float]]) -> Pose:
-        """The relaxed pose, with other degrees by role or part."""
+        """Return the relaxed pose with other angles, degrees, by role or part."""
         degrees = np.zeros((len(self.skeleton), 3))
         counts = Counter(part for part, side in self.parts.values() if not side)
         for bone, (part, side) in self.parts.items():
@@ -265,7 +264,7 @@ class _JointAxes:
         return replace(Pose.rest(self.skeleton), rotations=rotation.mul(self.canonical, turns))
 
     def _parts(self) -> dict[int, tuple[str, str]]:
-        """Bone -> part and side, of the bones of the body that hang together in the skeleton as in the body."""
+        """Return bone -> (part, side) of a human, without lower bones that are no descendants of the upper ones."""
         found: dict[int, tuple[str, str]] = {}
         if not self.roles.humanoid:
             return found
@@ -283,8 +282,8 @@ class _JointAxes:
 
     # -- the rest pose ----------------------------------------------------------------------------------------------
 
-    def _strays(self) -> dict[int, Array]:
-        """Bone -> the rotation (4,) from its canonical to its rest pose, of limbs."""
+    def _rotations_to_rest(self) -> dict[int, Array]:
+        """Return bone -> rotation (4,) from its canonical to its rest pose, of limbs."""
         found: dict[int, Array] = {}
         for side in SIDES:
             for kind, (first, second, last) in LIMBS.items():
@@ -292,37 +291,36 @@ class _JointAxes:
                 if upper not in self.parts or lower not in self.parts:
                     continue
                 straight = rotation.rotate(self.heading, mirror_direction(DIRECTIONS[kind], side))
-                ways = self.heads[lower] - self.heads[upper], self._reach(lower, end, side) - self.heads[lower]
-                found[upper] = rotation.shortest(straight, ways[0])
+                segments = self.heads[lower] - self.heads[upper], self._next_joint(lower, end, side) - self.heads[lower]
+                found[upper] = rotation.shortest(straight, segments[0])
                 hinge = rotation.rotate(rotation.mul(found[upper], self.heading), mirror_rotation(_BENDS[second], side))
-                found[upper] = rotation.mul(_plane(hinge, *ways), found[upper])
+                found[upper] = rotation.mul(_plane(hinge, *segments), found[upper])
                 found[lower] = rotation.mul(
-                    rotation.shortest(rotation.rotate(found[upper], straight), ways[1]), found[upper]
+                    rotation.shortest(rotation.rotate(found[upper], straight), segments[1]), found[upper]
                 )
                 if end not in self.parts:
                     continue
-                next_joint = self._reach(end, self.roles.bone(f"toe.{side}") if kind == "leg" else -1, side)
-                way = next_joint - self.heads[end]
-                if kind == "leg":  # it stands, whatever the shin does
+                after = self.roles.bone(f"toe.{side}") if kind == "leg" else -1
+                direction = self._next_joint(end, after, side) - self.heads[end]
+                if kind == "leg":  # compared with a flat foot, whatever the direction of the shin
                     flat = rotation.rotate(self.heading, _FOOT)
-                    found[end] = rotation.shortest(flat, way, _SHAPE) if way.any() else rotation.IDENTITY
+                    found[end] = rotation.shortest(flat, direction, _SHAPE) if direction.any() else rotation.IDENTITY
                 else:
-                    on = rotation.rotate(found[lower], straight)
-                    found[end] = rotation.mul(rotation.shortest(on, way, _SHAPE), found[lower])
+                    along = rotation.rotate(found[lower], straight)
+                    found[end] = rotation.mul(rotation.shortest(along, direction, _SHAPE), found[lower])
         return found
 
-    def _reach(self, bone: int, after: int, side: str) -> Array:
-        """The joint (3,) at the end of a bone: the head of the `after` one, of what fans out there, or its own head."""
+    def _next_joint(self, bone: int, after: int, side: str) -> Array:
+        """Return the joint (3,) at the end of a bone: the head of `after`, the middle knuckle, or its own head."""
         if after >= 0:
             return self.heads[after]
-        firsts = [chain[0] for finger in ("index", "middle", "ring", "pinky")
-                  if (chain := self.roles.chain(f"{finger}.{side}"))]  # fmt: skip
-        below = [first for first in firsts if bone in self.skeleton.ancestors(first)]
+        below = [first for first in self.roles.knuckles(side) if bone in self.skeleton.ancestors(first)]
         return self.heads[below].mean(axis=0) if below else self.heads[bone]
 
     # -- numbers ----------------------------------------------------------------------------------------------------
 
     def _deviations(self) -> Array:
+        """Return the standard deviations (J, 3), radians."""
         result = np.full((len(self.skeleton), 3), numbers.JOINT_DEVIATION)
         rigid = self._rigid()
         bending = {bone: part for bone, (part, _) in self.parts.items() if bone not in rigid}
@@ -346,7 +344,7 @@ class _JointAxes:
         return result
 
     def _rigid(self) -> list[int]:
-        """Bones without a role between two that have one, and those of the spine that carry legs (3ds Max's Biped)."""
+        """Return bones without role between two with roles, and bones of the spine that carry legs (3ds Max Biped)."""
         body = {*self.parts, self.roles.bones.get("hips", -1)}
         thighs = [bone for bone, (part, _) in self.parts.items() if part == "thigh"]
         legs = {bone for thigh in thighs for bone in self.skeleton.ancestors(thigh)}
@@ -358,17 +356,18 @@ class _JointAxes:
         return found
 
     def _limited(self) -> dict[int, tuple[str, str]]:
-        """The parts whose limits are those of a body: bones that have none of their own, and turn with their parent."""
+        """Return the parts without limits of their own that inherit their parent's rotation."""
         limited = {bone for group in self.skeleton.limits for bone in group.bones.tolist()}
         hanging = (self.skeleton.parents >= 0) & self.skeleton.inherit_rotation
         return {bone: self.parts[bone] for bone in sorted(self.parts) if hanging[bone] and bone not in limited}
 
     def _bends(self) -> Array:
+        """Return the bending vectors (J, 3), radians."""
         result = np.zeros((len(self.skeleton), 3))
         for chain in self.roles.limbs.values():
             for above, bone, below in zip(chain, chain[1:], chain[2:], strict=False):
-                ways = self.heads[bone] - self.heads[above], self.heads[below] - self.heads[bone]
-                hinge = rotation.log(rotation.shortest(*ways))
+                segments = self.heads[bone] - self.heads[above], self.heads[below] - self.heads[bone]
+                hinge = rotation.log(rotation.shortest(*segments))
                 angle = float(np.linalg.norm(hinge))
                 if angle > _BENT:
                     result[bone] = rotation.rotate(rotation.inv(self.rest[bone]), BEND / angle * hinge)
@@ -379,13 +378,13 @@ class _JointAxes:
 
 
 def _plane(hinge: Array, upper: Array, lower: Array) -> Array:
-    """The rotation (4,) about `upper` (3,) that takes the hinge to where the joint is bent about, if it is enough.
+    """Return the rotation (4,) about `upper` (3,) of the hinge to the axis about which the joint is bent at rest.
 
-    A joint that is bent the wrong way is so: it has no other plane.
+    Its share grows with the bend, see _PLANE. A joint that is bent in the wrong direction keeps its hinge.
     """
     bent = np.cross(upper, lower)
     angle = float(np.arctan2(np.linalg.norm(bent), upper @ lower))
-    share = float(np.clip((angle - _TOLD[0]) / (_TOLD[1] - _TOLD[0]), 0.0, 1.0))
+    share = float(np.clip((angle - _PLANE[0]) / (_PLANE[1] - _PLANE[0]), 0.0, 1.0))
     if not share or bent @ hinge <= 0.0:
         return rotation.IDENTITY
     # both are at right angles to `upper`, so this rotation is about it

@@ -1,4 +1,4 @@
-"""What a person says about the parts of a body, on top of what was found; and mappings that people share."""
+"""Apply a user's corrections to the roles that detection found."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,36 +14,34 @@ from .axes import axis_vector, nearest_axis, unit
 from .detection.rest_pose import rest_kind
 from .roles import ARM, BODY, LEG, LIMBS, LISTS, ROLES, SIDES, Bones, Roles, opposite_role
 
-NO_PART: Final = "none"  # of a bone that plays no part, whatever it seems to be
+NO_PART: Final = "none"  # correction of a bone that has no role
 
-_SAID: Final = 1.0  # confidence of what a person said
+_SAID: Final = 1.0  # confidence of corrected roles
 _DIRECTED: Final = frozenset(("hips", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG))))
 
 
 def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) -> Roles:
-    """The roles with what is said of some bones: bone -> role, or NO_PART.
+    """Return the roles with corrections: bone -> role, or NO_PART.
 
-    Bones named for "spine", "neck" or a finger are all of that part, in the skeleton's order. Raises CoreError for an
-    unknown role, for a second bone of a part that is one bone, and for parts that hang on what hangs on them in a body,
-    or on another limb.
+    Several bones may be corrected to "spine", "neck" or a finger; they replace all bones of that role, in the
+    skeleton's order. Raises CoreError for an unknown role, for a second bone of a role of one bone, for a part whose
+    parent and child in a body are exchanged, and for a part that is a descendant of another limb.
     """
     if not parts:
         return roles
     said = _by_role(skeleton, parts)
-    bones: dict[str, Bones] = {}
-    for role, found in roles.bones.items():
-        if isinstance(found, int):
-            if found not in parts:
-                bones[role] = found
-        else:
-            bones[role] = tuple(bone for bone in found if bone not in parts)
+    bones: dict[str, Bones] = {
+        role: found if isinstance(found, int) else tuple(bone for bone in found if bone not in parts)
+        for role, found in roles.bones.items()
+        if not isinstance(found, int) or found not in parts
+    }
     bones |= said
     bones = {role: found for role, found in bones.items() if found != () or role in ("spine", "neck")}
-    _check_order(skeleton, said, said)  # among themselves first
+    _check_order(skeleton, said, said)  # first the corrected parts among themselves
     _check_limbs(skeleton, said, bones)
     _check_order(skeleton, said, bones)
     humanoid = roles.humanoid or _is_body(bones)
-    body = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
+    body = {bone for found in bones.values() for bone in _bones(found)}
     limbs = {name: chain for name, chain in roles.limbs.items() if not body.intersection(chain)}
     confidence = {role: value for role, value in roles.confidence.items() if role in bones or role in limbs}
     confidence |= dict.fromkeys(said, _SAID)
@@ -60,7 +58,12 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
     return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(said) else changed
 
 
+def _bones(found: Bones) -> tuple[int, ...]:
+    return (found,) if isinstance(found, int) else found
+
+
 def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
+    """Return role -> bones of corrections. Raises CoreError for an unknown role and for two bones of one."""
     said: dict[str, Bones] = {}
     for bone in sorted(parts):
         role = parts[bone]
@@ -80,10 +83,7 @@ def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
 
 
 def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
-    """Raises CoreError where a part that was said hangs on what hangs on it in a body, or on another limb.
-
-    Or where such a part hangs on it.
-    """
+    """Raise CoreError if a corrected part and another are in the wrong order, or one is on the limb of the other."""
     chains = [("hips", *(f"{part}.{side}" for part in parts)) for parts in (ARM, LEG) for side in SIDES]
     chains += [("hips", f"{part}.{side}", "head") for part in ("upper_arm", "thigh") for side in SIDES]
     for chain in chains:
@@ -96,7 +96,7 @@ def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[s
     for role, found in bones.items():
         if role == opposite_role(role):
             continue
-        for bone in (found,) if isinstance(found, int) else found:
+        for bone in _bones(found):
             ancestors = skeleton.ancestors(bone)[1:]
             for other, carrier in above:
                 if carrier in ancestors and _limb_of(role) != _limb_of(other):
@@ -104,16 +104,16 @@ def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[s
 
 
 def _limb_of(role: str) -> tuple[bool, str]:
-    """Whether a part with a side is a leg's, else an arm's, and the side."""
+    """Return whether a role with a side is of a leg, else of an arm, and the side."""
     part, side = role.rsplit(".", 1)
     return part in LEG, side
 
 
 def _refuse_pair(
-    skeleton: Skeleton, said: Mapping[str, Bones], hanging: tuple[str, int], carrying: tuple[str, int]
+    skeleton: Skeleton, said: Mapping[str, Bones], descendant: tuple[str, int], ancestor: tuple[str, int]
 ) -> None:
-    """Raises CoreError if one of two parts, of which one hangs on the other and should not, was said."""
-    (role, bone), (other, carrier) = hanging, carrying
+    """Raise CoreError if one of two parts, of which the first must not be a descendant of the second, is corrected."""
+    (role, bone), (other, carrier) = descendant, ancestor
     name, above = skeleton.names[bone], skeleton.names[carrier]
     if role in said:
         how = "said to be " if other in said else ""
@@ -123,9 +123,9 @@ def _refuse_pair(
 
 
 def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
-    """Raises CoreError where a leg that was said hangs on the upper end of the spine, while that hangs on the hips.
+    """Raise CoreError if a corrected leg is on the upper end of a spine that is a descendant of the hips.
 
-    What hangs elsewhere may be: arms on the hips of a flat tree, legs on a spine that leads down to the hips.
+    Arms may be on the hips (flat hierarchies), and legs on a spine that goes down to the hips.
     """
     hips, spine = bones.get("hips"), bones.get("spine", ())
     if not isinstance(hips, int) or not isinstance(spine, tuple) or not spine:
@@ -145,15 +145,15 @@ def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[s
 
 
 def _is_body(bones: Mapping[str, Bones]) -> bool:
-    """Hips and two whole limbs."""
-    whole = [all(f"{part}.{side}" in bones for part in parts) for parts in LIMBS.values() for side in SIDES]
-    return "hips" in bones and sum(whole) > 1
+    """Return whether there are hips and two complete limbs."""
+    complete = [all(f"{part}.{side}" in bones for part in parts) for parts in LIMBS.values() for side in SIDES]
+    return "hips" in bones and sum(complete) > 1
 
 
 def _twists(
     skeleton: Skeleton, bones: Mapping[str, Bones], roles: Roles, said: Mapping[str, Bones]
 ) -> dict[str, tuple[int, ...]]:
-    """What lies between the first bones of two segments, anew where one of them was said."""
+    """Return the twist bones, found again between two segments of which one is corrected."""
     found = dict(roles.twist)
     for side in SIDES:
         for parts in LIMBS.values():
@@ -171,7 +171,7 @@ def _twists(
 
 
 def _directed(skeleton: Skeleton, roles: Roles) -> Roles:
-    """Which way it stands and looks, by the parts as they are now: left is what was said to be left."""
+    """Return the roles with up, facing and kind of rest pose found again from the parts and their sides."""
     heads = skeleton.rest_matrices[:, :, 3]
 
     def place(role: str) -> Array | None:

@@ -1,4 +1,4 @@
-"""Head and eyes that look at a place."""
+"""Aim head and eyes at a target."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -17,20 +17,20 @@ from .axes import canonical_frame, left_vector, unit
 from .posture import rest_turn
 from .roles import Roles
 
-HEAD: Final = np.radians((80.0, 60.0))  # how far neck and head go to the side and up or down
-EYES: Final = np.radians((35.0, 25.0))
-MISSED: Final = np.radians(0.5)  # what neither head nor eyes look past by less is looked at
+HEAD: Final = np.radians((80.0, 60.0))  # largest angles of neck and head together to the side and up or down
+EYES: Final = np.radians((35.0, 25.0))  # of eyes
+MISSED: Final = np.radians(0.5)  # largest error of a look that meets its target
 _FORWARD: Final = np.array([0.0, 0.0, 1.0])  # in the canonical frame
-_ROUNDS: Final = 8  # the head moves as the neck turns
+_ROUNDS: Final = 8  # iterations: the head moves when the neck turns
 _EYE_NAME: Final = ("eye", "眼", "目")
 _NO_EYE: Final = ("brow", "lid", "lash", "target", "ik", "look", "ctrl", "master", "pole", "corner", "socket")
 
 
 def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: float = 1.0, eyes: float = 1.0) -> Pose:
-    """One pose (J) that looks at `target` (3,) in armature space: neck and head, upright on the shoulders, then eyes.
+    """Return a pose (J) that looks at `target` (3,) in armature space: neck and head, without tilt, then the eyes.
 
-    `head` and `eyes` are the shares, 0 to 1, of the way that each goes, within what a neck and eyes can.
-    Raises CoreError if there is no head.
+    `head` and `eyes` are shares, 0 to 1, of the rotation to the target, which HEAD and EYES limit. Raises CoreError if
+    there is no head.
     """
     last = roles.require("head")[0]
     axes = anatomy(skeleton, roles).axes
@@ -61,21 +61,20 @@ def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: f
 def gaze_at(
     skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: float = 1.0, eyes: float = 1.0
 ) -> Pose | Solution:
-    """`look_at` as a solution whose goals are looks: of eyes that go all the way, or else of a head that does.
+    """Return `look_at` as a solution whose goals are those of the eyes, or of the head, with a share of 1.
 
-    Without either it is a pose.
+    If neither has a share of 1, return the pose. Raises CoreError if there is no head.
     """
     found = look_at(skeleton, roles, pose, target, head, eyes)
     last, pupils = roles.require("head")[0], find_eyes(skeleton, roles)
     goals: list[LookAt] = []
     if pupils and eyes == 1.0:
-        ways = [_axes_of_eye(skeleton, roles, eye) for eye in pupils]
-        goals = [LookAt(eye, target, rotation.rotate(way, _FORWARD)) for eye, way in zip(pupils, ways, strict=True)]
+        goals = [LookAt(eye, target, rotation.rotate(_axes_of_eye(skeleton, roles, eye), _FORWARD)) for eye in pupils]
     elif head == 1.0:
-        heads, way = skeleton.rest_matrices[:, :, 3], anatomy(skeleton, roles).axes[last]
+        heads, axes = skeleton.rest_matrices[:, :, 3], anatomy(skeleton, roles).axes[last]
         between = heads[pupils or [last]].mean(axis=0) - heads[last]
         place = rotation.rotate(rotation.inv(rest_turn(skeleton, last)), between)
-        goals = [LookAt(last, target, rotation.rotate(way, _FORWARD), place)]
+        goals = [LookAt(last, target, rotation.rotate(axes, _FORWARD), place)]
     if not goals:
         return found
     past = np.array([gaze_error(goal, skeleton, found) for goal in goals])
@@ -86,19 +85,20 @@ def gaze_at(
 
 
 def gaze_error(goal: LookAt, skeleton: Skeleton, pose: Pose) -> float:
-    """The angle, radians, by which a bone looks past a target of armature space in one pose."""
+    """Return the angle, radians, between a goal's axis and its target in armature space, in one pose (J)."""
     heads, turns = forward(skeleton, pose)
     bone = skeleton.index(goal.bone)
-    here, way = rotation.rotate(turns[bone], np.array([goal.axis, goal.point]))
-    there = np.asarray(goal.target) - heads[bone] - way
-    return float(np.arctan2(np.linalg.norm(np.cross(here, there)), here @ there))
+    axis, point = rotation.rotate(turns[bone], np.array([goal.axis, goal.point]))
+    wanted = np.asarray(goal.target) - heads[bone] - point
+    return float(np.arctan2(np.linalg.norm(np.cross(axis, wanted)), axis @ wanted))
 
 
 @dataclass(frozen=True)
 class _Reach:
-    """Why a look misses, for `Solution`."""
+    """The `Solution.method` of a look: explains which limit the target is beyond."""
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+        """Return why a goal is missed."""
         goal = goals[index]
         if not isinstance(goal, LookAt) or gaze_error(goal, skeleton, pose) <= MISSED:
             return []
@@ -107,7 +107,10 @@ class _Reach:
 
 
 def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
-    """Eyeballs: bones on the head that are called eyes; of several on a side the one nearest the root."""
+    """Return the eyeballs: descendants of the head that are called eyes, of several on a side the first.
+
+    Raises CoreError if there is no head.
+    """
     head = roles.require("head")[0]
     left = left_vector(roles.up, roles.facing)
     found: dict[bool, int] = {}
@@ -119,19 +122,22 @@ def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:
 
 
 def is_eye(name: str) -> bool:
-    """Whether a bone is called an eyeball."""
+    """Return whether a bone's name is that of an eyeball."""
     called = name.lower()
     return any(word in called for word in _EYE_NAME) and not any(word in called for word in _NO_EYE)
 
 
 def _axes_of_eye(skeleton: Skeleton, roles: Roles, eye: int) -> Array:
-    """(4,) the canonical frame in that of an eye."""
+    """Return the canonical frame (4,) in the frame of an eye."""
     return rotation.mul(rotation.inv(rest_turn(skeleton, eye)), canonical_frame(roles.up, roles.facing))
 
 
-def _towards(frame: Array, way: Array, most: Array) -> Array:
-    """(4,) the turn, in a canonical frame (4,) of armature space, that looks along `way` (3,): aside, then up."""
-    x, y, z = unit(rotation.rotate(rotation.inv(frame), way))
+def _towards(frame: Array, direction: Array, most: Array) -> Array:
+    """Return the rotation (4,) in a canonical frame (4,) of armature space to a direction (3,): aside, then up.
+
+    `most` (2,) are the largest angles aside and up, radians.
+    """
+    x, y, z = unit(rotation.rotate(rotation.inv(frame), direction))
     aside = np.clip(np.arctan2(x, z), -most[0], most[0])
     above = np.clip(np.arctan2(y, np.hypot(x, z)), -most[1], most[1])
     yaw, pitch = rotation.exp(np.array([[0.0, aside, 0.0], [-above, 0.0, 0.0]]))

@@ -1,4 +1,4 @@
-"""Hands that close and spread their fingers."""
+"""Close and spread the fingers of hands."""
 
 from dataclasses import replace
 from typing import Final
@@ -17,22 +17,22 @@ from .joint_limits import ASIDE, framed
 from .posture import rest_turn
 from .roles import FINGERS, SIDES, Roles
 
-# Degrees of a fist, joint by joint from the knuckle; between the flexion of a relaxed grip and the joints' ranges.
+# Degrees of a fist by joint from the knuckle: more than in a relaxed grip, within the joints' ranges.
 _FIST: Final = (80.0, 100.0, 65.0)
 _THUMB: Final = (20.0, 45.0, 60.0)
-# Degrees from straight that the joints go back, and close, the knuckle first.
+# Range in degrees from straight, negative backwards, by joint from the knuckle.
 _CLOSES: Final = ((-45.0, 95.0), (-5.0, 115.0), (-10.0, 85.0))
 _THUMB_CLOSES: Final = ((-25.0, 50.0), (-10.0, 75.0), (-20.0, 90.0))
-# Degrees that each finger goes aside when the hand is spread, away from the middle one.
+# Degrees of each finger in a spread hand, towards the thumb.
 _SPREAD: Final = {"thumb": 25.0, "index": 14.0, "middle": 0.0, "ring": -10.0, "pinky": -22.0}
 
-Hinges = dict[int, tuple[Array, Array]]
+Hinges = dict[int, tuple[Array, Array]]  # bone -> the axes that close and that spread its finger
 
 
 def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close: float, spread: float) -> Pose:
-    """One pose (J) with the fingers of a hand so: `close` 0 as at rest, 1 a fist; `spread` -1 to 1, 0 as at rest.
+    """Return a pose (J) with the fingers of a hand closed (0 as at rest, 1 a fist) and spread (-1 to 1, 0 as at rest).
 
-    Raises CoreError if the hand has no fingers.
+    Raises CoreError if there is no hand, or it has no fingers.
     """
     roles.require(f"hand.{side}")
     if not has_fingers(roles, side):
@@ -51,9 +51,9 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
 
 
 def finger_hinges(skeleton: Skeleton, roles: Roles) -> Hinges:
-    """Bone of a finger -> two unit axes (3,) in its frame at rest.
+    """Return bone of a finger -> two unit axes (3,) in its frame at rest.
 
-    About the first one the finger closes, and so does a thumb; about the second it goes towards the thumb's side.
+    Rotation about the first closes the finger or thumb; rotation about the second moves it to the thumb's side.
     """
     heads = skeleton.rest_matrices[:, :, 3]
     found: Hinges = {}
@@ -64,14 +64,16 @@ def finger_hinges(skeleton: Skeleton, roles: Roles) -> Hinges:
         hand, palm, out, _ = find_palm(skeleton, roles, side)
         turn = rest_turn(skeleton, hand)
         palm, out = rotation.rotate(turn, palm), rotation.rotate(turn, out)
-        under = heads[hand] + _reach(heads, hand, chains) * (0.5 * out + 0.25 * palm)
+        knuckles = roles.knuckles(side) or [chains["thumb"][-1]]
+        reach = float(rotation.lengths(heads[knuckles].mean(axis=0) - heads[hand]))
+        under = heads[hand] + reach * (0.5 * out + 0.25 * palm)
         aside = palm * float(mirror_direction((1.0, 0.0, 0.0), side)[0])
         for finger, chain in chains.items():
-            way = heads[chain[-1]] - heads[chain[0]]
-            way = way if way.any() else out
-            # a finger bends towards the palm, the thumb towards what is under it
+            along = heads[chain[-1]] - heads[chain[0]]
+            along = along if along.any() else out
+            # a finger bends towards the palm, the thumb towards a point below the palm
             inward = under - heads[chain[-1]] if finger == "thumb" else palm
-            hinge = unit(np.cross(way, inward))
+            hinge = unit(np.cross(along, inward))
             for bone in chain:
                 back = rotation.inv(rest_turn(skeleton, bone))
                 found[bone] = rotation.rotate(back, hinge), rotation.rotate(back, aside)
@@ -79,7 +81,7 @@ def finger_hinges(skeleton: Skeleton, roles: Roles) -> Hinges:
 
 
 def finger_limits(skeleton: Skeleton, roles: Roles, hinges: Hinges) -> tuple[Framed, ...]:
-    """How far fingers close, and hardly any further back than straight; of bones that have no limits of their own."""
+    """Return limits of the fingers' joints about their hinges, of bones without limits of their own."""
     limited = {bone for group in skeleton.limits for bone in group.bones.tolist()}
     ranges: dict[int, Array] = {}
     for finger, chain in ((finger, chain) for side in SIDES for finger, chain in finger_chains(roles, side).items()):
@@ -89,17 +91,17 @@ def finger_limits(skeleton: Skeleton, roles: Roles, hinges: Hinges) -> tuple[Fra
                 ranges[bone] = closes[min(joint, len(closes) - 1)] - _bent_at_rest(skeleton, hinges, chain, joint)
     if not ranges:
         return ()
-    lower, upper = (np.full((len(ranges), 3), np.radians(way * ASIDE)) for way in (-1.0, 1.0))
+    lower, upper = (np.full((len(ranges), 3), np.radians(sign * ASIDE)) for sign in (-1.0, 1.0))
     lower[:, 0], upper[:, 0] = np.array(list(ranges.values())).T
     still = np.tile(rotation.IDENTITY, (len(ranges), 1))
     axes = rotation.shortest(np.eye(3)[:1], [hinges[bone][0] for bone in ranges])
-    # whatever a finger does at rest, it is no fault of anybody's
+    # the rest pose is always within the limits
     box = EulerBox(list(ranges), ["YZX"] * len(ranges), np.minimum(lower, 0.0), np.maximum(upper, 0.0))
     return (framed(box, axes, still),)
 
 
 def _bent_at_rest(skeleton: Skeleton, hinges: Hinges, chain: tuple[int, ...], joint: int) -> float:
-    """How far a finger's joint is closed at rest, radians; the knuckle, and the last one, count as straight."""
+    """Return the angle, radians, by which a finger's joint is closed at rest; 0 for the knuckle and the last joint."""
     if not 0 < joint < len(chain) - 1:
         return 0.0
     before, here, after = skeleton.rest_matrices[list(chain[joint - 1 : joint + 2]), :, 3]
@@ -108,23 +110,15 @@ def _bent_at_rest(skeleton: Skeleton, hinges: Hinges, chain: tuple[int, ...], jo
 
 
 def finger_chains(roles: Roles, side: str) -> dict[str, tuple[int, ...]]:
-    """Finger -> its bones from the knuckle on, of those that the hand has."""
+    """Return finger -> its bones from the knuckle on, of the fingers of one side."""
     return {finger: chain for finger in FINGERS if (chain := roles.chain(f"{finger}.{side}"))}
 
 
 def find_knuckles(roles: Roles) -> set[int]:
-    """The first bones of all fingers."""
+    """Return the first bones of all fingers."""
     return {chain[0] for side in SIDES for chain in finger_chains(roles, side).values()}
 
 
 def has_fingers(roles: Roles, side: str) -> bool:
-    """Whether the hand has any."""
+    """Return whether the hand of one side has fingers."""
     return bool(finger_chains(roles, side))
-
-
-def _reach(heads: Array, hand: int, chains: dict[str, tuple[int, ...]]) -> float:
-    """From the wrist to the middle of the knuckles."""
-    firsts: list[int] = [chain[0] for finger, chain in chains.items() if finger != "thumb"]
-    firsts = firsts or [chains["thumb"][-1]]
-    knuckles = heads[np.array(firsts)].mean(axis=0)
-    return float(rotation.lengths(knuckles - heads[hand]))

@@ -1,7 +1,7 @@
-"""Feet on the ground and hands on a surface: where soles and palms are, and the goals that put them there.
+"""Find soles and palms, and the goals that put feet on the ground and hands on a surface.
 
-A foot has three contacts: heel, ball and tip of the toes. One number rolls it, as animators' foot rigs do: below zero
-it stands on the heel, from zero on the ball with the toes flat, beyond a break on the tip.
+A foot has three contacts: heel, ball and tip of the toes. One number rolls it, as in animators' foot rigs: a negative
+roll puts it on the heel, a positive one on the ball with the toes flat, one beyond the break on the tip.
 """
 
 from collections.abc import Mapping
@@ -19,24 +19,24 @@ from .anatomy import anatomy
 from .axes import axis_vector, mirror_direction, unit
 from .roles import SIDES, Roles
 
-# Shares of the size, which a human of 1.7 m has as metres.
-_MADE_ON: Final = (-0.02, 0.08)  # the lowest joint of a foot is so far above the ground that the body was made on
-_ANKLE: Final = (0.03, 0.13)  # height of an ankle above the sole; else _HIGH
+# Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
+_MADE_ON: Final = (-0.02, 0.08)  # height of the lowest joint of a foot above the ground, if that is at the origin
+_ANKLE: Final = (0.03, 0.13)  # height of an ankle above the sole; others are replaced by _HIGH
 _HIGH: Final = 0.08
-_BALL: Final = 0.12  # from ankle to ball where no bone says it
-_TOES: Final = 0.06  # from ball to tip
-_HEEL: Final = 0.35  # behind the ankle, of the way from ankle to ball
+_BALL: Final = 0.12  # from ankle to ball, without toe bones
+_TOES: Final = 0.06  # from ball to tip, at least
+_HEEL: Final = 0.35  # from ankle to heel, as a share of that from ankle to ball
 _PALM: Final = 0.015  # thickness of a hand below its bones
-_HAND: Final = 0.09  # from wrist to knuckles where no finger says it
-_AFTER: Final = 1  # the priority: what is to stay where it is goes before what is brought to a plane
+_HAND: Final = 0.09  # from wrist to knuckles, without finger bones
+_AFTER: Final = 1  # priority of these goals: after the goals that keep other bones
 
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """The underside of a foot, in the frame of the foot's bone: contacts (3,), the unit ways up and forward (3,)."""
+    """The sole of a foot in the frame of the foot's bone: contacts (3,), unit vectors up and forward (3,)."""
 
     foot: int
-    toe: int  # -1: none
+    toe: int  # -1 if there is none
     heel: Array
     ball: Array
     tip: Array
@@ -46,20 +46,21 @@ class Sole:
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """A point (3,) and the unit normal (3,), in armature space."""
+    """A plane in armature space: a point (3,) and the unit normal (3,)."""
 
     point: Array
     normal: Array
 
     def project(self, place: Array) -> Array:
-        """The nearest place (3,) on the plane."""
+        """Return the nearest point (3,) on the plane."""
         return place - ((place - self.point) @ self.normal) * self.normal
 
 
 def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
-    """Where a foot stands; raises CoreError if the body has none.
+    """Return the sole of the foot of one side.
 
-    At rest the body stands on the armature's origin, if its feet are near that, else on their lowest joint.
+    The ground of the rest pose is at the armature's origin if the feet are near it, else at their lowest joint. Raises
+    CoreError if there is no foot.
     """
     foot = roles.require(f"foot.{side}")[0]
     up = axis_vector(roles.up)
@@ -78,23 +79,24 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     ankle = heads[foot]
     end = heads[toe] if toe >= 0 else tails[foot]
     ahead = _level(end - ankle, up)
-    if ahead @ axis_vector(roles.facing) < 0.5 * _BALL * skeleton.size:  # a bone that points down, or nowhere
+    if ahead @ axis_vector(roles.facing) < 0.5 * _BALL * skeleton.size:  # the bone points down, or has no direction
         ahead = _BALL * skeleton.size * axis_vector(roles.facing)
-    forth = unit(ahead)
+    along = unit(ahead)
     tip = _TOES * skeleton.size
     if toe >= 0:
-        tip = max(tip, float(_level(tails[toe] - heads[toe], up) @ forth))
+        tip = max(tip, float(_level(tails[toe] - heads[toe], up) @ along))
     down, back = -height * up, rotation.inv(turns[foot])
-    contacts = (down - _HEEL * ahead, down + ahead, down + ahead + tip * forth, up, forth)
+    contacts = (down - _HEEL * ahead, down + ahead, down + ahead + tip * along, up, along)
     return Sole(foot, toe, *(rotation.rotate(back, contact) for contact in contacts))
 
 
 def plant_feet(
     skeleton: Skeleton, roles: Roles, pose: Pose, planes: Mapping[str, Plane], roll: float = 0.0, bend: float = 0.6
 ) -> tuple[Pose, list[Goal]]:
-    """One pose (J) with toes as they will be, and goals for the feet of these sides, each on its plane.
+    """Return a pose (J) with posed toes, and goals that put the feet of these sides each on its plane.
 
-    A foot keeps its heading and its place along the plane; `roll` radians, up to `bend` on the ball.
+    A foot keeps its heading and its position along the plane. `roll` is in radians, up to `bend` on the ball. Raises
+    CoreError if there is no foot.
     """
     heads, turns = forward(skeleton, pose)
     rotations = np.array(pose.rotations)
@@ -106,21 +108,21 @@ def plant_feet(
         flat = _frame_to(turns[sole.foot], sole.up, sole.forward, normal)
         ankle = plane.project(heads[sole.foot]) - (rotation.rotate(flat, sole.ball) @ normal) * normal
         across = np.cross(normal, rotation.rotate(flat, sole.forward))
-        stand, toe = flat, flat
+        frame, toe = flat, flat
         if roll < 0.0:
-            stand, ankle = _about(sole.heel, rotation.from_axis_angle(across, roll), stand, ankle)
-            toe = stand
+            frame, ankle = _about(sole.heel, rotation.from_axis_angle(across, roll), frame, ankle)
+            toe = frame
         else:
             at_ball, at_tip = min(roll, bend), max(roll - bend, 0.0)
             tip = ankle + rotation.rotate(flat, sole.tip)
-            stand, ankle = _about(sole.ball, rotation.from_axis_angle(across, at_ball), stand, ankle)
+            frame, ankle = _about(sole.ball, rotation.from_axis_angle(across, at_ball), frame, ankle)
             over = rotation.from_axis_angle(across, at_tip)
             ankle = tip + rotation.rotate(over, ankle - tip)
-            stand, toe = rotation.mul(over, stand), rotation.mul(over, toe)
-        goals.append(Goal(sole.foot, ankle, stand, priority=_AFTER))
+            frame, toe = rotation.mul(over, frame), rotation.mul(over, toe)
+        goals.append(Goal(sole.foot, ankle, frame, priority=_AFTER))
         if sole.toe >= 0 and sole.foot in skeleton.ancestors(sole.toe)[1:]:
-            # the toes as they are at rest on a flat foot, seen from the foot as it stands
-            bend_back = rotation.mul(rotation.inv(stand), toe)
+            # the toes of a flat foot at rest, relative to the rolled foot
+            bend_back = rotation.mul(rotation.inv(frame), toe)
             rest = skeleton.rest_rotations[sole.toe]
             rotations[sole.toe] = rotation.mul(
                 rotation.inv(rest), rotation.mul(bend_back, rotation.mul(rest, canonical[sole.toe]))
@@ -129,33 +131,38 @@ def plant_feet(
 
 
 def lay_hands(skeleton: Skeleton, roles: Roles, pose: Pose, planes: Mapping[str, Plane]) -> list[Goal]:
-    """Goals for the hands of these sides: each palm flat on its plane, pointing where it points along that."""
+    """Return goals that put the palms of these sides flat on their planes, with the direction of the fingers kept.
+
+    Raises CoreError if there is no hand.
+    """
     heads, turns = forward(skeleton, pose)
     goals: list[Goal] = []
     for side, plane in planes.items():
         hand, palm, out, place = find_palm(skeleton, roles, side)
-        stand = _frame_to(turns[hand], -palm, out, plane.normal)
+        frame = _frame_to(turns[hand], -palm, out, plane.normal)
         here = heads[hand] + rotation.rotate(turns[hand], place)
-        goals.append(Goal(hand, plane.project(here), stand, point=place, priority=_AFTER))
+        goals.append(Goal(hand, plane.project(here), frame, point=place, priority=_AFTER))
     return goals
 
 
 def find_palm(skeleton: Skeleton, roles: Roles, side: str) -> tuple[int, Array, Array, Array]:
-    """The hand, and in its frame: which way its palm looks, where its fingers point (3,), and its place (3,)."""
+    """Return the hand of one side, and in its frame the palm's normal, the fingers' direction and the palm (each (3,)).
+
+    Raises CoreError if there is no hand.
+    """
     hand = roles.require(f"hand.{side}")[0]
     rest = skeleton.rest_matrices
     frame = anatomy(skeleton, roles).axes[hand]
     palm = rotation.rotate(frame, np.array([0.0, -1.0, 0.0]))
     out = rotation.rotate(frame, mirror_direction((1.0, 0.0, 0.0), side))
     back = rotation.inv(rotation.from_matrix(rest[hand, :, :3]))
-    firsts = [chain[0] for finger in ("index", "middle", "ring", "pinky")
-              if (chain := roles.chain(f"{finger}.{side}"))]  # fmt: skip
+    firsts = roles.knuckles(side)
     reach = _HAND * skeleton.size * out
     if firsts:
         knuckles = rotation.rotate(back, rest[firsts, :, 3] - rest[hand, :, 3])
         reach = knuckles.mean(axis=0)
         out = unit(reach)
-        if len(firsts) > 1:  # the plane of wrist and knuckles says it better
+        if len(firsts) > 1:  # the plane of wrist and knuckles is more exact
             square = np.cross(knuckles[0] - knuckles[-1], out) * (1.0 if side == "L" else -1.0)
             palm = unit(square) if square @ palm > 0.0 else palm
     palm = unit(palm - (palm @ out) * out)
@@ -163,22 +170,22 @@ def find_palm(skeleton: Skeleton, roles: Roles, side: str) -> tuple[int, Array, 
 
 
 def _frame_to(turn: Array, up: Array, along: Array, normal: Array) -> Array:
-    """(4,) the frame nearest to `turn` (4,) in which its way `up` (3,) is the normal, keeping where `along` points."""
+    """Return the frame (4,) nearest to `turn` (4,) with its `up` (3,) along `normal`; `along` (3,) keeps direction."""
     ahead = _level(rotation.rotate(turn, along), normal)
-    if not np.linalg.norm(ahead) > np.finfo(float).eps:  # it points along the normal: what is up says where
+    if not np.linalg.norm(ahead) > np.finfo(float).eps:  # it is parallel to the normal: `up` gives the direction
         ahead = _level(-rotation.rotate(turn, up), normal)
     ahead, own = unit(ahead), unit(_level(along, up))
-    there = np.stack([np.cross(normal, ahead), normal, ahead], axis=-1)
-    here = np.stack([np.cross(up, own), up, own], axis=-1)
-    return rotation.from_matrix(there @ here.T)
+    after = np.stack([np.cross(normal, ahead), normal, ahead], axis=-1)
+    before = np.stack([np.cross(up, own), up, own], axis=-1)
+    return rotation.from_matrix(after @ before.T)
 
 
-def _about(contact: Array, turn: Array, stand: Array, ankle: Array) -> tuple[Array, Array]:
-    """Frame and ankle of a foot that is turned about a contact of its frame."""
-    place = ankle + rotation.rotate(stand, contact)
-    return rotation.mul(turn, stand), place + rotation.rotate(turn, ankle - place)
+def _about(contact: Array, turn: Array, frame: Array, ankle: Array) -> tuple[Array, Array]:
+    """Return the frame (4,) and ankle (3,) of a foot after a rotation about a contact (3,) of its frame."""
+    place = ankle + rotation.rotate(frame, contact)
+    return rotation.mul(turn, frame), place + rotation.rotate(turn, ankle - place)
 
 
-def _level(way: Array, up: Array) -> Array:
-    """(3,) the part of a way that is square to `up`."""
-    return way - (way @ up) * up
+def _level(vector: Array, up: Array) -> Array:
+    """Return the part (3,) of a vector that is square to `up`."""
+    return vector - (vector @ up) * up

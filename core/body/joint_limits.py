@@ -1,8 +1,8 @@
-"""How far the joints of a body go: elbows and knees bend one way, the others have a range for each order-free angle.
+"""Limits of the joints of a body: elbows and knees bend in one direction, others have ranges of order-free angles.
 
-About the canonical T-pose and its axes, left side, degrees; see `anatomy`. The ranges are those of textbooks (AAOS,
-Joint Motion), made wide enough for recorded motion: `python -m benchmarks.naturalness.limits` prints what they admit of
-that. They keep a joint from what no body does, and are no model of comfort: that is what deviations are for.
+The tables are in degrees about the canonical T-pose and its axes, left side; see `anatomy`. The ranges are from
+textbooks (AAOS, Joint Motion), widened to admit recorded motion: `python -m benchmarks.naturalness.limits` prints the
+share of it that they admit. They exclude impossible poses; comfort is modelled by standard deviations.
 """
 
 from collections import Counter
@@ -16,35 +16,35 @@ from ..limits import EulerBox, Framed, OrderFreeBox
 from ..rotation import Array
 from .axes import mirror_rotation
 
-# Order, lower and upper degrees by axis. The hinge is the outermost angle, so that it is read up to half a turn; the
-# other ranges only keep a joint from going round sideways.
+# Order, lower and upper degrees by axis. The hinge is the outermost angle, which is unique up to half a turn; the other
+# two ranges only exclude turns to the side.
 ASIDE: Final = 45.0
 HINGES: Final = {
     "forearm": ("XZY", (-np.inf, -160.0, -ASIDE), (np.inf, 0.0, ASIDE)),
     "shin": ("YZX", (0.0, -ASIDE, -ASIDE), (155.0, ASIDE, ASIDE)),
 }
 
-# The turn where the angles are zero, their lower and upper degrees. In the middle of a wide range angles without an
-# order say most; half a turn from there they say nothing.
-_HERE: Final = (0.0, 0.0, 0.0)
+# The rotation vector of the centre, where the angles are zero, and their lower and upper degrees. Order-free angles are
+# most distinct near the centre of a wide range and ambiguous half a turn from it.
+_T: Final = (0.0, 0.0, 0.0)
 RANGES: Final = {
-    "spine": (_HERE, (-30.0, -35.0, -30.0), (55.0, 35.0, 30.0)),  # each of three
-    "neck": (_HERE, (-55.0, -50.0, -40.0), (50.0, 50.0, 40.0)),  # each, of one or more
-    "head": (_HERE, (-75.0, -75.0, -60.0), (60.0, 75.0, 60.0)),
-    "shoulder": (_HERE, (-25.0, -30.0, -20.0), (25.0, 30.0, 45.0)),
+    "spine": (_T, (-30.0, -35.0, -30.0), (55.0, 35.0, 30.0)),  # each of _SPINE_JOINTS
+    "neck": (_T, (-55.0, -50.0, -40.0), (50.0, 50.0, 40.0)),  # each, of one or more
+    "head": (_T, (-75.0, -75.0, -60.0), (60.0, 75.0, 60.0)),
+    "shoulder": (_T, (-25.0, -30.0, -20.0), (25.0, 30.0, 45.0)),
     "upper_arm": ((0.0, -30.0, -20.0), (-130.0, -110.0, -110.0), (130.0, 110.0, 125.0)),
-    "hand": (_HERE, (-140.0, -60.0, -90.0), (140.0, 60.0, 90.0)),
+    "hand": (_T, (-140.0, -60.0, -90.0), (140.0, 60.0, 90.0)),
     "thigh": ((-40.0, 0.0, 0.0), (-100.0, -65.0, -60.0), (80.0, 95.0, 95.0)),
-    "foot": (_HERE, (-85.0, -45.0, -45.0), (90.0, 60.0, 45.0)),
-    "toe": (_HERE, (-50.0, -20.0, -20.0), (75.0, 20.0, 20.0)),
+    "foot": (_T, (-85.0, -45.0, -45.0), (90.0, 60.0, 45.0)),
+    "toe": (_T, (-50.0, -20.0, -20.0), (75.0, 20.0, 20.0)),
 }
 _SPINE_JOINTS: Final = 3
 
-Parts = Mapping[int, tuple[str, str]]
+Parts = Mapping[int, tuple[str, str]]  # bone -> (part, side)
 
 
 def hinge_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, ...]:
-    """Of the elbows and knees among bones -> (part, side); `axes`, `canonical` (J, 4) as in `Anatomy`."""
+    """Return the limits of the elbows and knees among `parts`; `axes`, `canonical` (J, 4) as in `Anatomy`."""
     bones = [bone for bone, (part, _) in parts.items() if part in HINGES]
     if not bones:
         return ()
@@ -54,7 +54,7 @@ def hinge_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
 
 
 def range_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, ...]:
-    """Of the other joints; the shorter a spine, the further each of its bones goes."""
+    """Return the limits of the other joints; each bone of a spine with fewer bones has a larger range."""
     bones = [bone for bone, (part, _) in parts.items() if part in RANGES]
     if not bones:
         return ()
@@ -69,12 +69,12 @@ def range_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
 
 
 def _sided(lower: Array, upper: Array, sides: list[str]) -> tuple[Array, Array]:
-    """Radians (k, 3) of degrees of the left."""
+    """Return lower and upper bounds (k, 3) in radians of degrees of the left side."""
     ends = np.radians([[mirror_rotation(end, side) for end, side in zip(bounds, sides, strict=True)]
                        for bounds in (lower, upper)])  # fmt: skip
     return ends.min(axis=0), ends.max(axis=0)
 
 
 def framed(box: EulerBox | OrderFreeBox, axes: Array, zero: Array) -> Framed:
-    """Limits of how far a bone is turned, about these axes, from where its own rotation is `zero`."""
+    """Return limits of rotations about `axes` (k, 4) in the bones' own frames, from the own rotations `zero` (k, 4)."""
     return Framed(box, rotation.mul(rotation.inv(axes), rotation.inv(zero)), axes)

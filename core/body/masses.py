@@ -1,4 +1,4 @@
-"""What the parts of a body weigh."""
+"""The masses of the parts of a body."""
 
 from typing import Final
 
@@ -26,10 +26,11 @@ _MIDDLE: Final = ("hips", "spine", "head")
 
 
 def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
-    """(J,) shares of the bones in the body's mass, 1 in all.
+    """Return the shares (J,) of the bones in the body's mass, 1 in total.
 
-    Of a human by role (`find_roles` if not given): several bones of one segment, twist bones too, have its mass as they
-    are long, and so have all bones with mass what parts that are not there would weigh. Of anything else by length.
+    A human's bones have the masses of their roles (`find_roles` if None). The bones of one segment, twist bones
+    included, share its mass by length, and all bones with mass share that of missing parts by length. The bones of
+    other bodies have mass by length.
     """
     roles = find_roles(skeleton) if roles is None else roles
     everything = np.arange(len(skeleton))
@@ -49,7 +50,7 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
 
 
 def _by_length(skeleton: Skeleton, bones: Indices) -> Array:
-    """(J,) shares of these bones, 1 in all."""
+    """Return shares (J,) of these bones by length, 1 in total."""
     lengths = skeleton.lengths[bones]
     shares = np.zeros(len(skeleton))
     shares[bones] = lengths / lengths.sum() if lengths.any() else 1.0 / len(bones)

@@ -1,4 +1,4 @@
-"""The pose of the other side, by parts and places: names, rolls and rest poses may differ between the sides."""
+"""Mirror poses by parts and rest positions: names, rolls and rest poses may differ between the sides."""
 
 from dataclasses import replace
 from typing import Final, Literal
@@ -17,15 +17,15 @@ from .roles import Roles, opposite_role
 
 Model = Literal["BOTH", "L", "R"]
 
-_NEAR: Final = 0.01  # of the size: how far a bone may be from where its counterpart's mirror image is
+_NEAR: Final = 0.01  # of the size: largest distance of a bone from the mirror image of its counterpart
 
 
 def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BOTH") -> Pose:
-    """One pose (J): mirrored, or with one side ("L", "R") as the model of the other, which alone changes.
+    """Return a pose (J) mirrored, or with one side ("L", "R") mirrored to the other side only.
 
-    The body keeps its heading and the place between its feet. Rotations are mirrored as turns from the canonical
-    T-pose about anatomical axes, locations as ways along these, scales of all bones but those that carry the hips as
-    sizes along them. Bones without a counterpart stay as they are. Raises CoreError without a body.
+    The body keeps its heading and the point between its feet. Rotations from the canonical T-pose, locations, and
+    scales of all bones but ancestors of the hips are mirrored about the anatomical axes. Bones without a counterpart
+    are unchanged. Raises CoreError if there are no hips.
     """
     roles.require("hips")
     figure = Figure(skeleton, roles)
@@ -42,23 +42,24 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     new = rotation.mul(known.axes[changed], rotation.mul(new, rotation.inv(known.axes[changed])))
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
-    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # where the body is, is seen to below
+    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # `_move_over` moves the hips
     moved = carried[skeleton.local_location[carried]]
     zero = rotation.mul(known.canonical, known.axes)  # (J, 4) the canonical frame in that of the bone at rest
-    ways = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
+    shifts = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
     translations = np.array(pose.translations)
-    translations[moved] = rotation.rotate(zero[moved], ways * MIRROR_VECTOR)
+    translations[moved] = rotation.rotate(zero[moved], shifts * MIRROR_VECTOR)
     pose = replace(pose, translations=translations)
     if pose.scales is not None:
         sized = np.setdiff1d(changed, skeleton.ancestors(figure.hips)[1:])
         to, back = (rotation.to_matrix(known.axes[bones]) for bones in (sized, partners[sized]))
-        seen = np.square(to * MIRROR_VECTOR @ np.swapaxes(back, -1, -2))  # one where axes are the other's mirror images
+        # the identity where the axes are mirror images of the counterpart's
+        shares = np.square(to * MIRROR_VECTOR @ np.swapaxes(back, -1, -2))
         scales = pose.scales.copy()
-        scales[sized] = (seen @ pose.scales[partners[sized]][..., None])[..., 0]
+        scales[sized] = (shares @ pose.scales[partners[sized]][..., None])[..., 0]
         pose = replace(pose, scales=scales)
     if model != "BOTH":
         return replace(pose, rotations=rotations)
-    # what carries the hips stays, and so do they look the way they looked
+    # ancestors of the hips are unchanged, and the hips keep their heading
     above = skeleton.ancestors(figure.hips)[1:]
     rotations[above] = pose.rotations[above]
     turn = rotation.mul(turns[figure.hips], rotation.inv(rest_turn(skeleton, figure.hips)))
@@ -71,28 +72,28 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     rotations[figure.hips] = rotation.mul(
         pose.rotations[figure.hips], rotation.mul(rotation.inv(turns[figure.hips]), wanted)
     )
-    return stand_at(figure, replace(pose, rotations=rotations), _stand(figure, heads))
+    return _move_over(figure, replace(pose, rotations=rotations), _between_feet(figure, heads))
 
 
-def stand_at(figure: Figure, pose: Pose, place: Array) -> Pose:
-    """The pose moved sideways so that the place between its feet is over `place` (3,)."""
+def _move_over(figure: Figure, pose: Pose, place: Array) -> Pose:
+    """Return the pose moved horizontally so that the point between the feet is above or below `place` (3,)."""
     up = axis_vector(figure.roles.up)
-    way = place - _stand(figure, forward(figure.skeleton, pose)[0])
-    way = way - (way @ up) * up
-    return shifted(figure.skeleton, pose, figure.root, way) if figure.shifts else pose
+    step = place - _between_feet(figure, forward(figure.skeleton, pose)[0])
+    step = step - (step @ up) * up
+    return shifted(figure.skeleton, pose, figure.root, step) if figure.shifts else pose
 
 
-def _stand(figure: Figure, heads: Array) -> Array:
-    """(3,) the place between the feet; of a body without legs, the hips."""
+def _between_feet(figure: Figure, heads: Array) -> Array:
+    """Return the point (3,) between the feet, or the hips of a body without legs."""
     feet = [limb.end for name, limb in figure.limbs.items() if name.startswith("leg")]
     return np.mean(heads[feet or [figure.hips]], axis=0)
 
 
 def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
-    """(J,) the bone on the other side; of the middle, itself; -1: none.
+    """Return the bone (J,) on the other side; the bone itself in the middle, -1 if there is none.
 
-    By parts, and below the parts by place: a bone whose rest place is the mirror image of another one's, both hanging
-    on counterparts.
+    Counterparts have the roles of both sides, or their parents are counterparts and their rest positions are mirror
+    images.
     """
     found = np.full(len(skeleton), -1)
     for role in (*roles.bones, *roles.limbs):
@@ -120,7 +121,7 @@ def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
 
 
 def _side_of(skeleton: Skeleton, roles: Roles, partners: Indices, side: str) -> set[int]:
-    """The bones of one side: its parts and all that hangs on them."""
+    """Return the paired bones of one side: its parts and their descendants."""
     firsts = {bone for role in (*roles.bones, *roles.limbs) if role.endswith(f".{side}")
               for bone in (roles.limbs.get(role, ()) or roles.chain(role))}  # fmt: skip
     paired = np.flatnonzero(partners >= 0).tolist()

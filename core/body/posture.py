@@ -1,4 +1,4 @@
-"""Poses that every body knows: T, A, relaxed, as it was made; standing where it stands and looking where it looks."""
+"""Standard poses of a human body: T, A, relaxed and rest, with the body's position and heading kept."""
 
 from dataclasses import replace
 
@@ -14,9 +14,10 @@ from .roles import SIDES, Roles
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:
-    """One pose (J) in which the parts of the body stand so; `arms` radians of the A-pose's arms below the horizontal.
+    """Return a pose (J) with the parts of the body in the posture "T", "A", "RELAXED" or "REST".
 
-    The hips are upright, with the heading and in the place that they have; bones that are no part of the body stay.
+    The hips are upright and keep their position and heading; bones that are no part of the body keep their rotations.
+    `arms` is the angle of the A-pose's arms below the horizontal, radians. Raises CoreError if there are no hips.
     """
     hips = roles.require("hips")[0]
     known = anatomy(skeleton, roles)
@@ -34,7 +35,7 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
     rotations = np.array(pose.rotations)
     bones = sorted(body_bones(skeleton, roles) - {hips})
     rotations[bones] = wanted[bones]
-    above = [bone for bone in skeleton.ancestors(hips)[1:] if bone in bones]  # what carries the hips goes where it goes
+    above = [bone for bone in skeleton.ancestors(hips)[1:] if bone in bones]  # bones that carry the hips are kept
     rotations[above] = pose.rotations[above]
     _, turns = forward(skeleton, pose)
     upright = rotation.mul(heading_of(skeleton, roles, turns), rest_turn(skeleton, hips))
@@ -43,19 +44,22 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
 
 
 def heading_of(skeleton: Skeleton, roles: Roles, turns: Array) -> Array:
-    """(4,) how far the body, its bones' frames `turns` (J, 4), is turned about the vertical from its rest pose."""
+    """Return the rotation (4,) of the hips about the vertical from the rest pose; `turns` (J, 4) are bone frames.
+
+    Raises CoreError if there are no hips.
+    """
     hips = roles.require("hips")[0]
     change = rotation.mul(turns[hips], rotation.inv(rest_turn(skeleton, hips)))
     return rotation.swing_twist(change, axis_vector(roles.up))[1]
 
 
 def rest_turn(skeleton: Skeleton, bone: int) -> Array:
-    """(4,) the frame of a bone at rest, in armature space."""
+    """Return the frame (4,) of a bone at rest, in armature space."""
     return rotation.from_matrix(skeleton.rest_matrices[bone, :, :3])
 
 
 def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:
-    """All that plays a part, and what lies between: twist bones, halves of a pelvis."""
+    """Return the bones with a role, twist bones, and the bones between these and the hips (halves of a pelvis)."""
     parts = {bone for role in roles.bones for bone in roles.chain(role)}
     parts |= {bone for chain in roles.twist.values() for bone in chain}
     hips = roles.chain("hips")

@@ -1,4 +1,4 @@
-"""Which bone plays which part of the body: by names, and by shape where names say nothing or nonsense."""
+"""Roles: the names of the parts of a body, and which bones of a skeleton are these parts."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +12,7 @@ PARTS: Final = {"arm": ARM, "leg": LEG}
 LIMBS: Final = {"arm": ARM[1:], "leg": LEG[:3]}  # the three segments of each
 FINGERS: Final = ("thumb", "index", "middle", "ring", "pinky")
 
+# The roles of a body; those of hands are optional. `LISTS` are roles of several bones.
 BODY: Final = ("hips", "spine", "neck", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG)))
 PARTS_OF_HANDS: Final = tuple(
     f"{part}.{side}" for side in SIDES for part in (*FINGERS, *(f"palm.{finger}" for finger in FINGERS[1:]))
@@ -24,16 +25,16 @@ Bones = int | tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """What plays which part; bones by their index in the skeleton.
+    """The roles of the bones of a skeleton, by their index.
 
     bones       role -> bone, or bones for "spine", "neck" and fingers; left and right are the character's own
     twist       role -> further bones of its segment, in line
-    limbs       "tail", "wing.L", "leg.front.L" ... -> bones from the trunk outwards; for creatures "spine", "neck" and
-                "head" too
-    confidence  0 to 1 for every key of `bones` and `limbs`; below 0.5 it wants asking
-    missing     roles that a humanoid usually has
-    facing, up  like "-Y", in armature space
-    rest        "T", "A", "I" or "other"
+    limbs       "tail", "wing.L", "leg.front.L" ... -> bones from the trunk outwards; of creatures also "spine", "neck"
+                and "head"
+    confidence  0 to 1 for every key of `bones` and `limbs`; ask the user where it is less than 0.5
+    missing     roles of `BODY` that a humanoid lacks
+    facing, up  axes of armature space such as "-Y"
+    rest        kind of rest pose: "T", "A", "I" or "other"
     """
 
     humanoid: bool
@@ -47,14 +48,18 @@ class Roles:
     rest: str
 
     def bone(self, role: str) -> int:
-        """The one bone of a role; -1 if the body has it not, or has several."""
+        """Return the bone of a role; -1 if the body has none or several."""
         found = self.bones.get(role, -1)
         return found if isinstance(found, int) else -1
 
     def chain(self, role: str) -> tuple[int, ...]:
-        """All bones of a role."""
+        """Return all bones of a role."""
         found = self.bones.get(role, ())
         return (found,) if isinstance(found, int) else found
+
+    def knuckles(self, side: str) -> list[int]:
+        """Return the first bones of the fingers of one side, without the thumb."""
+        return [chain[0] for finger in FINGERS[1:] if (chain := self.chain(f"{finger}.{side}"))]
 
     def require(self, *wanted: str) -> list[int]:
         """Return the bones of these roles, the first of each. Raises CoreError naming what the body lacks."""

@@ -1,10 +1,10 @@
-"""What one body does with its joints, learnt from its own motion, in place of what is known of all people.
+"""Learn usual rotations and deviations of joints from a body's own motion, in place of the general anatomy.
 
-A joint's usual turn is the median of its turns from the canonical T-pose, found where the median of the rotation
-vectors about it is zero; its deviations are how far it strays from there about each anatomical axis. Both sides are
-one joint: what the left arm does, mirrored, the right one may do as well. It is their shares that are learnt: all
-deviations together are as large as those of people, so that a calm motion makes no body that its root must carry
-about. A motion that shows few poses counts for less; the rest is what is known of people.
+A joint's usual rotation is the median of its rotations from the canonical T-pose: the rotation from which the median
+of the rotation vectors is zero. Its deviations are the standard deviations from there about each anatomical axis, with
+outliers clipped. Both sides are one joint: the rotations of the left arm, mirrored, are used for the right one too.
+Only the proportions of the deviations are learned: their geometric mean is that of the general anatomy, because small
+deviations of all joints would make the solver move the root instead. A motion with few different poses has less weight.
 """
 
 from typing import Final
@@ -22,27 +22,29 @@ from .detection import find_roles
 from .mirror import counterparts
 from .roles import Roles
 
-_ROUNDS: Final = 20  # of the median, at most
-_FOUND: Final = float(np.radians(0.01))  # a median that moves by less is there
-_FARTHEST: Final = 4.0 * 1.4826  # median distances from the median (as many as 4 standard deviations of a Gaussian)
-_SLACK: Final = float(np.radians(1.0))  # beyond which a turn counts as if it were there: an outlier, a glitch
-_LEAST: Final = float(np.radians(3.0))  # a joint that hardly turns in one motion may do so in the next
-_STILL: Final = float(np.radians(0.01))  # a bone that strays by less was not moved: nothing is known of it
-_ENOUGH: Final = 20.0  # different poses of which the motion says as much as what is known of people
+_ROUNDS: Final = 20  # iterations of the median, at most
+_FOUND: Final = float(np.radians(0.01))  # largest step of a median that has converged
+_FARTHEST: Final = (
+    4.0 * 1.4826
+)  # median distances from the median that are clipped: 4 standard deviations of a Gaussian
+_SLACK: Final = float(np.radians(1.0))  # added to this distance
+_LEAST: Final = float(np.radians(3.0))  # least deviation: a joint may move more in another motion
+_STILL: Final = float(np.radians(0.01))  # a bone that turns by less was not moved and is not learned
+_ENOUGH: Final = 20.0  # different poses that have as much weight as the general anatomy
 
 
 def turns_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
-    """(..., J, 4) how far the bones of poses are turned from the canonical T-pose, about its axes."""
+    """Return the rotations (..., J, 4) of the bones of poses from the canonical T-pose, about its axes."""
     known = anatomy(skeleton, roles)
     own = rotation.mul(rotation.inv(known.canonical), pose.rotations)
     return rotation.mul(rotation.inv(known.axes), rotation.mul(own, known.axes))
 
 
 def learn_tuning(skeleton: Skeleton, roles: Roles | None, turns: Array) -> Tuning:
-    """The tuning of a skeleton by the `turns_of` its bones in F frames (F, J, 4).
+    """Return the tuning of a skeleton from the `turns_of` its bones in F frames (F, J, 4).
 
-    Of all bones that hang on others and turn in the motion, but driven ones, the hips and what carries them: where a
-    body is and looks is no habit of its joints. Raises CoreError where no frames are.
+    All bones that turn in the motion are learned, but roots, driven bones, the hips and their ancestors: position and
+    heading are no properties of the joints. Raises CoreError if there are no frames.
     """
     if not len(turns):
         raise CoreError("There are no frames to learn from.")
@@ -54,24 +56,24 @@ def learn_tuning(skeleton: Skeleton, roles: Roles | None, turns: Array) -> Tunin
     hanging = np.flatnonzero((skeleton.parents >= 0) & ~skeleton.driven)
     free = [bone for bone in hanging.tolist() if bone not in carrying]
     moved = [bone for bone in free if rotation.angle_between(turns[:1, bone], turns[:, bone]).max() > _STILL]
-    told = np.zeros(len(skeleton), bool)
+    learned = np.zeros(len(skeleton), bool)
     for bone in moved:
-        told[[bone, partners[bone]] if partners[bone] >= 0 else bone] = True
-    told &= np.isin(np.arange(len(skeleton)), free)
-    for bone in np.flatnonzero(told).tolist():
+        learned[[bone, partners[bone]] if partners[bone] >= 0 else bone] = True
+    learned &= np.isin(np.arange(len(skeleton)), free)
+    for bone in np.flatnonzero(learned).tolist():
         own = [turns[:, bone]] if bone in moved else []
         if partners[bone] in moved:
             own.append(turns[:, partners[bone]] * MIRROR_QUATERNION)
         middles[bone], deviations[bone] = _spread(np.concatenate(own), usual[bone])
     share = _share(turns[:, moved], deviations[moved])
     middles = rotation.slerp(usual, middles, share)
-    scale = np.exp(np.mean(np.log(known.deviations[told] / deviations[told]))) if told.any() else 1.0
+    scale = np.exp(np.mean(np.log(known.deviations[learned] / deviations[learned]))) if learned.any() else 1.0
     deviations = known.deviations ** (1.0 - share) * (scale * deviations) ** share
-    return Tuning(told, middles, deviations, share)
+    return Tuning(learned, middles, deviations, share)
 
 
 def _spread(turns: Array, start: Array) -> tuple[Array, Array]:
-    """The median (4,) of turns (F, 4), looked for from `start`, and the deviations (3,) from it about each axis."""
+    """Return the median (4,) of rotations (F, 4), iterated from `start`, and the deviations (3,) about each axis."""
     middle, logs = start, np.zeros((len(turns), 3))
     for _ in range(_ROUNDS):
         logs = rotation.log(rotation.mul(rotation.inv(middle), turns))
@@ -84,7 +86,7 @@ def _spread(turns: Array, start: Array) -> tuple[Array, Array]:
 
 
 def _share(turns: Array, deviations: Array) -> float:
-    """What the motion counts for: how often its turns (F, k, 4) go as far as any two poses of it are apart."""
+    """Return the weight of rotations (F, k, 4), by the length of their path in mean distances between two poses."""
     steps = rotation.angle_between(turns[:-1], turns[1:])
     apart = np.sqrt(2.0 * np.sum(deviations**2))
     poses = 1.0 + min(np.sqrt(np.sum(steps**2, axis=1)).sum() / apart, len(turns) - 1.0) if apart else 1.0

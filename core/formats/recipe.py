@@ -7,7 +7,7 @@
      "supports": [{"role": "foot.L", "seconds": [0.0, 0.4], "at": 0.4}],
      "flights": [[0.4, 0.9]]}
 
-POSE: angles in degrees by role or part on top of the relaxed pose (see `core.body.anatomy.posed`), {"frame": 12} of
+POSE: angles in degrees by role or part on top of the relaxed pose (`body.anatomy.pose_from_angles`), {"frame": 12} of
 the armature's motion, {"action": "NAME"} with or without a frame, or "present". Samples are offsets at equal times over
 the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max pose. `parts` are roles, "arm.L", "leg.R",
 "spine", or "all" that no other track has. Places of the path are in leg lengths. A track and the path may have

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.anatomy import posed
+from ..body.anatomy import pose_from_angles
 from ..body.axes import axis_vector, left_vector
 from ..editing.contacts import foot_points, point_positions
 from ..pose import Pose
@@ -19,11 +19,11 @@ _LEG: Final = ("thigh", "shin", "foot")
 
 
 def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
-    """Return the relaxed pose with these joint angles (see `posed`), its feet on the ground of the rest pose.
+    """Return the relaxed pose with these joint angles (see `pose_from_angles`), its feet on the ground of the rest pose.
 
     Raises CoreError if the body is not human.
     """
-    pose = posed(skeleton, roles, angles)
+    pose = pose_from_angles(skeleton, roles, angles)
     points = foot_points(skeleton, roles)
     if not points:
         return pose

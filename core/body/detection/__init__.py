@@ -1,4 +1,9 @@
-"""Find the parts of a body in a skeleton, by names and by shape."""
+"""Find the parts of a body in a skeleton: by names, and by shape where names say nothing or nonsense.
+
+`names` reads the bone names; `tree` links the bones that may be parts as a body is linked; `shape` finds two legs and
+two arms by proportions, `incomplete` a body that lacks a limb. `human` combines names and shape, `trunk` and `fingers`
+add the other parts, `creature` the limbs of other bodies, `rest_pose` the facing and the kind of rest pose.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,7 +21,7 @@ from .human import (
     BY_NAME,
     HumanLimbs,
     complete_limbs,
-    find_body,
+    find_limbs,
     joints,
     left_direction,
     named_limbs,
@@ -30,40 +35,44 @@ from .shape import BodyShape, find_shape
 from .tree import BodyTree, build_tree
 from .trunk import Trunk, find_trunk
 
-_SHORT_HEAD: Final = 0.35  # of the trunk's length: a head without a neck goes further up from the shoulders
-_HIGH_HIPS: Final = 0.12  # of the trunk's length: hips that carry no legs are nearer to them
+_SHORT_HEAD: Final = 0.35  # of the trunk's length: least extent beyond the shoulders of a head without a neck
+_HIGH_HIPS: Final = 0.12  # of the trunk's length: largest height above the hip joints of hips that carry no legs
 _GUESS: Final = 0.4  # confidence
 
 
 def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool = True) -> Roles:
-    """The roles of any skeleton; `deform` (J,) says which bones move skin, all if None.
+    """Return the roles of the bones of any skeleton.
 
-    With `use_names` False, by shape alone. Raises CoreError if `deform` has another shape.
+    `deform` (J,) marks the bones that move skin, None for all. With `use_names` False only the shape counts. Raises
+    CoreError if `deform` has another shape.
     """
     flags = np.ones(len(skeleton), bool) if deform is None else np.asarray(deform, bool)
     if flags.shape != (len(skeleton),):
         raise CoreError(f"deform needs one flag for each of the {len(skeleton)} bones, not {flags.shape}.")
     readings = read_names(skeleton.names) if use_names else (NameReading(),) * len(skeleton)
-    tree, shape = _grow(skeleton, flags, readings)
+    tree, shape = _tree_and_shape(skeleton, flags, readings)
     if use_names and not complete_limbs(tree, named_limbs(tree, readings)):
-        # names that make no limb of a body that is there are not believed in anything else, but perhaps sides
+        # if names form no limb but the shape is a body's, only the sides of the names count
         plain = tuple(NameReading(side=reading.side) for reading in readings)
-        other_tree, other_shape = _grow(skeleton, flags, plain)
+        other_tree, other_shape = _tree_and_shape(skeleton, flags, plain)
         if other_shape is not None:
             tree, shape, readings = other_tree, other_shape, plain
-    body = find_body(tree, readings, shape)
+    body = find_limbs(tree, readings, shape)
     return _creature(tree, readings) if body is None else _humanoid(skeleton, tree, readings, body)
 
 
-def _grow(skeleton: Skeleton, deform: Flags, readings: Sequence[NameReading]) -> tuple[BodyTree, BodyShape | None]:
+def _tree_and_shape(
+    skeleton: Skeleton, deform: Flags, readings: Sequence[NameReading]
+) -> tuple[BodyTree, BodyShape | None]:
     helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
     tree = build_tree(skeleton, deform, helpers, ends, known)
     return tree, find_shape(tree) or find_incomplete(tree)
 
 
 def _humanoid(skeleton: Skeleton, tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs) -> Roles:
+    """Return the roles of a human body with these limbs."""
     up = trunk_direction(tree, body)
-    trust = min(body.confidence.values())  # of what has no side
+    trust = min(body.confidence.values())  # of parts without a side
     orient(tree, body, up)
     left = left_direction(tree, body)
     bones: dict[str, Bones] = {}
@@ -83,9 +92,9 @@ def _humanoid(skeleton: Skeleton, tree: BodyTree, readings: Sequence[NameReading
     bones |= {role: body.limbs[role] for role in BODY if role in body.limbs}
     confidence |= body.confidence
     for side in SIDES:
-        for finger, chain in _fingers(tree, readings, body, side).items():
-            bones[f"{finger}.{side}"] = chain[0] if finger.startswith("palm") else chain
-            confidence[f"{finger}.{side}"] = min(body.confidence[f"forearm.{side}"], BY_NAME)
+        for role, found in _fingers(tree, readings, body, side).items():
+            bones[role] = found
+            confidence[role] = min(body.confidence[f"forearm.{side}"], BY_NAME)
     limbs: dict[str, tuple[int, ...]] = {}
     if trunk is not None and body.of("upper_arm"):
         taken = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
@@ -106,24 +115,24 @@ def _doubt(
     trunk: Trunk,
     confidence: dict[str, float],
 ) -> None:
-    """Lower the confidence in a head that may be a neck without one, and in hips that may be a spine without them."""
+    """Lower the confidence of a head that may be a neck without head, and of hips that may be a spine without hips."""
     thighs, arms = body.of("thigh"), body.of("upper_arm")
     if len(thighs) < 2 or not arms:
         return
     legs, shoulders = (tree.heads[bones].mean(axis=0) for bones in (thighs, arms))
-    way = shoulders - legs
-    square = max(float(way @ way), np.finfo(float).tiny)
+    rise = shoulders - legs
+    square = max(float(rise @ rise), np.finfo(float).tiny)
     if trunk.head >= 0 and not trunk.neck and readings[trunk.head].part != "head":
-        beyond = [bone for bone in tree.members if bone == trunk.head or tree.below(bone, trunk.head)]
-        if float(np.max((tree.tips[beyond] - shoulders) @ way)) < _SHORT_HEAD * square:
+        beyond = [bone for bone in tree.members if trunk.head in tree.ancestors(bone)]
+        if float(np.max((tree.tips[beyond] - shoulders) @ rise)) < _SHORT_HEAD * square:
             confidence["head"] = min(confidence["head"], _GUESS)
     carried = any(trunk.hips in skeleton.ancestors(thigh) for thigh in thighs)
-    if not carried and float((tree.heads[trunk.hips] - legs) @ way) > _HIGH_HIPS * square:
+    if not carried and float((tree.heads[trunk.hips] - legs) @ rise) > _HIGH_HIPS * square:
         confidence["hips"] = min(confidence["hips"], _GUESS)
 
 
 def _twists(tree: BodyTree, body: HumanLimbs) -> dict[str, tuple[int, ...]]:
-    """What lies between the first bones of two segments."""
+    """Return the bones between the first bones of two segments, by role of the upper one."""
     found: dict[str, tuple[int, ...]] = {}
     for side in SIDES:
         for parts in LIMBS.values():
@@ -135,27 +144,30 @@ def _twists(tree: BodyTree, body: HumanLimbs) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _fingers(
-    tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs, side: str
-) -> dict[str, tuple[int, ...]]:
+def _fingers(tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs, side: str) -> dict[str, Bones]:
+    """Return the roles of the fingers and palm bones of one side."""
     forearm = body.limbs.get(f"forearm.{side}", -1)
     hand = body.limbs.get(f"hand.{side}", forearm)
     if hand < 0:
         return {}
     named_side = readings[hand].side or side  # the character's left may be called right
-    return named_fingers(tree, readings, hand, named_side) or shaped_fingers(tree, hand, forearm)
+    chains = named_fingers(tree, readings, hand, named_side) or shaped_fingers(tree, hand, forearm)
+    return _finger_roles(chains, side)
+
+
+def _finger_roles(chains: dict[str, tuple[int, ...]], side: str) -> dict[str, Bones]:
+    return {f"{part}.{side}": chain[0] if part.startswith("palm") else chain for part, chain in chains.items()}
 
 
 def _creature(tree: BodyTree, readings: Sequence[NameReading]) -> Roles:
-    """A creature's limbs, or the named parts of a piece of a body: a hand alone."""
+    """Return the limbs of a creature, or the named parts of a piece of a body, such as a single hand."""
     bones: dict[str, Bones] = {}
     named = named_limbs(tree, readings)
     for side in SIDES:
         hand = named.get(f"hand.{side}", -1)
         fingers = named_fingers(tree, readings, hand, side) if hand >= 0 and tree.parents[hand] < 0 else {}
         if fingers:
-            bones[f"hand.{side}"] = hand
-            bones |= {f"{f}.{side}": chain[0] if f.startswith("palm") else chain for f, chain in fingers.items()}
+            bones |= {f"hand.{side}": hand} | _finger_roles(fingers, side)
     if bones:
         return Roles(False, bones, {}, {}, dict.fromkeys(bones, BY_NAME), (), "-Y", "+Z", "other")
     limbs = find_creature(tree, readings)

@@ -1,7 +1,7 @@
-"""What a body has beside two legs and two arms, or instead: legs of animals, wings, tails, further arms.
+"""Find limbs besides two legs and two arms, or instead of them: legs of animals, wings, tails, further arms.
 
-Pairs of like chains are told by shape, as the human limbs are; names say what they are called where they can. A pair
-that comes down to the ground is legs; where there are several, the front ones are nearer to the head.
+Pairs of similar chains are found by shape, as human limbs are, and classified by names where they have any. Pairs that
+reach the ground are legs; of several, the front ones are nearer to the head.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,22 +12,24 @@ import numpy as np
 
 from ...rotation import Array
 from ..axes import axis_vector, nearest_axis
+from .human import fans_out
 from .names import ARM_PARTS, LEG_PARTS, NameReading
 from .shape import LimbPair, limb_pairs
 from .tree import BodyTree
 from .trunk import find_head, named_head
 
 _LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
-_AMONG_OTHERS: Final = 0.3  # of the longest pair: what does not stand on the ground is longer
-_GROUND: Final = 0.2  # of the height: legs come down so near to the lowest point
-_CENTRED: Final = 0.2  # of its length: how far the middle of a pair may be off its bone of the trunk, across
-_ALONG: Final = 0.7  # cosine: a pair lies along the body's line from side to side
-_OBLIQUE: Final = 20.0  # what a pair costs that is no mirror image left and right
-_FLAT: Final = 0.03  # of the size: added to the extent of a trunk, which may have none
-_FAN: Final = 3  # chains that begin at one bone: the limb ends there, toes follow
-_TAIL: Final = 3  # bones
-_BACKWARDS: Final = 0.3  # a chain whose end is so much nearer to its parent than its beginning hangs by its tip
-_EXTRA: Final = 0.6  # of the arms' reach: a further pair on a human trunk that is so long is a limb
+_AMONG_OTHERS: Final = 0.3  # of the longest pair: least reach of a pair that is no legs
+_GROUND: Final = 0.2  # of the height: distance of the legs' lowest points from the lowest point of the body, at most
+_CENTRED: Final = 0.2  # of its reach: offset of the middle of a pair from its bone of the trunk, at most
+_ALONG: Final = 0.7  # cosine: a pair is parallel to the body's line from side to side
+_OBLIQUE: Final = 20.0  # cost of a pair that is square to this line
+_FLAT: Final = 0.03  # of the size: added to the extent of a trunk, which may be 0
+_TAIL: Final = 3  # bones, at least
+_BACKWARDS: Final = (
+    0.3  # share: a chain whose end is so much nearer to its parent than its start is parented by its tip
+)
+_EXTRA: Final = 0.6  # of the arms' reach: least reach of a further pair on a human trunk
 _BY_NAME: Final = 0.9  # confidence
 _BY_SHAPE: Final = 0.6
 _GUESS: Final = 0.4
@@ -35,7 +37,7 @@ _GUESS: Final = 0.4
 
 @dataclass(frozen=True, eq=False)
 class CreatureLimbs:
-    """Name of the limb -> bones from the trunk outwards."""
+    """Name of the limb -> bones from the trunk outwards, with confidences, and the axes of the body."""
 
     facing: str = "-Y"
     up: str = "+Z"
@@ -43,17 +45,20 @@ class CreatureLimbs:
     confidence: dict[str, float] = field(default_factory=dict[str, float])
 
     def add(self, name: str, bones: Sequence[int], confidence: float) -> None:
+        """Add a limb, unless it has no bones or the name is used."""
         if bones and name not in self.bones:
             self.bones[name] = tuple(bones)
             self.confidence[name] = confidence
 
     def add_pair(self, tree: BodyTree, name: str, pair: LimbPair, left: Array, confidence: float) -> None:
-        for limb, way in zip(pair.limbs, (pair.across, -pair.across), strict=True):
-            self.add(f"{name}.{'L' if way @ left > 0.0 else 'R'}", _to_fan(tree, limb.chain), confidence)
+        """Add both limbs of a pair, each up to the bone where it fans out."""
+        for limb, direction in zip(pair.limbs, (pair.across, -pair.across), strict=True):
+            end = next((place for place, bone in enumerate(limb.chain, 1) if fans_out(tree, bone)), None)
+            self.add(f"{name}.{'L' if direction @ left > 0.0 else 'R'}", limb.chain[:end], confidence)
 
 
 def find_creature(tree: BodyTree, readings: Sequence[NameReading]) -> CreatureLimbs:
-    """The limbs of a body that is no human's, and its spine, neck, head and tail."""
+    """Return the limbs, spine, neck, head and tail of a body that is not human."""
     pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH))
     if not pairs:
         limbs = CreatureLimbs()
@@ -82,7 +87,7 @@ def find_extras(
     arm: int,
     axes: tuple[Array, Array, Array],
 ) -> CreatureLimbs:
-    """Wings, tail and further arms of a human body.
+    """Return the wings, tail and further arms of a human body.
 
     taken  bones that have roles
     spine  the trunk's bones that may carry limbs, the one that carries the arms last
@@ -92,7 +97,7 @@ def find_extras(
     up, forward, left = axes
     limbs = CreatureLimbs()
     for pair in limb_pairs(tree, _EXTRA * float(tree.reach[arm])):
-        if pair.trunk not in spine or any(bone in taken for limb in pair.limbs for bone in limb.chain):
+        if pair.trunk not in spine or not pair.bones.isdisjoint(taken):
             continue
         parts = _parts(readings, pair)
         if "wing" in parts or (not parts & ARM_PARTS and pair.trunk == spine[-1]):
@@ -106,7 +111,7 @@ def find_extras(
 
 
 def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
-    """Every limb in one pair only, the best mirror images first; no limbs of limbs."""
+    """Return pairs so that every limb is in one pair, the best mirror images first, without limbs of limbs."""
     pairs = [pair for pair in pairs if _off_centre(tree, pair) < _CENTRED]
     if not pairs:
         return []
@@ -115,41 +120,49 @@ def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
     chosen: list[LimbPair] = []
     used: set[int] = set()
     for pair in sorted(pairs, key=lambda pair: pair.limbs[0].cost + _OBLIQUE * (1.0 - along[pair])):
-        starts = {limb.chain[0] for limb in pair.limbs}
-        if along[pair] > _ALONG and not starts & used:
+        if along[pair] > _ALONG and used.isdisjoint(pair.starts):
             chosen.append(pair)
-            used |= starts
-    return [pair for pair in chosen if not used & set(tree.ancestors(pair.trunk))]
+            used |= pair.starts
+    return [pair for pair in chosen if used.isdisjoint(tree.ancestors(pair.trunk))]
 
 
 def _side_axis(pairs: Sequence[LimbPair]) -> int:
+    """Return the axis, 0 to 2, from side to side."""
     return int(np.argmax(np.sum([abs(pair.across) for pair in pairs], axis=0)))
 
 
 def _off_centre(tree: BodyTree, pair: LimbPair) -> float:
+    """Return the offset of the middle of a pair from its bone of the trunk, from side to side, by its reach."""
     middle = np.mean([tree.heads[[limb.bones[0], limb.bones[2]]] for limb in pair.limbs], axis=(0, 1))
     return abs(float((middle - tree.heads[pair.trunk]) @ pair.across)) / _reach(tree, pair)
 
 
 def _reach(tree: BodyTree, pair: LimbPair) -> float:
+    """Return the reach of the longer limb of a pair."""
     return float(max(tree.reach[limb.chain[0]] for limb in pair.limbs))
 
 
 def _start(tree: BodyTree, pair: LimbPair) -> Array:
-    """The middle between the two first joints."""
+    """Return the middle (3,) between the first joints of a pair."""
     return tree.heads[[limb.bones[0] for limb in pair.limbs]].mean(axis=0)
 
 
 def _parts(readings: Sequence[NameReading], pair: LimbPair) -> set[str]:
-    return {readings[bone].part for limb in pair.limbs for bone in limb.chain}
+    """Return the parts that the names of a pair's bones say."""
+    return {readings[bone].part for bone in pair.bones}
+
+
+def _lowest(tree: BodyTree, bones: Collection[int], up: Array) -> float:
+    """Return the height of the lowest head or tip of bones."""
+    return float(np.minimum(tree.tips[list(bones)] @ up, tree.heads[list(bones)] @ up).min())
 
 
 def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
-    """The axis against which the pairs reach, by the trunk's extent along it; what they reach aside cancels."""
+    """Return the unit vector (3,) of the axis opposite to the pairs' direction, by the trunk's extent along it."""
     limbs = [limb for pair in pairs for limb in pair.limbs]
     down = sum((tree.tips[limb.chain[-1]] - tree.heads[limb.chain[0]] for limb in limbs), np.zeros(3))
     starts = {limb.chain[0] for limb in limbs}
-    middle = tree.heads[[bone for bone in tree.without(starts) if bone not in starts]]
+    middle = tree.heads[[bone for bone in tree.members if starts.isdisjoint(tree.ancestors(bone))]]
     down /= _FLAT + np.ptp(middle, axis=0)
     down[_side_axis(pairs)] = 0.0
     return axis_vector(nearest_axis(-down))
@@ -158,50 +171,44 @@ def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
 def _legs_and_others(
     tree: BodyTree, readings: Sequence[NameReading], pairs: Sequence[LimbPair], up: Array
 ) -> tuple[list[LimbPair], list[LimbPair]]:
-    """What comes down to the ground, and what else is long enough and no face."""
-    members = list(tree.members)
-    low = float(np.minimum(tree.tips[members] @ up, tree.heads[members] @ up).min())
+    """Return the pairs that reach the ground, and other pairs that are long enough and no part of a face."""
+    low = _lowest(tree, tree.members, up)
     high = max(float(_start(tree, pair) @ up) for pair in pairs)
 
-    def stands(pair: LimbPair) -> bool:
-        lowest = [np.minimum(tree.tips[list(c)] @ up, tree.heads[list(c)] @ up).min() for c in _chains(pair)]
-        return bool(max(lowest) - low < _GROUND * (high - low))
+    def reaches_ground(pair: LimbPair) -> bool:
+        return max(_lowest(tree, limb.chain, up) for limb in pair.limbs) - low < _GROUND * (high - low)
 
-    legs = [pair for pair in pairs if stands(pair)]
+    legs = [pair for pair in pairs if reaches_ground(pair)]
     longest = max(_reach(tree, pair) for pair in pairs)
     others = [pair for pair in pairs if pair not in legs and _reach(tree, pair) > _AMONG_OTHERS * longest]
-    if len(legs) > 1:  # what hangs beyond the front legs is a face
+    if len(legs) > 1:  # pairs beyond the front legs are a face
         front = max((leg.trunk for leg in legs), key=lambda bone: tree.depth[bone])
         called = ARM_PARTS | {"wing"}
         others = [pair for pair in others if not tree.below(pair.trunk, front) or _parts(readings, pair) & called]
     return legs, others
 
 
-def _chains(pair: LimbPair) -> list[tuple[int, ...]]:
-    return [limb.chain for limb in pair.limbs]
-
-
 def _forward(
     tree: BodyTree, readings: Sequence[NameReading], legs: Sequence[LimbPair], others: Sequence[LimbPair], up: Array
 ) -> tuple[Array, bool]:
-    """The axis towards the head, and whether anything said so."""
+    """Return the unit vector (3,) of the axis towards the head, and whether there is any evidence for it."""
     pairs = [*legs, *others]
     level = np.ones(3) - abs(up)
     level[_side_axis(pairs)] = 0.0
     heads = [bone for bone in tree.members if readings[bone].part == "head" and not readings[bone].rest]
     if heads:
-        way = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
+        ahead = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
     else:
-        # arms and wings are before legs; of two pairs of legs, the hind ones are nearer to the root
+        # arms and wings are in front of legs; of two pairs of legs, the hind ones are nearer to the root
         front = others[0] if others else max(legs, key=lambda pair: tree.depth[pair.trunk])
         hind = min(legs or others, key=lambda pair: tree.depth[pair.trunk])
-        way = _start(tree, front) - _start(tree, hind)
-    way = way * level
-    return (axis_vector(nearest_axis(way)), True) if way.any() else (axis_vector(nearest_axis(level)), False)
+        ahead = _start(tree, front) - _start(tree, hind)
+    ahead = ahead * level
+    return axis_vector(nearest_axis(ahead if ahead.any() else level)), bool(ahead.any())
 
 
 def _kind(tree: BodyTree, readings: Sequence[NameReading], pair: LimbPair, legs: Sequence[LimbPair]) -> str:
-    """Wings are called so, or are longer than the legs."""
+    """Return "wing" for a pair with that name or longer than the legs, else "arm"."""
     parts = _parts(readings, pair)
     if "wing" in parts:
         return "wing"
@@ -209,17 +216,10 @@ def _kind(tree: BodyTree, readings: Sequence[NameReading], pair: LimbPair, legs:
     return "arm" if shorter or parts & (ARM_PARTS | LEG_PARTS) else "wing"
 
 
-def _to_fan(tree: BodyTree, chain: Sequence[int]) -> Sequence[int]:
-    for place, bone in enumerate(chain):
-        if sum(bool(tree.children[child]) for child in tree.children[bone]) >= _FAN:
-            return chain[: place + 1]
-    return chain
-
-
 def _tail(
-    tree: BodyTree, readings: Sequence[NameReading], hips: int, taken: Collection[int], way: Array, left: Array
+    tree: BodyTree, readings: Sequence[NameReading], hips: int, taken: Collection[int], back: Array, left: Array
 ) -> Sequence[int]:
-    """The middle chain on the hips that is called a tail, or the longest that goes the given `way` (3,)."""
+    """Return the middle chain on the hips that is called a tail, or the longest in the direction `back` (3,)."""
     best: Sequence[int] = ()
     for child in tree.children[hips]:
         chain = tree.chain(child)
@@ -228,9 +228,9 @@ def _tail(
             return chain[named[0] :]
         start, end = tree.heads[child], tree.tips[chain[-1]]
         if np.linalg.norm(end - tree.heads[hips]) < _BACKWARDS * np.linalg.norm(start - tree.heads[hips]):
-            chain, start, end = chain[::-1], end, start  # generated Rigify rigs hang it by its tip
+            chain, start, end = chain[::-1], end, start  # generated Rigify rigs parent it by its tip
         aside = abs(float((end - start) @ left)) + abs(float((start - tree.heads[hips]) @ left))
-        if not set(chain) & set(taken) and len(chain) >= max(_TAIL, len(best) + 1) and (end - start) @ way > aside:
+        if not set(chain) & set(taken) and len(chain) >= max(_TAIL, len(best) + 1) and (end - start) @ back > aside:
             best = chain
     return best
 
@@ -244,14 +244,14 @@ def _add_trunk(
     forward: Array,
     left: Array,
 ) -> None:
-    """Spine, neck, head and tail."""
+    """Add spine, neck, head and tail."""
     hind, chest = (legs or others)[-1].trunk, (others or legs)[0].trunk
     hips = tree.common(hind, chest)
     if hips < 0:
         return
-    taken = {bone for pair in (*legs, *others) for chain in _chains(pair) for bone in chain}
+    taken = {bone for pair in (*legs, *others) for bone in pair.bones}
     tail: Sequence[int] = ()
-    for bone in tree.ancestors(hips):  # the tail may hang on a bone before the one that carries the legs
+    for bone in tree.ancestors(hips):  # the tail may be on an ancestor of the bone that carries the legs
         tail = _tail(tree, readings, bone, taken | set(tree.ancestors(chest)), -forward, left)
         if tail:
             hips = bone

@@ -1,4 +1,4 @@
-"""Fingers and the bones of the palm."""
+"""Find fingers and the bones of the palm."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,11 +11,11 @@ from ..roles import FINGERS
 from .names import NameReading
 from .tree import BodyTree
 
-_PHALANGES: Final = 3  # a chain of more begins in the palm
+_PHALANGES: Final = 3  # a longer chain begins in the palm
 
 
 def named_fingers(tree: BodyTree, readings: Sequence[NameReading], hand: int, side: str) -> dict[str, tuple[int, ...]]:
-    """Finger -> phalanges, and "palm.FINGER" -> (metacarpal,), of the bones below `hand`, by their names."""
+    """Return finger -> phalanges, and "palm.FINGER" -> (metacarpal,), of the bones below `hand`, by their names."""
     below = [bone for bone in tree.members if readings[bone].side in ("", side) and tree.below(bone, hand)]
     below = [bone for bone in below if not readings[bone].twist]
     found: dict[str, list[int]] = {}
@@ -36,7 +36,7 @@ def named_fingers(tree: BodyTree, readings: Sequence[NameReading], hand: int, si
 
 
 def _numbered(readings: Sequence[NameReading], below: Sequence[int], bone: int) -> str:
-    """Which finger a bone called finger and a number is: counted from the thumb; one chain alone is the middle.
+    """Return the finger of a bone called finger and a number, counted from the thumb; a single chain is the middle.
 
     3ds Max counts from 0, and "Finger12" is a phalanx of finger 1; MakeHuman counts from 1.
     """
@@ -50,7 +50,7 @@ def _numbered(readings: Sequence[NameReading], below: Sequence[int], bone: int) 
 
 
 def shaped_fingers(tree: BodyTree, hand: int, forearm: int) -> dict[str, tuple[int, ...]]:
-    """The same by shape: chains that fan out from the hand, in order across it; the thumb points most aside."""
+    """Return `named_fingers` by shape: chains that fan out from the hand, in order; the thumb points most aside."""
     chains = _chains(tree, hand)
     if not 2 <= len(chains) <= len(FINGERS):
         return {}
@@ -68,7 +68,7 @@ def shaped_fingers(tree: BodyTree, hand: int, forearm: int) -> dict[str, tuple[i
 
 
 def _chains(tree: BodyTree, hand: int) -> list[list[int]]:
-    """From the hand to every tip, without the hand; a palm bone that carries two fingers is in one of them only."""
+    """Return the chains from the hand to every tip; a palm bone that carries two fingers is in one chain only."""
     chains: list[list[int]] = []
     seen: set[int] = {hand}
     tips = [bone for bone in tree.members if not tree.children[bone] and tree.below(bone, hand)]

@@ -1,9 +1,9 @@
-"""What bones are called: names of all conventions to parts of the body, sides and numbers.
+"""Read parts of the body, sides and numbers from bone names of all naming conventions.
 
-A name is cut into words (at signs, digits and capitals, and where a run of letters is made of known words), words that
-say nothing or that most bones of the rig share are dropped, and the rest is looked up. One table serves Rigify, Mixamo,
-Unreal, VRM and VRoid, MikuMikuDance, Daz, MakeHuman, Character Creator, Biped, MotionBuilder, Auto-Rig Pro, Unity,
-Source, SMPL and Xsens: they use the same few words, only cut, ordered and abbreviated in their own ways.
+A name is split into words at signs, digits and capitals, and into known words where it has no such separators. Words
+without meaning, and words that most bones of the rig share, are dropped; the others are looked up in one table. The
+table covers Rigify, Mixamo, Unreal, VRM and VRoid, MikuMikuDance, Daz, MakeHuman, Character Creator, Biped,
+MotionBuilder, Auto-Rig Pro, Unity, Source, SMPL and Xsens.
 """
 
 import re
@@ -23,7 +23,7 @@ def _words_in(text: str) -> frozenset[str]:
 _LEFT: Final = _words_in("l left lt lft lf 左")
 _RIGHT: Final = _words_in("r right rt rgt rg 右")
 
-# A bone with one of these words in its name is a control, a mechanism or a thing that is carried.
+# A bone with one of these words in its name is a control, a mechanism or a prop.
 _HELPERS: Final = _words_in("""
     ik fk pole poletarget target ctrl ctl control controller master mch org vis wgt widget tweak helper socket slot prop
     weapon gun attach attachment camera dummy ref goal effector locator parent spin rock track lookat 親 先
@@ -31,14 +31,14 @@ _HELPERS: Final = _words_in("""
 _ENDS: Final = _words_in("end nub site endsite terminator")
 _TWISTS: Final = _words_in("twist roll tw corrective muscle share bendy 捩 捩り")
 
-# Words that change nothing.
+# Words without meaning.
 _EMPTY: Final = _words_in("""
     def deform bone bones jnt jt joint bip biped valvebiped mixamorig mixamo rig cc base bind skin sk skel skeleton
     armature character char human actor avatar root c x m f b j g o bend stretch seg segment link part center
 """)
 
-# Part -> the ways to say it, words written together. Of several in one name the last counts.
-_SAYINGS: Final = {
+# Part -> its names, compound words written together. Of several parts in one name the last counts.
+_NAMES: Final = {
     "hips": "hips hip pelvis lowerbody 下半身 腰",
     "spine": "spine back lowerback waist abdomen belly torso stomach ribs upperbody spinelower spineupper 上半身",
     "chest": "chest upperchest breastbone ribcage thorax 胸",
@@ -69,44 +69,43 @@ _SAYINGS: Final = {
     "tail": "tail しっぽ 尻尾",
     "wing": "wing wings feather 翼 羽",
 }
-_PARTS: Final = {saying: part for part, sayings in _SAYINGS.items() for saying in sayings.split()}
+_PARTS: Final = {name: part for part, names in _NAMES.items() for name in names.split()}
 ARM_PARTS: Final = frozenset(("clavicle", "shoulder", "upperarm", "arm", "forearm", "elbow", "wrist", "hand"))
 LEG_PARTS: Final = frozenset(("thigh", "leg", "shin", "knee", "ankle", "foot", "toe"))
 
-# Words that say which of several legs.
+# Words that tell several pairs of legs apart.
 _FRONT: Final = _words_in("front fore forward")
 _HIND: Final = _words_in("hind back rear")
 
-# Other words to cut a run of letters by; they are no parts.
+# Further words to split a run of letters by; they name no part.
 _OTHERS: Final = _words_in("""
     up upper lower low fore forehead front hind rear eye eyes ear ears jaw brow cheek lip nose tongue teeth lid hair
     skirt breast bust tie cape cloth sleeve proximal intermediate distal inner outer hoof paw claw heel
 """)
 _KNOWN: Final = frozenset(_PARTS) | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS | _EMPTY | _OTHERS
 _LONGEST: Final = max(len(word) for word in _KNOWN)
-_SHARED: Final = 0.4  # of the names have it: an unknown word that says nothing
-_FEW: Final = 8  # bones: with fewer, no word is common by its share
+_SHARED: Final = 0.4  # share of the names: an unknown word that more of them have is dropped
+_FEW: Final = 8  # bones: with fewer no word is dropped for its share
 
 _CUT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
 @dataclass(frozen=True)
 class NameReading:
-    """What one name says."""
+    """The meaning of one bone name."""
 
-    part: str = ""  # a key of the table of sayings; "" if none
+    part: str = ""  # a key of the table of names; "" if none
     side: str = ""  # "L", "R" or ""
     numbers: tuple[int, ...] = ()
-    rest: int = 0  # words that are not understood
+    rest: int = 0  # count of unknown words
     helper: bool = False
     end: bool = False
     twist: bool = False
-    finger: str = ""  # of a palm bone
-    place: str = ""  # "front", "hind" or "lower": which of several legs or arms
+    place: str = ""  # "front", "hind" or "lower", of one of several pairs of legs or arms
 
 
 def read_names(names: Sequence[str]) -> tuple[NameReading, ...]:
-    """What the names of one skeleton's bones say."""
+    """Return the meanings of the bone names of one skeleton, in their order."""
     cut = [_words(name) for name in names]
     counts = Counter(word for words in cut for word in set(words))
     shared = {
@@ -118,7 +117,7 @@ def read_names(names: Sequence[str]) -> tuple[NameReading, ...]:
 
 
 def _words(name: str) -> list[str]:
-    """Words and numbers of a name, in lower case; what stands before a colon or a bar is a name space."""
+    """Return the words and numbers of a name in lower case, without the name space before a colon or a bar."""
     plain = unicodedata.normalize("NFKC", name)
     plain = re.split(r"[:|]", plain)[-1] or plain
     words: list[str] = []
@@ -128,7 +127,7 @@ def _words(name: str) -> list[str]:
 
 
 def _known_words(chunk: str) -> list[str]:
-    """A run of letters as known words, the longest first; empty if it is not made of them alone."""
+    """Split a run of letters into known words, trying the longest first; empty if other letters remain."""
     if chunk in _KNOWN or chunk.isdigit():
         return [chunk]
     for length in range(min(len(chunk) - 1, _LONGEST), 0, -1):
@@ -141,12 +140,12 @@ def _known_words(chunk: str) -> list[str]:
 
 
 def _is_whole(word: str) -> bool:
-    """Single Latin letters are words only where the name is cut round them."""
+    """Return False for a single Latin letter: it is a word only where separators surround it."""
     return len(word) > 1 or not word.isascii()
 
 
 def _read(words: Sequence[str]) -> NameReading:
-    # a number that follows an empty word belongs to that: Bip01
+    # a number that follows a word without meaning belongs to it: Bip01
     numbers = tuple(
         int(word) for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
     )
@@ -177,13 +176,12 @@ def _read(words: Sequence[str]) -> NameReading:
     elif "lower" in left_over and parts[-1] in ARM_PARTS:
         place = "lower"
     fingers = [part for part in parts if part in FINGERS]
-    part, finger = parts[-1], ""
+    part = parts[-1]
     if fingers and {"foot", "toe"} & set(parts):
         part = "toe"
     elif fingers:
-        part = fingers[-1]
-        if "palm" in parts and part != "thumb":  # the thumb's metacarpal is its first phalanx
-            part, finger = "palm", part
+        # the thumb's metacarpal is its first phalanx
+        part = "palm" if "palm" in parts and fingers[-1] != "thumb" else fingers[-1]
     elif "finger" in parts:
         part = "finger"
-    return NameReading(part, side, numbers, len(left_over), helper, end, twist, finger, place)
+    return NameReading(part, side, numbers, len(left_over), helper, end, twist, place)

@@ -1,5 +1,6 @@
-"""The tree of the body: the bones that may be parts of it, linked as the body is, not as the rig hangs them."""
+"""Build the tree of the bones that may be parts of a body, linked as the body is, not as the rig parents them."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -8,29 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...rotation import Array, lengths
-from ...skeleton import Flags, Skeleton
+from ...skeleton import Flags, Skeleton, chain_to_root
 
-_SAME_PLACE: Final = 0.015  # of the skeleton's size: two heads are one joint
-_SAME_HEAD: Final = 0.005  # of the size: one bone lies in the place of another
-_SAME_WAY: Final = 0.99  # cosine: two bones point the same way
-_COPIED_WAY: Final = 1.0 - 1e-5  # cosine: an importer's end bone is a copy of the last bone
+# Lengths are shares of the skeleton's size.
+_SAME_PLACE: Final = 0.015  # two heads are one joint
+_SAME_HEAD: Final = 0.005  # a bone coincides with another one
+_SAME_DIRECTION: Final = 0.99  # cosine: two bones are parallel
+_COPIED_DIRECTION: Final = 1.0 - 1e-5  # cosine: an importer's end bone is a copy of the last bone
 _COPIED_LENGTH: Final = 1e-3  # relative
-_MOST: Final = 0.9  # of the leaves are copies: the importer made them
-_NEAR: Final = 0.12  # of the size: an orphan begins within this distance of the bone it belongs to
-_HIPS: Final = 0.25  # of the size: legs begin within this distance of the spine
-_ACROSS: Final = 0.2  # cosine: they begin at the same distance left and right of it
-_FEWEST: Final = 3  # deforming bones that make a body
+_MOST: Final = 0.9  # share of the leaves: if more are copies, an importer added them
+_NEAR: Final = 0.12  # from a bone without parent to the bone it is linked to, at most
+_HIPS: Final = 0.25  # from the first joints of the legs to the spine, at most
+_ACROSS: Final = 0.2  # cosine: these joints are equally far from the spine on both sides
+_FEWEST: Final = 3  # bones of a body
 
 
 @dataclass(frozen=True, eq=False)
 class BodyTree:
-    """Bones of a skeleton by their index there; only `members` have links.
+    """Bones by their index in the skeleton; only `members` are linked. Lengths are divided by the skeleton's size.
 
     members   parents before children
-    parents   (J,) -1 for a root, and for bones that are no members
-    children  of every bone, members only
-    heads     (J, 3) in armature space, divided by the skeleton's size
-    tips      (J, 3) where the bone ends: at its end bone if it has one, else at its tail
+    parents   (J,) -1 for a root and for bones that are no members
+    children  (J,) members only
+    heads     (J, 3) in armature space
+    tips      (J, 3) the head of the bone's end bone if it has one, else its tail
+    reach     (J,) length of the longest path from the head through the heads of descendants
+    depth     (J,) number of ancestors
     """
 
     members: tuple[int, ...]
@@ -38,45 +42,31 @@ class BodyTree:
     children: tuple[tuple[int, ...], ...]
     heads: Array
     tips: Array
-    reach: Array  # (J,) length of the longest way from the head, joint to joint, through descendants
+    reach: Array
     depth: tuple[int, ...]
 
     def ancestors(self, bone: int) -> list[int]:
-        """The bone and what it hangs on, up to its root."""
-        chain: list[int] = []
-        while bone >= 0:
-            chain.append(bone)
-            bone = self.parents[bone]
-        return chain
+        """Return a bone and its ancestors, from the bone to its root."""
+        return chain_to_root(self.parents, bone)
 
     def common(self, *bones: int) -> int:
-        """The last bone that all of these hang on or are; -1 if there is none."""
+        """Return the last common ancestor of bones, which may be one of them; -1 if there is none."""
         shared = set(self.ancestors(bones[0]))
         for bone in bones[1:]:
             shared &= set(self.ancestors(bone))
         return max(shared, key=lambda bone: self.depth[bone], default=-1)
 
     def path(self, ancestor: int, bone: int) -> list[int]:
-        """From below `ancestor` down to `bone`, which is the last; empty if it does not hang on it."""
+        """Return the bones from below `ancestor` to `bone`, that included; empty if `bone` is no descendant."""
         chain = self.ancestors(bone)
         return chain[: chain.index(ancestor)][::-1] if ancestor in chain else []
 
     def below(self, bone: int, ancestor: int) -> bool:
+        """Return whether a bone is a descendant of another one."""
         return bone != ancestor and ancestor in self.ancestors(bone)
 
-    def without(self, bones: set[int]) -> list[int]:
-        """The members that do not hang on any of these bones; the bones themselves do not either."""
-        kept: list[int] = []
-        hidden: set[int] = set()
-        for bone in self.members:
-            if self.parents[bone] in bones or self.parents[bone] in hidden:
-                hidden.add(bone)
-            else:
-                kept.append(bone)
-        return kept
-
     def chain(self, bone: int) -> list[int]:
-        """From the bone along the longest way to a leaf."""
+        """Return the longest chain from a bone to a leaf, both included."""
         chain = [bone]
         while self.children[bone]:
             head = self.heads[bone]
@@ -86,108 +76,98 @@ class BodyTree:
 
 
 def build_tree(skeleton: Skeleton, deform: Flags, helpers: Flags, ends: Flags, known: Flags) -> BodyTree:
-    """The tree of the deforming bones (J,) that are neither `helpers` nor `ends`; those `known` by name are no ends.
+    """Return the tree of the deforming bones that are neither helpers nor end bones; all flags are (J,).
 
-    Controls between deforming bones stand for the deforming bone in their place (generated Rigify rigs); roots and what
-    hangs on a root or on nothing go to the bone that ends where they begin (feet of inverse-kinematics rigs).
+    Bones `known` by name are no end bones. A control between deforming bones is replaced by the deforming bone in its
+    place (generated Rigify rigs). A root, or a child of a root, is linked to the bone that ends at its head (feet of
+    inverse-kinematics rigs).
     """
-    count = len(skeleton)
     matrices = skeleton.rest_matrices
-    heads, ways = matrices[:, :, 3] / skeleton.size, matrices[:, :, 1]
-    tails = heads + ways * (skeleton.lengths / skeleton.size)[:, None]
-    raw: list[int] = [int(parent) for parent in skeleton.parents]
+    heads, directions = matrices[:, :, 3] / skeleton.size, matrices[:, :, 1]
+    tips = heads + directions * (skeleton.lengths / skeleton.size)[:, None]
+    raw: list[int] = skeleton.parents.tolist()
 
-    ends = ends | (_copies(skeleton, ways) & ~known)
+    ends = ends | (_copies(skeleton, directions) & ~known)
     used = np.asarray(deform & ~helpers & ~ends)
     if used.sum() < _FEWEST:
-        used = ~ends if (~ends).sum() >= _FEWEST else np.ones(count, bool)
-    _keep_forks(used, raw, deform | helpers | ends, heads, ways)
+        used = ~ends if (~ends).sum() >= _FEWEST else np.ones(len(skeleton), bool)
+    _keep_forks(used, raw, deform | helpers | ends, heads, directions)
 
-    members = [int(bone) for bone in np.flatnonzero(used)]
-    parents = _stand_ins(members, used, raw, heads, ways)
-    tips = np.array(tails)
+    members: list[int] = np.flatnonzero(used).tolist()
+    parents = _parents_among(members, used, raw, heads, directions)
     for bone in np.flatnonzero(ends):
         if raw[bone] >= 0:
             tips[raw[bone]] = heads[bone]
-    _adopt(members, parents, heads, tips)
+    _link_roots(members, parents, heads, tips)
     return _linked(members, parents, heads, tips)
 
 
-def _copies(skeleton: Skeleton, ways: Array) -> Flags:
-    """Leaves that an importer added: if they were added at all, every chain ends in a copy of its last bone."""
+def _copies(skeleton: Skeleton, directions: Array) -> Flags:
+    """Return which bones (J,) an importer added: a copy of the last bone of nearly every chain, or none."""
     parents = skeleton.parents
     leaf = np.ones(len(skeleton), bool)
     leaf[parents[parents >= 0]] = False
     copy = leaf & (parents >= 0)
-    copy &= np.sum(ways * ways[parents], axis=1) > _COPIED_WAY
+    copy &= np.sum(directions * directions[parents], axis=1) > _COPIED_DIRECTION
     lengths = skeleton.lengths[parents]
     for length in (skeleton.lengths, np.linalg.norm(skeleton.offsets, axis=1)):
         copy &= np.abs(length - lengths) <= _COPIED_LENGTH * lengths
     return copy if copy.sum() >= _FEWEST and copy.sum() >= _MOST * leaf.sum() else np.zeros(len(skeleton), bool)
 
 
-def _keep_forks(used: Flags, raw: list[int], judged: Flags, heads: Array, ways: Array) -> None:
-    """A bone that does not deform but carries two that do is a part of the body, like a pelvis without skin."""
+def _keep_forks(used: Flags, raw: list[int], judged: Flags, heads: Array, directions: Array) -> None:
+    """Use bones that do not deform but have two children that do, such as a pelvis without skin."""
     carried = np.bincount([raw[bone] for bone in np.flatnonzero(used) if raw[bone] >= 0], minlength=len(raw))
     members = np.flatnonzero(used)
     for bone in np.flatnonzero((carried > 1) & ~judged & ~used).tolist():
-        if _in_place(bone, members, heads, ways) < 0:
+        if _in_place(bone, members, heads, directions) < 0:
             used[bone] = True
 
 
-def _in_place(bone: int, members: NDArray[np.intp], heads: Array, ways: Array) -> int:
-    """The member with the head and the direction of this bone; -1 if there is none."""
+def _in_place(bone: int, members: NDArray[np.intp], heads: Array, directions: Array) -> int:
+    """Return the member with the head and the direction of this bone; -1 if there is none."""
     same = lengths(heads[members] - heads[bone]) < _SAME_HEAD
-    same &= ways[members] @ ways[bone] > _SAME_WAY
+    same &= directions[members] @ directions[bone] > _SAME_DIRECTION
     return int(members[np.argmax(same)]) if same.any() else -1
 
 
-def _stand_ins(members: list[int], used: Flags, raw: list[int], heads: Array, ways: Array) -> list[int]:
-    """Parents (J,) among members: the nearest ancestor that is a member or lies where another member lies."""
+def _parents_among(members: list[int], used: Flags, raw: list[int], heads: Array, directions: Array) -> list[int]:
+    """Return parents (J,) among members: the nearest ancestor that is a member or coincides with one."""
     parents = [-1] * len(raw)
     indices = np.array(members)
     known: dict[int, int] = {}
     for bone in members:
-        above = raw[bone]
-        while above >= 0:
+        for above in chain_to_root(raw, bone)[1:]:
             if not used[above] and above not in known:
-                known[above] = _in_place(above, indices, heads, ways)
+                known[above] = _in_place(above, indices, heads, directions)
             place = above if used[above] else known[above]
-            if place >= 0 and not _hangs_on(parents, place, bone):  # a stand-in may itself hang on the bone
+            if place >= 0 and bone not in chain_to_root(parents, place):  # the member may be a descendant of the bone
                 parents[bone] = place
                 break
-            above = raw[above]
     return parents
 
 
-def _hangs_on(parents: list[int], bone: int, ancestor: int) -> bool:
-    while bone >= 0:
-        if bone == ancestor:
-            return True
-        bone = parents[bone]
-    return False
-
-
-def _adopt(members: list[int], parents: list[int], heads: Array, tips: Array) -> None:
-    """Give bones that hang on a root or on nothing to the bone they belong to."""
+def _link_roots(members: list[int], parents: list[int], heads: Array, tips: Array) -> None:
+    """Link roots, and children of roots, to the bones that end or begin near them."""
     carried = set(parents)
     leaves = [bone for bone in members if bone not in carried]
-    main = _largest_root(members, parents)
+    roots = [chain_to_root(parents, bone)[-1] for bone in members]
+    main = Counter(roots).most_common(1)[0][0]
     for bone in members:
         parent = parents[bone]
         if bone == main or (parent >= 0 and parents[parent] >= 0):
             continue
-        ending = [leaf for leaf in leaves if not _hangs_on(parents, leaf, bone)]
+        ending = [leaf for leaf in leaves if bone not in chain_to_root(parents, leaf)]
         if ending:
             gaps = lengths(tips[ending] - heads[bone])
-            # a root's own child is where it belongs unless another bone ends much nearer
+            # keep a root's own child unless another bone ends much nearer
             if gaps.min() < 2.0 * _SAME_PLACE and (
                 parent < 0 or gaps.min() < np.linalg.norm(tips[parent] - heads[bone])
             ):
                 parents[bone] = ending[int(gaps.argmin())]
                 continue
-        if parent < 0 and bone in carried:  # alone it would be a target, not a part
-            others = [other for other in members if not _hangs_on(parents, other, bone)]
+        if parent < 0 and bone in carried:  # a root without children is a target, not a part
+            others = [other for other in members if bone not in chain_to_root(parents, other)]
             gaps = lengths(heads[others] - heads[bone]) if others else np.zeros(0)
             if len(gaps) and _SAME_PLACE < gaps.min() < _NEAR:  # at the same place: a control, not a part
                 parents[bone] = others[int(gaps.argmin())]
@@ -195,9 +175,9 @@ def _adopt(members: list[int], parents: list[int], heads: Array, tips: Array) ->
 
 
 def _join_legs(members: list[int], parents: list[int], heads: Array, main: int) -> None:
-    """Without hips, two legs are roots, or hang on each other by now: give them to where the spine begins."""
+    """Link two legs without hips, which are roots or linked to each other by now, to the first bone of the spine."""
     carried = set(parents)
-    loose = [bone for bone in members if bone in carried and bone != main and not _hangs_on(parents, bone, main)]
+    loose = [bone for bone in members if bone in carried and bone != main and main not in chain_to_root(parents, bone)]
     near = [bone for bone in loose if np.linalg.norm(heads[bone] - heads[main]) < _HIPS]
     for one, other in combinations(near, 2):
         if parents[one] < 0 or parents[other] < 0:
@@ -206,24 +186,15 @@ def _join_legs(members: list[int], parents: list[int], heads: Array, main: int) 
                 parents[one] = parents[other] = main
 
 
-def _largest_root(members: list[int], parents: list[int]) -> int:
-    sizes: dict[int, int] = {}
-    for bone in members:
-        root = bone
-        while parents[root] >= 0:
-            root = parents[root]
-        sizes[root] = sizes.get(root, 0) + 1
-    return max(sizes, key=lambda root: sizes[root])
-
-
 def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -> BodyTree:
+    """Return the tree of members with these parents (J,), breadth first."""
     children: list[list[int]] = [[] for _ in parents]
     for bone in members:
         if parents[bone] >= 0:
             children[parents[bone]].append(bone)
     order = [bone for bone in members if parents[bone] < 0]
     depth = [0] * len(parents)
-    for bone in order:  # grows while it is read: breadth first
+    for bone in order:  # the loop extends the list it reads
         for child in children[bone]:
             depth[child] = depth[bone] + 1
         order += children[bone]

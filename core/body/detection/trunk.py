@@ -1,4 +1,4 @@
-"""The trunk between the limbs: hips, spine, neck and head."""
+"""Find the trunk between the limbs: hips, spine, neck and head."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,17 @@ from .human import HumanLimbs
 from .names import NameReading
 from .tree import BodyTree
 
-_MUCH_NEARER: Final = 0.6  # a bone above that is so much nearer to the hip joints carries the pelvis
-_RISES: Final = 0.3  # cosine: the next bone of the neck goes on upwards
-_CENTRED: Final = 0.4  # sine: a middle chain is not further off the middle
+_MUCH_NEARER: Final = 0.6  # a parent whose distance to the hip joints is less than this share is the pelvis
+_RISES: Final = 0.3  # cosine to `up` of the next bone of a neck, at least
+_CENTRED: Final = 0.4  # sine of the angle of a middle chain to the middle, at most
 _SHORT_HEAD: Final = 0.06  # of the size: a longer bone is no link of a neck
-_HARDLY: Final = 0.002  # of the size: a bone that begins where its parent does is no link either
+_HARDLY: Final = 0.002  # of the size: a shorter step is no link either
 
 
 @dataclass(frozen=True)
 class Trunk:
+    """Bones of the trunk by their index in the skeleton."""
+
     hips: int
     spine: tuple[int, ...]
     neck: tuple[int, ...]
@@ -30,7 +32,7 @@ class Trunk:
 def find_trunk(
     tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs, up: Array, across: Array
 ) -> Trunk | None:
-    """The trunk that carries the limbs; None if nothing carries them all. `up` and `across` are unit vectors (3,)."""
+    """Return the trunk that carries the limbs, or None. `up` and `across` are unit vectors (3,)."""
     legs, arms = body.firsts("leg"), body.firsts("arm")
     pelvis, chest = (tree.common(*(tree.parents[bone] for bone in bones)) if bones else -1 for bones in (legs, arms))
     if not arms and pelvis >= 0:
@@ -48,16 +50,14 @@ def find_trunk(
 
 
 def _chest(tree: BodyTree, readings: Sequence[NameReading], pelvis: int) -> int:
-    """What carries the neck of a body without arms, or the head; -1 if no bone is called a head."""
+    """Return the bone that carries the neck, or the head, of a body without arms; -1 if no bone is called a head."""
     head = named_head(tree, readings, pelvis)
-    carriers = tree.path(pelvis, head)[:-1] if head >= 0 else []
-    return (
-        next((bone for bone in reversed([pelvis, *carriers]) if readings[bone].part != "neck"), -1) if head >= 0 else -1
-    )
+    carriers = reversed([pelvis, *tree.path(pelvis, head)[:-1]]) if head >= 0 else ()
+    return next((bone for bone in carriers if readings[bone].part != "neck"), -1)
 
 
 def _hips(tree: BodyTree, readings: Sequence[NameReading], common: int, thighs: Sequence[int]) -> int:
-    """The bone that carries legs and spine, or one above it if that is the pelvis by its name or its place."""
+    """Return the bone that carries legs and spine, or an ancestor that is the pelvis by its name or position."""
     if common < 0:
         return common
     above = tree.ancestors(common)
@@ -72,7 +72,7 @@ def _hips(tree: BodyTree, readings: Sequence[NameReading], common: int, thighs: 
 
 
 def named_head(tree: BodyTree, readings: Sequence[NameReading], chest: int) -> int:
-    """The first bone beyond the chest that is called so; -1 if there is none."""
+    """Return the first bone beyond the chest that is called a head; -1 if there is none."""
     heads = [
         bone
         for bone in tree.members
@@ -82,10 +82,10 @@ def named_head(tree: BodyTree, readings: Sequence[NameReading], chest: int) -> i
 
 
 def find_head(tree: BodyTree, chest: int, limbs: set[int], up: Array, across: Array, human: bool = True) -> int:
-    """The head by its shape; -1 if there is nothing beyond the chest.
+    """Return the head by shape; -1 if no chain continues beyond the chest.
 
-    It carries a face, or is the last bone of the middle chain that goes up (an animal's: forward), or, of a human, the
-    longest: what follows is hair or an end bone.
+    The head is the bone that carries a face, else the last bone of the middle chain in the direction `up` (an animal's:
+    forward), else the longest bone of a human's chain: further bones are hair or an end bone.
     """
     chain: list[int] = []
     bone = chest
@@ -94,7 +94,7 @@ def find_head(tree: BodyTree, chest: int, limbs: set[int], up: Array, across: Ar
         steps = {child: tree.heads[child] - tree.heads[bone] for child in beyond}
         aside = [float(step @ across) for step in steps.values()]
         if chain and aside and min(aside) < -_HARDLY and max(aside) > _HARDLY:  # eyes, ears
-            carries_face_only = len(chain) > 1 and _goes(tree, chain[-2], up) and not _goes(tree, bone, up)
+            carries_face_only = len(chain) > 1 and _rises(tree, chain[-2], up) and not _rises(tree, bone, up)
             return chain[-2] if carries_face_only else bone
         onward = [child for child in beyond if _goes_on(tree, child, tree.heads[bone], up, across, not chain)]
         if not onward:
@@ -110,19 +110,21 @@ def find_head(tree: BodyTree, chest: int, limbs: set[int], up: Array, across: Ar
 
 
 def _goes_on(tree: BodyTree, bone: int, start: Array, up: Array, across: Array, first: bool) -> bool:
-    """The next joint, or for the first link any of the chain, is above `start` and in the middle."""
-    ways = tree.heads[tree.chain(bone) if first else [bone]] - start
-    lengths = np.linalg.norm(ways, axis=1)
-    return bool(np.any((ways @ up > np.maximum(_HARDLY, _RISES * lengths)) & (abs(ways @ across) < _CENTRED * lengths)))
+    """Return whether the next joint, or for the first link any joint of the chain, is above `start`, in the middle."""
+    steps = tree.heads[tree.chain(bone) if first else [bone]] - start
+    lengths = np.linalg.norm(steps, axis=1)
+    above = steps @ up > np.maximum(_HARDLY, _RISES * lengths)
+    return bool(np.any(above & (abs(steps @ across) < _CENTRED * lengths)))
 
 
-def _goes(tree: BodyTree, bone: int, up: Array) -> bool:
-    way = tree.tips[bone] - tree.heads[bone]
-    return bool(way @ up > _RISES * _norm(way))
+def _rises(tree: BodyTree, bone: int, up: Array) -> bool:
+    """Return whether a bone points up."""
+    step = tree.tips[bone] - tree.heads[bone]
+    return bool(step @ up > _RISES * _norm(step))
 
 
 def _rise(tree: BodyTree, bone: int, start: Array, up: Array) -> float:
-    """How far the chain of this bone goes up from `start`, less how far it goes aside."""
+    """Return the height of the end of a bone's chain above `start`, less its distance aside."""
     step = tree.tips[tree.chain(bone)[-1]] - start
     rise = float(step @ up)
     return rise - _norm(step - rise * up)

@@ -11,7 +11,7 @@ from mathutils import Euler, Quaternion
 
 from bridge import read_body, read_rig, read_roles, read_tuning
 from core import solve as solve_core
-from core.body.anatomy import anatomy, posed
+from core.body.anatomy import anatomy, pose_from_angles
 from core.formats.job import parse
 from edits import job as solving
 from edits.job import perform_job
@@ -108,7 +108,7 @@ def test_a_body_that_controls_lead_learns_by_its_own_bones() -> None:
     assert body.controlled is not None
     tuning = read_tuning(rig, body.skeleton)
     assert tuning is not None
-    told = {name for name, known in zip(body.skeleton.names, tuning.told, strict=True) if known}
+    told = {name for name, known in zip(body.skeleton.names, tuning.learned, strict=True) if known}
     assert {"thigh.L", "shin.L", "thigh.R", "shin.R"} <= told
     assert "hips" not in told
 
@@ -146,7 +146,7 @@ def test_what_cannot_be_learnt_is_said_and_nothing_changes(rig: Any) -> None:
 def test_a_job_may_keep_joints_near_the_pose_that_is_usual_in_the_action(rig: Any) -> None:
     body = read_body(rig)
     for frame in range(1, LAST + 1):
-        pose = posed(body.skeleton, body.roles, {"forearm": (0.0, -90.0 + 10.0 * np.sin(frame), 0.0)})
+        pose = pose_from_angles(body.skeleton, body.roles, {"forearm": (0.0, -90.0 + 10.0 * np.sin(frame), 0.0)})
         for name in ("forearm.L", "forearm.R"):
             key(rig, name, frame, Quaternion(pose.rotations[body.skeleton.index(name)]).to_euler())
     bpy.context.scene.frame_set(1)

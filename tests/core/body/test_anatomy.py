@@ -5,7 +5,7 @@ import pytest
 
 from core import EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.body import find_roles
-from core.body.anatomy import anatomy, posed, with_anatomy
+from core.body.anatomy import anatomy, pose_from_angles, with_anatomy
 from core.body.masses import masses_of
 from core.body.roles import Roles
 from core.limits import clamp_rotations, excess
@@ -130,9 +130,9 @@ def test_what_people_can_do_is_inside_and_what_nobody_can_is_outside_on_both_sid
     fig = figure(**variant)
     roles = find_roles(fig.skeleton)
     for name, angles in PEOPLE.items():
-        assert beyond(fig, posed(fig.skeleton, roles, angles)) == set(), name
+        assert beyond(fig, pose_from_angles(fig.skeleton, roles, angles)) == set(), name
     for name, (part, angles) in NOBODY.items():
-        bones = beyond(fig, posed(fig.skeleton, roles, {part: angles}))
+        bones = beyond(fig, pose_from_angles(fig.skeleton, roles, {part: angles}))
         assert {bone.partition(".")[0] for bone in bones} == ({"spine", "chest"} if part == "spine" else {part}), name
         assert len(bones) == (1 if part == "head" else 2), name
 
@@ -140,7 +140,7 @@ def test_what_people_can_do_is_inside_and_what_nobody_can_is_outside_on_both_sid
 def test_a_pose_beyond_the_ranges_of_people_stays_until_a_goal_moves_it() -> None:
     skeleton = skeleton_of(STRAIGHT)
     roles = find_roles(skeleton)
-    pose = posed(skeleton, roles, {"head": (0, 150, 0), "thigh": (80, 0, 0), "shin": (-20, 0, 0)})
+    pose = pose_from_angles(skeleton, roles, {"head": (0, 150, 0), "thigh": (80, 0, 0), "shin": (-20, 0, 0)})
     free = with_anatomy(skeleton, PinAndDrag(reference=pose))[0]
     ranged, method = with_anatomy(skeleton, PinAndDrag(reference=pose), ranges=True)
     assert len(ranged.limits) > len(free.limits)

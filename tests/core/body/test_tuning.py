@@ -60,13 +60,13 @@ def test_usual_turns_and_deviations_are_found_whatever_the_rest_pose_is(variant:
         for side, sign in SIDES.items():
             name = part if part in NAMES else f"{part}.{side}"
             bone, mirror = NAMES.index(name), np.array([1.0, sign, sign] if name != part else [1.0, 1.0, 1.0])
-            assert tuning.told[bone]
+            assert tuning.learned[bone]
             off = rotation.angle_between(tuning.turns[bone], rotation.exp(np.radians(usual) * mirror))
             assert np.degrees(off) < 3.0, name
             shares = tuning.deviations[bone] / np.radians(SPREAD[part])  # all joints are as stiff together as people's
             scales.append(shares)
     assert np.allclose(scales, np.mean(scales), rtol=0.15)
-    told = tuning.told
+    told = tuning.learned
     together = np.log(tuning.deviations[told] / fig.anatomy.deviations[told]).mean()
     assert abs(together) < 1e-9
 
@@ -98,7 +98,7 @@ def test_bones_that_do_not_move_and_few_poses_leave_what_is_known_of_people() ->
     known = anatomy(fig.skeleton)
     many = learnt(fig, moving(fig, 500))
     still = [NAMES.index(name) for name in ("hips", "head", "hand.L", "toe.R")]
-    assert not many.told[still].any()
+    assert not many.learned[still].any()
     found = anatomy(fig.skeleton, tuning=many)
     assert np.array_equal(found.deviations[still], known.deviations[still])
     assert np.array_equal(found.reference.rotations[still], known.reference.rotations[still])
@@ -142,6 +142,6 @@ def test_a_tail_learns_too() -> None:
     skeleton = skeleton_of(rows)
     away = np.random.default_rng(7).normal(size=(200, 6, 3)) * np.radians((12.0, 5.0, 25.0))
     tuning = learn_tuning(skeleton, find_roles(skeleton), rotation.exp(away))
-    assert tuning.told.tolist() == [False] + 5 * [True]
+    assert tuning.learned.tolist() == [False] + 5 * [True]
     shares = tuning.deviations[1:] / np.radians((12.0, 5.0, 25.0))
     assert np.allclose(shares, shares.mean(), rtol=0.3)
