@@ -19,7 +19,7 @@ _LEG: Final = ("thigh", "shin", "foot")
 
 
 def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:
-    """Return the relaxed pose with these joint angles (see `pose_from_angles`), its feet on the ground of the rest pose.
+    """Return the relaxed pose with these angles (see `pose_from_angles`), its feet on the ground of the rest pose.
 
     Raises CoreError if the body is not human.
     """
