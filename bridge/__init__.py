@@ -1,4 +1,4 @@
-"""The only place that knows both Blender's data and core's arrays."""
+"""The only package that knows both Blender's data and core's arrays: armatures, poses, keys, motions, views."""
 
 from .armature import (
     PoseWriter,
@@ -17,25 +17,29 @@ from .armature import (
     world_up,
     write_pose,
 )
-from .body import Body, Changes, allow, at_limit, held_back, loosened, read_again, read_body, said_of, write_body
-from .channels import read_channels, write_channels
-from .controls import (
-    ControlledBody,
-    controls_by_role,
-    find_controlled,
-    lead_controls,
-    lone_controls,
-    read_controlled,
-    with_beginnings,
+from .body import (
+    Body,
+    Changes,
+    allow,
+    explain_limited_controls,
+    explain_missed_bones,
+    read_body,
+    read_body_again,
+    sentence_about,
+    with_free_ends,
+    write_body,
 )
+from .channels import read_channels, write_channels
+from .control_graph import find_controlled
+from .controls import ControlledBody, controls_by_role, free_controls, pose_controls, read_controlled, with_ik_starts
 from .driven import mute_constraints
 from .errors import BridgeError
 from .grab import Grab, pick
 from .keys import (
     changed_bones,
     check_target,
-    goes_on,
     key_frames,
+    meets_curves,
     remove_keys,
     repeating_bones,
     rotation_curves,
@@ -46,7 +50,16 @@ from .keys import (
     write_visual,
 )
 from .learned import forget_tuning, learned_cone, read_tuning, write_learned, write_tuning
-from .motion import acting, all_curves, assign, keyed_range, read_motion, read_visual, reading_motion, reading_turns
+from .motion import (
+    all_curves,
+    assign,
+    keyed_range,
+    read_motion,
+    read_visual,
+    reading_motion,
+    reading_turns,
+    using_action,
+)
 from .rest import NewRest, make_rest
 from .roles import can_correct, mapping_to_corrections, read_corrections, read_roles, write_corrections
 from .shapes import read_outline
@@ -62,36 +75,34 @@ __all__ = [
     "PoseWriter",
     "Rig",
     "View",
-    "acting",
     "all_curves",
     "allow",
     "armature_to_world",
     "assign",
-    "at_limit",
     "can_correct",
     "changed_bones",
     "check",
     "check_target",
     "controls_by_role",
+    "explain_limited_controls",
+    "explain_missed_bones",
     "find_again",
     "find_controlled",
     "forget_tuning",
-    "goes_on",
-    "held_back",
+    "free_controls",
     "key_frames",
     "keyed_range",
-    "lead_controls",
     "learned_cone",
     "length_scale",
-    "lone_controls",
-    "loosened",
     "make_rest",
     "mapping_to_corrections",
+    "meets_curves",
     "mirrored",
     "mute_constraints",
     "pick",
-    "read_again",
+    "pose_controls",
     "read_body",
+    "read_body_again",
     "read_channels",
     "read_controlled",
     "read_corrections",
@@ -109,10 +120,12 @@ __all__ = [
     "remove_keys",
     "repeating_bones",
     "rotation_curves",
-    "said_of",
     "say_length",
+    "sentence_about",
     "stepped_bones",
-    "with_beginnings",
+    "using_action",
+    "with_free_ends",
+    "with_ik_starts",
     "world_matrix",
     "world_to_armature",
     "world_up",

@@ -1,7 +1,7 @@
-"""Armature objects as core's skeletons and poses, and back.
+"""Read armature objects as skeletons and poses of core, and write poses back.
 
-Shown in rest position, an armature is read as what is seen, the rest pose; `check` refuses to change it, because what
-is written would not be seen.
+An armature in rest position is read as the rest pose that it shows. `check` refuses to change it, because the change
+would not be visible.
 """
 
 from collections.abc import Iterable
@@ -30,19 +30,19 @@ from .errors import BridgeError
 from .learned import learned_limits
 
 _TURN: Final = 2.0 * np.pi
-_LOCKED: Final = 1e-6  # radians, or parts of a unit quaternion, that a locked value may be off by
-_UNSCALED: Final = 1e-5  # what a scale is off 1 by that no one sees: imports leave it, and rigid bodies are fast
+_LOCKED: Final = 1e-6  # radians, or components of a unit quaternion: tolerance of a locked value
+_UNSCALED: Final = 1e-5  # a scale nearer to 1 counts as 1: imports leave such noise, and rigid bodies are solved faster
 _AXES: Final = ("x", "y", "z")
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])
 _TURNED_ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])
-LENGTH: Final = 1  # the scale channel that a bone grows by: along its Y
+LENGTH: Final = 1  # index of the scale channel along the bone, Y
 
 
 @dataclass(frozen=True, eq=False)
 class RotationClamp:
-    """What Limit Rotation constraints in local space do to the bones' own rotations, of k bones with one Euler order.
+    """The effect of local Limit Rotation constraints on the own rotations of k bones with one Euler order.
 
-    used, lower, upper (k, 3) by axis x, y, z; legacy (k,): clamp without going the shorter way round the circle.
+    used, lower, upper (k, 3) by axis x, y, z, radians; legacy (k,): clamp without taking the shorter arc.
     """
 
     bones: NDArray[np.int64]
@@ -53,14 +53,14 @@ class RotationClamp:
     legacy: NDArray[np.bool_]
 
     def __call__(self, matrices: Array) -> Array:
-        """Own rotations (..., k, 3, 3), mirrored ones included, to unit quaternions (..., k, 4) inside the limits.
+        """Return own rotations (..., k, 3, 3), which may mirror, as unit quaternions (..., k, 4) inside the limits.
 
-        Blender's rotlimit_evaluate and clamp_angle (source/blender/blenkernel/intern/constraint.cc).
+        Source: Blender's rotlimit_evaluate and clamp_angle (source/blender/blenkernel/intern/constraint.cc).
         """
         angles = rotation.matrix_to_euler(matrices, self.order)
         below, above = rotation.wrap(self.lower - angles), rotation.wrap(self.upper - angles)
         nearer = np.where(np.abs(above) < np.abs(below), above, below)
-        # the range crosses the half turn if its ends have changed places
+        # the range crosses 180 degrees if its ends have changed places
         step = np.where(below < above, np.clip(0.0, below, above), np.where((above < 0.0) & (below > 0.0), nearer, 0.0))
         step = np.where(self.lower >= self.upper, self.lower - angles, step)
         step = np.where(self.upper - self.lower >= _TURN, 0.0, step)
@@ -71,11 +71,11 @@ class RotationClamp:
 
 @dataclass(frozen=True, eq=False)
 class Rig:
-    """What does not change while an armature is posed; read again after any change to bones, constraints or modes.
+    """All of an armature that posing does not change. Read it again after a change to bones, constraints or modes.
 
-    driven: why each driven bone is driven, e.g. 'constraint "IK" on "shin.L" (Inverse Kinematics)'.
-    scaled: further bones, parents first, whose scale alone is decided by something else.
-    scalable: (J, 3) the scales that are neither locked nor decided by something else.
+    driven: bone -> the reason why it is driven, e.g. 'constraint "IK" on "shin.L" (Inverse Kinematics)'.
+    scaled: indices of further bones, parents first, of which only the scale is driven.
+    scalable: (J, 3) the scales that are neither locked nor driven.
     """
 
     object_name: str
@@ -87,23 +87,23 @@ class Rig:
 
     @property
     def evaluated(self) -> bool:
-        """Whether its channels do not say all of its pose."""
+        """Whether the pose has to be read from evaluated matrices, because channels do not determine it."""
         return bool(self.driven or self.scaled)
 
     @cached_property
     def modes(self) -> ModeGroups:
-        """Bones by rotation mode."""
+        """Indices of the bones by rotation mode."""
         modes = np.array(self.skeleton.rotation_modes)
         return {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
 
     def driven_above(self, bone: int) -> str | None:
-        """A sentence about the nearest driven bone from `bone` up to its root; None: nothing is driven there."""
+        """Return a sentence about the nearest driven bone from `bone` up to its root, or None."""
         names = self.skeleton.names
         name = next((names[above] for above in self.skeleton.ancestors(bone) if names[above] in self.driven), None)
         return None if name is None else f"{name} is decided by {self.driven[name]}"
 
     def is_stuck(self, bone: int) -> bool:
-        """Whether nothing that is free to turn comes between the bone and the driven one that it hangs on, or is."""
+        """Return whether no bone that is free to turn lies between the bone and a driven ancestor, itself included."""
         for above in self.skeleton.ancestors(bone):
             if self.skeleton.driven[above]:
                 return True
@@ -113,12 +113,12 @@ class Rig:
 
     @cached_property
     def channels(self) -> tuple[str, ...]:
-        """The properties that the pose is made of."""
+        """The names of the properties that define the pose."""
         return ("location", "scale", *dict.fromkeys(rotation_channel(mode) for mode in self.modes))
 
 
 def check(armature: ArmatureObject) -> None:
-    """Raises BridgeError if the pose of this object cannot be read or must not be changed."""
+    """Raise BridgeError if the pose of this object cannot be read or must not be changed."""
     _check_readable(armature)
     override = armature.override_library
     if armature.library is not None:
@@ -134,9 +134,10 @@ def check(armature: ArmatureObject) -> None:
 
 
 def find_again(name: str, uid: int, bones: tuple[str, ...]) -> ArmatureObject:
-    """The armature object that had this name and this `session_uid`, whatever its name is now, with the same bones.
+    """Return the armature object with this `session_uid`, which had this name and has these bones.
 
-    For what goes on while the user works: no Blender object outlives an undo. Raises BridgeError where it is gone.
+    For tools that run while the user works, because references to Blender's objects do not survive an undo. Raises
+    BridgeError if the object is gone or has other bones.
     """
     found: Any = bpy.data.objects.get(name)
     if found is None or found.session_uid != uid:
@@ -162,12 +163,12 @@ def _check_readable(armature: ArmatureObject) -> None:
 
 
 def read_rig(armature: ArmatureObject) -> Rig:
-    """The skeleton of an armature object, what limits it and what drives it.
+    """Return the skeleton of an armature object with its limits and driven bones.
 
-    Armatures that `check` refuses because they must not be changed are read, too; what has no pose is refused.
+    Armatures that must not be changed can be read, too. Raises BridgeError if the object has no pose to be read.
     """
     _check_readable(armature)
-    # Blender evaluates only what the view layer shows; matrices of anything else are old
+    # Blender evaluates only objects that the view layer shows; the matrices of others are out of date
     context: Any = bpy.context
     if not armature.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
         raise BridgeError(
@@ -183,7 +184,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     index = {name: i for i, name in enumerate(names)}
     parents = np.array([-1 if bone.parent is None else index[bone.parent.name] for bone in bones])
 
-    # these are what Blender itself computes with: the rest matrices in armature space are their products
+    # Blender computes with these values; rest matrices in armature space are their products
     lengths = gather(bones, "length", 1)[:, 0]
     offsets = gather(bones, "head", 3)
     offsets[:, 1] += np.where(parents >= 0, lengths[parents], 0.0)
@@ -222,25 +223,25 @@ def read_rig(armature: ArmatureObject) -> Rig:
 
 
 def read_pose(armature: ArmatureObject, rig: Rig) -> Pose:
-    """The pose at the present frame as Blender evaluates it: Limit Rotation applied, driven bones by their matrices."""
+    """Return the pose at the current frame as Blender evaluates it, Limit Rotation constraints and drivers included."""
     if armature.data.pose_position == "REST":
         return Pose.rest(rig.skeleton)
     return channels_to_pose(rig, read_channels(armature, rig.channels), read_evaluated(armature, rig))
 
 
 def read_evaluated(armature: ArmatureObject, rig: Rig) -> Array | None:
-    """Matrices (J, 3, 4) in armature space where the rig has driven or scaled bones."""
+    """Return evaluated matrices (J, 3, 4) in armature space if the rig has driven or scaled bones, else None."""
     return read_matrices(armature) if rig.evaluated else None
 
 
 def read_matrices(armature: ArmatureObject) -> Array:
-    """Blender's own evaluated `PoseBone.matrix`, (J, 3, 4) float64, as of the last update of the view layer."""
+    """Return Blender's evaluated `PoseBone.matrix`, (J, 3, 4) float64, as of the last update of the view layer."""
     bones = armature.pose.bones
     return gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
 
 
 def channels_to_pose(rig: Rig, channels: dict[str, Array], evaluated: Array | None) -> Pose:
-    """Channel arrays (..., J, n), and evaluated matrices (..., J, 3, 4), as a pose, without scales that are noise."""
+    """Return the pose of channels (..., J, n) and evaluated matrices (..., J, 3, 4); scales next to 1 are dropped."""
     rotations = channels_to_rotations(channels, rig.modes)
     scaled = np.abs(channels["scale"] - 1.0) > _UNSCALED
     scales: Array | None = np.where(scaled, channels["scale"], 1.0) if scaled.any() else None
@@ -256,14 +257,14 @@ def channels_to_pose(rig: Rig, channels: dict[str, Array], evaluated: Array | No
 
 
 def _rescaled(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
-    """The pose with the scales that its scaled bones have: those with which their axes are as long as evaluated."""
+    """Return the pose with scales of the scaled bones such that their axes are as long as evaluated."""
     above = sorted({bone for scaled in rig.scaled for bone in rig.skeleton.ancestors(scaled)})
     lengths = np.linalg.norm(evaluated[..., above, :, :3], axis=-2)
     if pose.scales is None and np.all(np.abs(lengths - 1.0) <= _UNSCALED):
         return pose
     scales = np.ones_like(pose.translations) if pose.scales is None else pose.scales.copy()
     within = {bone: len({*rig.scaled} & {*rig.skeleton.ancestors(bone)}) for bone in rig.scaled}
-    for depth in sorted(set(within.values())):  # each is seen on the scale of those before it
+    for depth in sorted(set(within.values())):  # a bone inherits the scale of those above it
         bones = [bone for bone, found in within.items() if found == depth]
         made = forward_matrices(rig.skeleton, replace(pose, scales=scales))
         long, short = (np.linalg.norm(matrices[..., bones, :, :3], axis=-2) for matrices in (evaluated, made))
@@ -273,11 +274,11 @@ def _rescaled(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
 
 
 class PoseWriter:
-    """Sets rotation and location of the same bones (indices) again and again, and the lengths of `scaled`.
+    """Write poses to the same bones (indices) repeatedly: rotations, locations, and the lengths of `scaled`.
 
-    Each rotation in its bone's own mode, and of all ways to say it the one nearest to the present values. Locked
-    channels, driven bones, locations of connected bones and lengths of bones without stretch stay as they are. With
-    `sizes` all scales of `scaled` are set. Blender evaluates the pose at the next update of the view layer.
+    Rotations are written in each bone's own mode, as the values nearest to the current ones. Locked channels, driven
+    bones, locations of connected bones and lengths of bones without stretch are not written. With `sizes` all scales of
+    `scaled` are written. Blender evaluates the pose at the next update of the view layer.
     """
 
     def __init__(self, rig: Rig, bones: Iterable[int], scaled: Iterable[int] = (), sizes: bool = False) -> None:
@@ -297,7 +298,7 @@ class PoseWriter:
         self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
     def write(self, armature: ArmatureObject, pose: Pose) -> None:
-        """Bring the bones to one pose."""
+        """Write one pose to the bones."""
         channels = read_channels(armature, self._channels, np.float32)
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
@@ -321,19 +322,19 @@ def write_pose(
     scaled: Iterable[int] = (),
     sizes: bool = False,
 ) -> None:
-    """A `PoseWriter` for once."""
+    """Write one pose with a `PoseWriter`."""
     PoseWriter(rig, bones, scaled, sizes).write(armature, pose)
 
 
 def scale_channels(rig: Rig, bones: Iterable[int], sizes: bool = False) -> NDArray[np.int64]:
-    """(n, 2) bones and axes of the lengths that may be changed, those of bones with stretch; with `sizes` all."""
+    """Return (n, 2) bones and axes of scales that may be written: lengths of bones with stretch, or all (`sizes`)."""
     free = rig.scalable if sizes else (rig.skeleton.stretch > 0.0)[:, None] & (np.arange(len(_AXES)) == LENGTH)
     chosen = np.isin(np.arange(len(free)), list(bones))
     return np.argwhere(chosen[:, None] & free)
 
 
 def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.bool_]) -> Array:
-    """New channel values (k, n) for rotations (k, 4); locked angles (k, 3) as in the present values (k, n)."""
+    """Return channel values (k, n) of rotations (k, 4) with locked angles (k, 3) as in the current values (k, n)."""
     if mode in rotation.EULER_ORDERS:
         return np.where(locks, present, rotations_to_channel(rotations, mode, present))
     every = {mode: np.arange(len(present))}
@@ -345,32 +346,32 @@ def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.boo
 
 
 def world_matrix(armature: ArmatureObject) -> Array:
-    """The object's matrix (4, 4) from armature space to world space, as of the last update of the view layer."""
+    """Return the matrix (4, 4) from armature space to world space, as of the last update of the view layer."""
     return np.array(armature.matrix_world, float)
 
 
 def length_scale(world: Array) -> Array:
-    """How long an armature unit is in the world (...) by world matrices (..., 4, 4) that scale evenly; else about."""
+    """Return the world length (...) of an armature unit under matrices (..., 4, 4): the mean if the scale is uneven."""
     return np.cbrt(np.abs(np.linalg.det(world[..., :3, :3])))
 
 
 def say_length(scene: Any, length: float) -> str:
-    """A length of the world in three digits, with the unit in which the scene shows lengths."""
+    """Return a world length as text with three digits and the unit of the scene."""
     units, digits = scene.unit_settings, 3
     return bpy.utils.units.to_string(units.system, "LENGTH", units.scale_length * length, precision=digits).strip()
 
 
 def world_up(world: Array) -> Array:
-    """Where the world's Z points (3,) in the space of an object with this world matrix (4, 4); not of unit length."""
+    """Return the world's Z axis (3,), not normalised, in the space of an object with this world matrix (4, 4)."""
     return np.linalg.solve(world[:3, :3], [0.0, 0.0, 1.0])
 
 
 def armature_to_world(
     matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
 ) -> tuple[Array | None, Array | None]:
-    """Positions (..., 3) and rotations (..., 4) into the space that `matrix` (..., 4, 4) leads to.
+    """Return positions (..., 3) and rotations (..., 4) transformed by `matrix` (..., 4, 4).
 
-    Positions go by the full matrix, rotations by its nearest rotation: scale, shear and mirroring do not turn a frame.
+    Positions are transformed by the full matrix, rotations by its nearest rotation: scale and shear do not turn frames.
     """
     m = np.asarray(matrix, float)
     moved = turned = None
@@ -384,7 +385,7 @@ def armature_to_world(
 def world_to_armature(
     matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
 ) -> tuple[Array | None, Array | None]:
-    """The inverse of `armature_to_world`; raises BridgeError where a scale of zero has none."""
+    """Return the inverse of `armature_to_world`. Raises BridgeError if a scale is zero."""
     m = np.asarray(matrix, float)
     if not np.all(np.abs(np.linalg.det(m[..., :3, :3])) > 0.0):
         raise BridgeError("The armature object has a scale of zero.")
@@ -396,11 +397,12 @@ def world_to_armature(
 
 
 def mirrored(position: Array, turn: Array) -> tuple[Array, Array]:
-    """A position or way (..., 3) and a rotation (..., 4) of armature space on the other side of X."""
+    """Return a position or vector (..., 3) and a rotation (..., 4) mirrored across X in armature space."""
     return position * _ACROSS, turn * _TURNED_ACROSS
 
 
 def gather(collection: Any, name: str, size: int) -> Array:
+    """Return one property of all items of a collection, (n, size) float64."""
     values = np.empty(len(collection) * size, np.float32)
     collection.foreach_get(name, values)
     return values.reshape(-1, size).astype(float)
@@ -413,7 +415,7 @@ def _flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
 
 
 def _by_axis(collection: Any, name: str, dtype: type) -> Array:
-    """One property for each of x, y, z, (J, 3)."""
+    """Return a property that exists for each of x, y, z, (J, 3)."""
     result = np.empty((3, len(collection)), dtype)
     for axis, values in zip(_AXES, result, strict=True):
         collection.foreach_get(name.format(axis), values)
@@ -421,17 +423,16 @@ def _by_axis(collection: Any, name: str, dtype: type) -> Array:
 
 
 def _stretch(channels: Any, driven: NDArray[np.bool_]) -> Array:
-    """(J,) 0 where the length is locked or decided by something else."""
+    """Return the IK stretch (J,), 0 where the length is locked or driven."""
     locked = _flags(channels, "lock_scale", 3)[:, LENGTH]
     return np.where(driven | locked, 0.0, gather(channels, "ik_stretch", 1)[:, 0])
 
 
 def _rotation_locks(armature: ArmatureObject, modes: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Locked Euler angles (J, 3), IK locks among them, and bones (J,) whose locks leave nothing to solve for.
+    """Return locked Euler angles (J, 3), IK locks included, and bones (J,) that their locks freeze.
 
-    Blender makes every bone with `lock_rotations_4d`: quaternions and axis-angles are locked by their components. A
-    bone with Y and Z locked at zero is a hinge about X, which is how riggers use it; components locked in any other way
-    freeze the bone.
+    Blender creates every bone with `lock_rotations_4d`: quaternions and axis-angles are locked by component. A bone
+    with Y and Z locked at zero is a hinge about X, which is how riggers use it; any other component lock freezes it.
     """
     channels = armature.pose.bones
     locks = _flags(channels, "lock_rotation", 3)
@@ -461,7 +462,7 @@ def _ik_limits(channels: Any) -> list[EllipticSwing]:
 def _rotation_limits(
     armature: ArmatureObject, index: dict[str, int], limiting: dict[str, Any]
 ) -> tuple[tuple[RotationClamp, ...], list[EulerBox]]:
-    """The Limit Rotation constraints as Blender evaluates them and as limits for solvers."""
+    """Return the Limit Rotation constraints as Blender evaluates them and as limits for solvers."""
     by_order: dict[str, list[str]] = {}
     for name, constraint in limiting.items():
         mode = armature.pose.bones[name].rotation_mode
@@ -487,8 +488,8 @@ def _rotation_limits(
 
 
 def _bounds(used: NDArray[np.bool_], low: Array, high: Array, legacy: bool) -> tuple[Array, Array]:
-    """Lower and upper bounds (3,) for a solver: whole turns taken off, infinite where a bone is free."""
-    high = np.maximum(low, high)  # Blender takes an empty range for its lower end
+    """Return lower and upper bounds (3,) without whole turns, infinite on axes without limits."""
+    high = np.maximum(low, high)  # Blender uses the lower end of an empty range
     if not legacy:
         turns = _TURN * np.round(0.5 * (low + high) / _TURN)
         used = used & (high - low < _TURN)

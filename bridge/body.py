@@ -1,4 +1,4 @@
-"""An armature as a body: its skeleton with the parts, the present pose, and the way back."""
+"""Read an armature as a body with roles, and write poses of that body back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,21 +11,22 @@ from ..core.body import Roles
 from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
-from .controls import ControlledBody, find_controlled, lead_controls, read_controlled, with_beginnings
+from .control_graph import find_controlled
+from .controls import ControlledBody, pose_controls, read_controlled, with_ik_starts
 from .keys import changed_bones
 from .roles import read_roles
 
-_STILL: Final = 1e-6  # radians: a bone that is turned by less keeps its rotation, within its limits or not
-_HELD: Final = float(np.radians(0.5))  # a bone that is so far from where it was wanted is worth a sentence
-_SIZED: Final = 1e-4  # of the scale: so much less or more than wanted is worth one, too
-_NAMED: Final = 3  # bones in one sentence
+_STILL: Final = 1e-6  # radians: a bone turned by less keeps its rotation, even outside its limits
+_HELD: Final = float(np.radians(0.5))  # radians: a bone further from the wanted rotation is reported
+_SIZED: Final = 1e-4  # of the scale: a larger difference from the wanted scale is reported
+_NAMED: Final = 3  # bones named in one sentence
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """What is posed by its parts: `pose` of `skeleton` with these roles, at the present frame.
+    """A body that is posed by roles: `pose` of `skeleton` at the current frame.
 
-    Of a rig whose body is driven `pose` is that of `controlled`, which controls lead.
+    If the body of the rig is driven, skeleton and pose are those of `controlled`, which is posed by its controls.
     """
 
     rig: Rig
@@ -37,9 +38,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Changes:
-    """Names of the bones that were rotated, moved and made longer, and (bone, property) that were set.
+    """Names of the bones that were rotated, moved and lengthened, and the (bone, property) pairs that were set.
 
-    held: names of controls that are at a limit of theirs, and do not get where they should
+    held: names of controls that one of their limits stops
     """
 
     rotated: tuple[str, ...] = ()
@@ -50,7 +51,7 @@ class Changes:
 
 
 def read_body(armature: ArmatureObject) -> Body:
-    """The body of an armature as it stands; raises CoreError if it must not be changed."""
+    """Return the body of an armature in its current pose. Raises CoreError if it must not be changed."""
     check(armature)
     rig = read_rig(armature)
     roles = read_roles(armature, rig.skeleton)
@@ -58,11 +59,11 @@ def read_body(armature: ArmatureObject) -> Body:
     pose = _pose_now(armature, rig, controlled)
     if controlled is None:
         return Body(rig, rig.skeleton, roles, pose)
-    return Body(with_beginnings(rig, controlled), controlled.skeleton, controlled.roles, pose, controlled)
+    return Body(with_ik_starts(rig, controlled), controlled.skeleton, controlled.roles, pose, controlled)
 
 
-def read_again(armature: ArmatureObject, body: Body) -> Body:
-    """The same body as it stands now."""
+def read_body_again(armature: ArmatureObject, body: Body) -> Body:
+    """Return the same body in its current pose."""
     return replace(body, pose=_pose_now(armature, body.rig, body.controlled))
 
 
@@ -72,15 +73,15 @@ def _pose_now(armature: ArmatureObject, rig: Rig, controlled: ControlledBody | N
     return read_controlled(controlled, read_matrices(armature))
 
 
-def loosened(armature: ArmatureObject, body: Body) -> Body:
-    """The body with hands and feet that hang on nothing where they are, wherever their limbs end."""
+def with_free_ends(armature: ArmatureObject, body: Body) -> Body:
+    """Return the body with hands and feet that have no parent at their own places, not at the ends of their limbs."""
     if body.controlled is None:
         return body
     return replace(body, pose=read_controlled(body.controlled, read_matrices(armature), loose=True))
 
 
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
-    """The pose in which driven bones have the rotations that they are seen with: their channels mean nothing."""
+    """Return the pose with the evaluated rotations of driven bones, whose channels have no meaning."""
     driven = np.flatnonzero(skeleton.driven & (skeleton.parents >= 0))
     if not len(driven):
         return pose
@@ -92,12 +93,12 @@ def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
 
 
 def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
-    """Bring the armature to a pose of its body, by its controls where it has some, else as far as `allow` lets it.
+    """Pose the armature as its body: by its controls if it has some, else by its bones as far as `allow` permits.
 
-    Raises CoreError, with nothing written, where no bone is free to change.
+    Raises CoreError, with nothing written, if no bone is free to change.
     """
     if body.controlled is not None:
-        led = lead_controls(armature, body.rig, body.controlled, pose)
+        led = pose_controls(armature, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
         return Changes(turned, moved, (), [*led.switched], held)
@@ -109,10 +110,9 @@ def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
 
 
 def allow(body: Body, pose: Pose) -> Pose:
-    """The pose, or poses, that a body without controls can take: what is driven or locked stays, and what the user gave
-    limits keeps them.
+    """Return the pose (...) that a body without controls can take: driven, locked and limited channels are respected.
 
-    Raises CoreError where a driven bone is wanted otherwise, and no free one is.
+    Raises CoreError if driven bones would have to change and no free bone changes.
     """
     skeleton, start = body.skeleton, body.pose
     turned = rotation.angle_between(start.rotations, pose.rotations) > _STILL
@@ -130,9 +130,8 @@ def allow(body: Body, pose: Pose) -> Pose:
     return allowed
 
 
-def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
-    """Sentences about bones of a body without controls that are not turned, or not as large, as a pose, or poses,
-    wanted them."""
+def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
+    """Return sentences about bones of a body without controls whose rotation or scale differs from the wanted one."""
     if body.controlled is not None:
         return []
     skeleton = body.skeleton
@@ -141,7 +140,7 @@ def held_back(body: Body, wanted: Pose, now: Pose) -> list[str]:
     limited = ~skeleton.driven & ~locked
     groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
-    said = [f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}" for names, what in found if names]
+    said = [sentence_about(names, what) for names, what in found if names]
     if wanted.scales is not None:
         differ = np.abs(wanted.scales - (1.0 if now.scales is None else now.scales)) > _SIZED
         kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~skeleton.driven
@@ -158,11 +157,11 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def at_limit(names: Sequence[str]) -> list[str]:
-    """A sentence about controls that a limit holds; none about none."""
-    return [said_of(names, "at the limit")] if names else []
+def explain_limited_controls(names: Sequence[str]) -> list[str]:
+    """Return a sentence about the controls that a limit stops, in a list; empty without such controls."""
+    return [sentence_about(names, "at the limit")] if names else []
 
 
-def said_of(names: Sequence[str], what: str) -> str:
-    """'A, B, C and 3 more are locked', of at least one."""
+def sentence_about(names: Sequence[str], what: str) -> str:
+    """Return e.g. 'A, B, C and 3 more are locked' about at least one name."""
     return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"

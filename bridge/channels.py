@@ -1,4 +1,4 @@
-"""The channels of pose bones as arrays.
+"""Read and write the channels of pose bones as arrays.
 
 Channel arrays are (..., J, n) by the names of Blender's properties; rotations are unit quaternions (..., 4).
 """
@@ -28,19 +28,19 @@ ModeGroups = Mapping[str, NDArray[np.int64]]  # bones by rotation mode
 
 
 def rotation_channel(mode: str) -> str:
-    """The property that holds the rotation of a bone in this mode."""
+    """Return the name of the property that holds the rotation of a bone in this mode."""
     return {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
 
 
 def channel_path(bone: str, name: str) -> str:
-    """The data path of a bone's property, from the object."""
+    """Return the data path of a bone's property from the object."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
 
 
 def read_channels(
     armature: ArmatureObject, names: Iterable[str] = CHANNELS, dtype: type[np.floating[Any]] = np.float64
 ) -> dict[str, Array]:
-    """Channels (J, n) as Blender has them now; in float32 they are its own numbers."""
+    """Return the current channels (J, n); with float32 they are exactly Blender's values."""
     bones = armature.pose.bones
     result = {}
     for name in names:
@@ -51,7 +51,7 @@ def read_channels(
 
 
 def write_channels(armature: ArmatureObject, channels: Mapping[str, Array]) -> None:
-    """Set channels (J, n) of all bones and have the pose evaluated again at the next update."""
+    """Set channels (J, n) of all bones. Blender evaluates the pose at the next update."""
     bones = armature.pose.bones
     for name, values in channels.items():
         bones.foreach_set(name, values.astype(np.float32, copy=False).ravel())
@@ -59,7 +59,7 @@ def write_channels(armature: ArmatureObject, channels: Mapping[str, Array]) -> N
 
 
 def channels_to_rotations(channels: Mapping[str, Array], modes: ModeGroups) -> Array:
-    """The unit quaternions (..., J, 4) that Blender evaluates: of any length and zero taken as it takes them."""
+    """Return the unit quaternions (..., J, 4) that Blender evaluates from channels, which need not be normalised."""
     shape = channels["location"].shape[:-1]
     if len(modes) == 1:
         mode = next(iter(modes))

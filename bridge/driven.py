@@ -1,8 +1,8 @@
-"""Which bones of an armature something else than their own channels decides: constraints, IK chains, drivers.
+"""Find the bones of an armature that constraints, IK chains or drivers drive.
 
-What may become active counts as active: a constraint whose influence or mute is driven or animated drives its bones
-even while it is off, because a motion has to be read with one skeleton. A driver counts unless it is muted or invalid.
-What scales a bone and does nothing else to it leaves it free to turn.
+A constraint whose influence or mute is driven or animated counts as active even while it is off, because a motion has
+to be read with one skeleton. A driver counts unless it is muted or invalid. A bone of which only the scale is driven is
+free to turn.
 B-Bone settings bend the mesh only; they never change a bone's matrix or its children (measured in 4.5 and 5.2).
 """
 
@@ -19,22 +19,22 @@ from .channels import CHANNELS, ArmatureObject
 _BONE_PATH: Final = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)')
 _BONE_FLAGS: Final = {"inherit_scale", "use_inherit_rotation", "use_local_location", "use_connect"}
 _DECIDING: Final = {*CHANNELS, *_BONE_FLAGS, "rotation_mode"} - {"scale"}  # paths of drivers
-_SCALING: Final = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}  # how long a bone's axes are, and nothing else
+_SCALING: Final = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}  # constraints that change the scale only
 _ALL: Final = 1 << 15  # a chain of all ancestors; Blender itself stops at 255
 
 AnimatedPaths = dict[str, set[str]]  # by bone: what follows `pose.bones["..."].`
 
 
 def split_path(data_path: str) -> tuple[str, str] | None:
-    """Bone and the rest of the path of an F-curve or driver, e.g. ("hand.L", "location"), or None."""
+    """Return bone and property path of an F-curve or driver, e.g. ("hand.L", "location"), or None."""
     match = _BONE_PATH.fullmatch(data_path)
     return None if match is None else (bpy.utils.unescape_identifier(match[1]), match[2])
 
 
 def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str]]:
-    """Driven bones with the reason; bones that nothing but one plain local Limit Rotation limits, with it; scaled ones.
+    """Return driven bones with the reason; bones with one local Limit Rotation only, with it; names of scaled bones.
 
-    Those are turned and moved by their own channels, and something else decides their scale.
+    Scaled bones are turned and moved by their own channels; only their scale is driven.
     """
     drivers = _driven_paths(armature)
     animated = _animated_paths(armature)
@@ -51,7 +51,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
             continue
         for constraint in active:
             kind = constraint.bl_rna.properties["type"].enum_items[constraint.type].name
-            for name in decided_by(constraint, bone):
+            for name in constrained_bones(constraint, bone):
                 reasons.setdefault(name, f'constraint "{constraint.name}" on "{bone.name}" ({kind})')
     for name, paths in drivers.items():
         path = next((p for p in sorted(paths) if p in _DECIDING), None)
@@ -77,7 +77,7 @@ def _driven_paths(armature: ArmatureObject) -> AnimatedPaths:
 
 
 def _animated_paths(armature: ArmatureObject) -> AnimatedPaths:
-    """What F-curves of the action or of NLA strips change about bones."""
+    """Return the properties of bones that F-curves of the action or of NLA strips animate."""
     result: AnimatedPaths = defaultdict(set)
     data = armature.animation_data
     if data is None:
@@ -94,7 +94,7 @@ def _animated_paths(armature: ArmatureObject) -> AnimatedPaths:
 
 
 def _paths_of(constraint: Any, paths: set[str]) -> set[str]:
-    """The animated properties of a constraint."""
+    """Return the animated properties of a constraint."""
     prefix = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
     return {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
 
@@ -110,19 +110,19 @@ def _may_act(constraint: Any, paths: set[str]) -> bool:
 
 
 def _is_plain_limit(constraint: Any, paths: set[str]) -> bool:
-    """A Limit Rotation that is a function of the bone's own rotation alone, the same at every frame."""
+    """Return whether a Limit Rotation depends on the bone's own rotation alone and is the same at every frame."""
     if constraint.type != "LIMIT_ROTATION" or constraint.owner_space != "LOCAL" or constraint.influence != 1.0:
         return False
     if constraint.use_legacy_behavior and any(
         getattr(constraint, f"use_limit_{a}") and getattr(constraint, f"min_{a}") > getattr(constraint, f"max_{a}")
         for a in "xyz"
     ):
-        return False  # a plain clamp to an empty range jumps
+        return False  # the legacy clamp to an empty range is discontinuous
     return not _paths_of(constraint, paths)
 
 
-def decided_by(constraint: Any, bone: Any) -> Iterator[str]:
-    """The bones whose matrices a constraint decides."""
+def constrained_bones(constraint: Any, bone: Any) -> Iterator[str]:
+    """Yield the names of the bones whose matrices a constraint drives."""
     count = 1
     tip = bone
     if constraint.type == "IK":
@@ -136,11 +136,11 @@ def decided_by(constraint: Any, bone: Any) -> Iterator[str]:
 
 
 def mute_constraints(armature: ArmatureObject, bones: Iterable[str]) -> list[str]:
-    """Mute the constraints that decide these bones and no others; their names."""
+    """Mute the constraints that drive these bones and no others; return their names."""
     wanted, muted = set(bones), list[str]()
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
-            decided = set(decided_by(constraint, bone))
+            decided = set(constrained_bones(constraint, bone))
             if not constraint.mute and decided & wanted and decided <= wanted:
                 constraint.mute = True
                 muted.append(constraint.name)

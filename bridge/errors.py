@@ -1,4 +1,4 @@
-"""The error for what Poise cannot or must not do to an object."""
+"""The error for an object that Poise cannot or must not change."""
 
 from ..core import CoreError
 

@@ -1,4 +1,4 @@
-"""What part of a rig is under the mouse: joints, ends and lengths of the bones that are shown, and custom shapes."""
+"""Find the part of a rig under the mouse: joints, ends and lengths of visible bones, and custom shapes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from .shapes import outlines_near
 from .view import View
 
 _JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
-_LENGTH: Final = 7.0  # and from the line between them
-_THICKNESS: Final = 0.08  # of a bone's length: what Blender's octahedral bones are wide
-_TIE: Final = 1.5  # pixels within which two are seen in one place, as both hands from the side
+_LENGTH: Final = 7.0  # pixels, likewise, from the line between them
+_THICKNESS: Final = 0.08  # of a bone's length: the width of Blender's octahedral bones
+_TIE: Final = 1.5  # pixels within which two points count as one place on screen, as both hands from the side
 _HEAD, _TAIL = 0.0, 1.0
 
 
 @dataclass(frozen=True)
 class Grab:
-    """A point of a bone, in the bone's frame and armature units; names, since Blender's objects die on undo."""
+    """A point of a bone, in its frame and armature units. It keeps names: Blender's objects do not survive undo."""
 
     object_name: str
     bone: str
@@ -29,19 +29,19 @@ class Grab:
 
     @property
     def is_joint(self) -> bool:
-        """Whether it is the bone's head."""
+        """Whether the point is the bone's head."""
         return not any(self.point)
 
 
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
-    """What is grabbed at a pixel of the view among all shown pose bones; `scale` is that of the interface.
+    """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
-    A bone with a custom shape is grabbed by that, and by its joint where nothing that is drawn is near.
+    A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near.
     """
     best: tuple[float, Grab] | None = None
     for armature, names in shown_bones(context).items():
         bones = armature.data.bones
-        place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` goes through all of them
+        place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` is a linear search
         numbers = [place_of[name] for name in names]
         lengths = gather(bones, "length", 1)[:, 0]
         matrices = world_matrix(armature) @ _square(read_matrices(armature)[numbers])
@@ -58,7 +58,7 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
 
 
 def shown_bones(context: Any) -> dict[Any, list[str]]:
-    """Visible pose bones that can be selected, by armature object, in Blender's order; none in a view without bones."""
+    """Return the visible, selectable pose bones by armature, in Blender's order; none if the view hides bones."""
     found: dict[Any, list[str]] = {}
     overlay = getattr(context.space_data, "overlay", None)  # a script may have no view
     if overlay is not None and not (overlay.show_overlays and overlay.show_bones):
@@ -73,11 +73,11 @@ def nearest(
     view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0,
     shapes: Mapping[int, Array] | None = None,
 ) -> tuple[float, int, float] | None:  # fmt: skip
-    """Pixels away, which bone, and where along it (0 head, 1 tail) the mouse is; None: nothing is near.
+    """Return the distance in pixels, the bone, and the place along it (0 head, 1 tail) next to the mouse, or None.
 
-    matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is no other's joint;
-    shapes: lines (m, 2, 3) in the world that are drawn in place of a bone.
-    Joints come before lengths; of those that are seen in one place the one in front, then the armature's first.
+    matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is not another bone's
+    joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone.
+    Joints come before lengths. Of joints in one place on screen the front one is returned, then the armature's first.
     """
     shapes = shapes or {}
     plain = ~np.isin(np.arange(len(matrices)), list(shapes))
@@ -101,7 +101,7 @@ def nearest(
     thickness = np.where(np.arange(len(lines)) < len(own), _THICKNESS, 0.0)
     reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(way))
     line = _choose(view, lines[:, 0] + share[:, None] * (lines[:, 1] - lines[:, 0]), far, reach)
-    if line is None:  # a shape does not show the joints that an animator knows to be there
+    if line is None:  # animators grab joints that a custom shape does not show
         return nearest(view, mouse, matrices, lengths, free, scale) if shapes else None
     place = int(owners[line])
     along = _along(view, at, lines[line, 0], lines[line, 1], float(share[line])) if line < len(own) else _HEAD
@@ -109,7 +109,7 @@ def nearest(
 
 
 def _choose(view: View, points: Array, far: Array, reach: Array | float) -> int | None:
-    """Which of the points (n, 3) that are `far` (n,) pixels off is meant; None: all are out of reach."""
+    """Return which of the points (n, 3) at `far` (n,) pixels is meant, or None if all are out of reach."""
     near = np.where(far <= reach, far, np.inf)
     if not len(near) or not np.isfinite(near.min()):
         return None
@@ -119,7 +119,7 @@ def _choose(view: View, points: Array, far: Array, reach: Array | float) -> int 
 
 
 def _along(view: View, at: Array, head: Array, tail: Array, share: float) -> float:
-    """Where along a bone the mouse points, in the world: in perspective that is not its share in pixels."""
+    """Return the place along a bone in world space; with perspective it differs from the share in pixels."""
     point = view.on_line(at, head, tail - head)
     if point is None:
         return share
@@ -128,6 +128,6 @@ def _along(view: View, at: Array, head: Array, tail: Array, share: float) -> flo
 
 
 def _square(matrices: Array) -> Array:
-    """(..., 3, 4) as (..., 4, 4)."""
+    """Return matrices (..., 3, 4) as (..., 4, 4)."""
     last = np.broadcast_to([0.0, 0.0, 0.0, 1.0], (*matrices.shape[:-2], 1, 4))
     return np.concatenate([matrices, last], axis=-2)

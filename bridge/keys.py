@@ -1,4 +1,4 @@
-"""Motions as keys: dense keys into a range of frames of an action, everything outside the range as it was."""
+"""Write motions as keys into a range of frames of an action; everything outside the range stays as it is."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,17 +27,17 @@ _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
-_BENT: Final = 1e-4  # of a channel a frame: between the slopes of handles that are no line
+_BENT: Final = 1e-4  # channel units per frame: handles whose slopes differ by more are not aligned
 _SEAM: Final = 0.1  # radians, or parts of a quaternion
-_OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # behind the name of an action that was made of another one
-_HARMLESS_MODIFIERS: Final = {"CYCLES"}  # repeat what is outside the keys, change nothing between them
+_OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # suffix of an action that Poise made from another one
+_HARMLESS_MODIFIERS: Final = {"CYCLES"}  # they repeat the keys outside their range and change nothing between keys
 
 
 @dataclass(frozen=True)
 class _Channel:
     """A channel to be keyed: values (K,) of data_path[index] at frames (K,).
 
-    handles (2, K, 2): frames and values of the left and the right ones; None: Blender places them.
+    handles (2, K, 2): frames and values of the left and the right handles; None: Blender places them.
     """
 
     bone: str
@@ -49,7 +49,7 @@ class _Channel:
 
 
 def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Indices of the bones whose rotation, whose location and whose scale differs anywhere in the batch."""
+    """Return indices of the bones whose rotation, location and scale differ anywhere in the batch, three arrays."""
     old, new = before.reshape((-1,)), after.reshape((-1,))
     largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new))
     changes: list[list[NDArray[np.bool_]]] = []
@@ -78,14 +78,14 @@ def write_keys(
 ) -> bpy.types.Action:
     """Key rotations of `bones`, locations of `translated` and lengths of `scaled` (indices) at every frame of a motion.
 
-    Rotations are keyed in the bones' own modes, without jumps, from the key before the range on. Keys in the range are
-    replaced; keys outside of it and all other curves stay as they are. A new key interpolates as the keys did where it
-    is put, linearly where there were none. Locked channels, driven bones, locations of connected bones and lengths of
-    bones without stretch get no keys. With `sizes` all scales of `scaled` are keyed.
+    Rotations are keyed in the bones' own modes, without jumps, beginning at the key before the range. Keys in the range
+    are replaced; keys outside it and all other curves stay as they are. A new key has the interpolation of the segment
+    that it replaces, or linear. Locked channels, driven bones, locations of connected bones and lengths of bones
+    without stretch get no keys. With `sizes` all scales of `scaled` are keyed.
 
-    With `new` the present action is copied to a new one called `action`, which is assigned; else the present one is
-    edited, or one called `action` made where there is none. Raises BridgeError, with nothing changed, for a name that
-    exists and for curves whose keys would not be what is seen.
+    With `new` the action is copied to a new one called `action`, which is assigned; else the current action is edited,
+    or one called `action` is made if there is none. Returns the action. Raises BridgeError, with nothing changed, for a
+    name that exists and for curves whose keys would not determine the evaluated pose.
     """
     check_target(armature, action, new)
     channels = _channels(armature, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
@@ -95,10 +95,10 @@ def write_keys(
 def write_motion(
     armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int], action: str | None = None
 ) -> bpy.types.Action:
-    """Key a motion of its own: a new action that holds nothing of the present one, which is kept.
+    """Key a motion into a new action that holds nothing of the current one, which is kept; return it.
 
-    Keyed at every frame are the rotations of `bones` (indices), and what the motion has otherwise than the armature
-    stands now. All else stays as it stands now. Raises BridgeError, with nothing changed, as `write_keys`.
+    The rotations of `bones` (indices) are keyed at every frame, and all channels in which the motion differs from the
+    current pose. Raises BridgeError, with nothing changed, as `write_keys`.
     """
     check_target(armature, action, new=True)
     here, count = read_pose(armature, rig), len(motion)
@@ -125,11 +125,11 @@ def write_visual(
     action: str | None = None,
     new: bool = True,
 ) -> bpy.types.Action:
-    """Key what is seen: rotations and locations of `bones`, and those that something else decides as `seen` has them.
+    """Key the evaluated pose: rotations and locations of `bones`, of driven ones as in `seen`.
 
-    `seen`: bone -> its own poses (F, 1), see `read_visual`; their scales get keys, too, where they are scaled. Into a
-    new action that all of the motion goes into curves come without modifiers, which the keys have in them. The rest as
-    in `write_keys`.
+    `seen`: driven bone -> its local poses (F, 1), see `read_visual`; scales other than 1 are keyed, too. If the whole
+    motion is keyed into a new action, the modifiers of its curves are removed, because the keys contain their effect.
+    Otherwise as `write_keys`.
     """
     check_target(armature, action, new)
     skeleton, chosen = rig.skeleton, list(bones)
@@ -170,9 +170,9 @@ def _location_locks(armature: ArmatureObject) -> NDArray[np.bool_]:
 
 
 def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
-    """What keys in the present action each bone as its own motion has it: what is keyed of it, and nothing else.
+    """Return a function that keys each bone by its own motion in the current action, only channels that have curves.
 
-    All that `write_keys` refuses is refused now, and nothing later.
+    Raises BridgeError for all that `write_keys` refuses; the returned function raises nothing.
     """
     check_target(armature, None, new=False)
     curves = _curves(armature)
@@ -191,9 +191,9 @@ def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motio
 def write_reduced(
     armature: ArmatureObject, rig: Rig, bones: Sequence[BoneKeys], action: str | None = None, new: bool = True
 ) -> bpy.types.Action:
-    """Key bones with the keys and handles that were found for them, in place of all between the first and the last.
+    """Replace the keys of bones from the first to the last frame by reduced keys with handles.
 
-    The rest as in `write_keys`.
+    Otherwise as `write_keys`.
     """
     check_target(armature, action, new)
     channels: list[_Channel] = []
@@ -213,7 +213,7 @@ def write_reduced(
 
 
 def check_target(armature: ArmatureObject, action: str | None = None, new: bool = True) -> None:
-    """Raises BridgeError if no keys can be written there."""
+    """Raise BridgeError if no keys can be written to this action."""
     check(armature)
     if new and action is not None and action in bpy.data.actions:
         raise BridgeError(f'There is an action "{action}" already; choose another name.')
@@ -240,7 +240,7 @@ def _write_all(armature: ArmatureObject, channels: Sequence[_Channel], name: str
 def _write_into(
     armature: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel], flat: bool = False
 ) -> bpy.types.Action:
-    """`flat`: what modifiers do is in the keys, and they go."""
+    """Write channels into an action; `flat`: the keys contain the effect of modifiers, which are removed."""
     for channel in channels:
         curve = _ensure(armature, target, channel)
         for modifier in _changing(curve) if flat else ():
@@ -250,10 +250,10 @@ def _write_into(
     return target
 
 
-def goes_on(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> bool:
-    """Whether keys of a motion, in whose last frame the bones are as they were, end where their curves are there.
+def meets_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> bool:
+    """Return whether the rotation keys of a motion end at the values of the existing curves in its last frame.
 
-    Else rotations are the same but for whole turns, or written otherwise, and would jump to the next key.
+    If not, the channels differ by whole turns or in sign although the rotation is the same, and the curve would jump.
     """
     curves, names = _curves(armature), rig.skeleton.names
     for bone, values in rotation_curves(armature, rig, motion, bones).items():
@@ -266,7 +266,7 @@ def goes_on(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[
 
 
 def repeating_bones(armature: ArmatureObject, names: Iterable[str]) -> list[str]:
-    """Those of the bones whose curves carry what their keys do beyond them: Cycles modifiers, linear extrapolation."""
+    """Return those of the bones whose curves go on beyond their keys: Cycles modifiers, linear extrapolation."""
     wanted, found = set(names), set[str]()
     for (data_path, _), curve in _curves(armature).items():
         cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
@@ -277,14 +277,14 @@ def repeating_bones(armature: ArmatureObject, names: Iterable[str]) -> list[str]
 
 
 def stepped_bones(armature: ArmatureObject, first: float, last: float) -> set[str]:
-    """The bones whose curves have keys between two frames that hold their values up to the next ones."""
+    """Return the bones whose curves have constant interpolation between two frames."""
     constant = item("interpolation", "CONSTANT")
     found = set[str]()
     for (data_path, _), curve in _curves(armature).items():
         place = split_path(data_path)
         if place is not None and len(curve.keyframe_points) > 1:
             keys = read_keys(curve.keyframe_points, ("co", "interpolation"))
-            ends = np.append(keys["co"][1:, 0], -np.inf)  # the last key holds nothing
+            ends = np.append(keys["co"][1:, 0], -np.inf)  # nothing follows the last key
             within = (keys["co"][:, 0] < last) & (ends > first)
             if np.any(within & (keys["interpolation"][:, 0] == constant)):
                 found.add(place[0])
@@ -292,7 +292,7 @@ def stepped_bones(armature: ArmatureObject, first: float, last: float) -> set[st
 
 
 def key_frames(armature: ArmatureObject, first: float, last: float) -> dict[str, Array]:
-    """The frames from `first` to `last` at which each bone has a key."""
+    """Return the frames from `first` to `last` at which each bone has a key."""
     frames: dict[str, list[Array]] = {}
     for (data_path, _), curve in _curves(armature).items():
         place = split_path(data_path)
@@ -303,7 +303,7 @@ def key_frames(armature: ArmatureObject, first: float, last: float) -> dict[str,
 
 
 def _is_on_top(data: bpy.types.AnimData) -> bool:
-    """Whether the action alone decides the channels it keys, whatever NLA tracks are below it."""
+    """Return whether the action alone determines the channels that it keys, whatever NLA tracks are below it."""
     if not data.use_nla or not len(data.nla_tracks):
         return True
     if any(track.is_solo for track in data.nla_tracks):
@@ -312,7 +312,7 @@ def _is_on_top(data: bpy.types.AnimData) -> bool:
 
 
 def _curves(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
-    """The F-curves of the object's slot by data path and index."""
+    """Return the F-curves of the object's slot by data path and index."""
     data = armature.animation_data
     bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data is not None else None
     fcurves: Any = bag.fcurves if bag is not None else ()
@@ -323,7 +323,7 @@ def _channels(
     armature: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int],
     scaled: NDArray[np.int64] | None = None,
 ) -> list[_Channel]:  # fmt: skip
-    """What is to be keyed, by bone."""
+    """Return the channels to be keyed, sorted by bone."""
     skeleton = rig.skeleton
 
     def path(bone: int, name: str) -> str:
@@ -353,7 +353,7 @@ def _channels(
 
 
 def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:
-    """Rotations (F, n) of movable bones in their own modes, without jumps, from the key before the motion on."""
+    """Return rotations (F, n) of movable bones in their own modes, without jumps after the key before the motion."""
     curves, present, wanted = _curves(armature), read_channels(armature, rig.channels), set(bones)
     found: dict[int, Array] = {}
     for mode, group in rig.modes.items():
@@ -371,7 +371,7 @@ def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: I
 
 
 def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, first: float) -> Array:
-    """The channel values (n,) that come before the first new key: those of the last key before, else what was there."""
+    """Return the channel values (n,) of the last key before the first new one, else the current values."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
     begun = [curve for curve in own if curve is not None and not curve.is_empty and curve.range()[0] < first]
     times = [read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
@@ -383,12 +383,12 @@ def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, f
 
 
 def _changing(curve: Any) -> list[Any]:
-    """The modifiers of a curve that change what is between its keys."""
+    """Return the modifiers of a curve that change values between its keys."""
     return [one for one in curve.modifiers if not one.mute and one.type not in _HARMLESS_MODIFIERS]
 
 
 def _check_curve(channel: _Channel, curve: Any, flat: bool = False) -> None:
-    """Raises BridgeError if keys on this curve would not be what is seen; `flat`: its modifiers will go."""
+    """Raise BridgeError if keys on this curve would not determine the pose; `flat`: its modifiers will be removed."""
     if curve is None:
         return
     what = f'The curve {channel.data_path.rpartition(".")[2]}[{channel.index}] of "{channel.bone}"'
@@ -407,7 +407,7 @@ def _check_curve(channel: _Channel, curve: Any, flat: bool = False) -> None:
 
 
 def _target(armature: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
-    """The action to write into, assigned to the object with a slot: the present one, a copy of it or an empty one."""
+    """Return the action to write into, assigned with a slot: the current one, a copy of it, or an empty one."""
     data = armature.animation_data or armature.animation_data_create()
     old, slot = data.action, data.action_slot
     if old is not None and not new:
@@ -415,7 +415,7 @@ def _target(armature: ArmatureObject, name: str | None, new: bool, empty: bool =
     if old is None or empty:
         data.action = target = bpy.data.actions.new(name or f"{armature.name} poise")
         if old is None and len(data.nla_tracks):
-            data.action_extrapolation = "NOTHING"  # outside its keys the strips below go on as they are
+            data.action_extrapolation = "NOTHING"  # outside its keys the strips below stay visible
     else:
         target = old.copy()
         target.name = name or f"{_OURS.sub('', old.name)} poise"
@@ -423,12 +423,12 @@ def _target(armature: ArmatureObject, name: str | None, new: bool, empty: bool =
         if slot is not None:
             data.action_slot = next(s for s in target.slots if s.handle == slot.handle)
     if old is not None and not old.users and old.is_editable:
-        old.use_fake_user = True  # Blender does not save what nobody uses
+        old.use_fake_user = True  # Blender does not save data without users
     return target
 
 
 def remove_keys(armature: ArmatureObject, rig: Rig, bones: Iterable[int], first: float, last: float) -> None:
-    """Remove the keys of some bones' (indices) channels from frame `first` to `last`, both included."""
+    """Remove the keys of bones (indices) from frame `first` to `last`, both included."""
     paths = {channel_path(rig.skeleton.names[bone], name) for bone in bones for name in CHANNELS}
     for curve in (curve for (path, _), curve in _curves(armature).items() if path in paths):
         keys = read_keys(curve.keyframe_points, KEY)
@@ -440,7 +440,7 @@ def remove_keys(armature: ArmatureObject, rig: Rig, bones: Iterable[int], first:
 
 
 def _ensure(armature: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
-    """The F-curve of a channel; a new one goes into the group of its bone."""
+    """Return the F-curve of a channel; a new one is put into the group of its bone."""
     curve = action.fcurve_ensure_for_datablock(armature, channel.data_path, index=channel.index)
     if curve.is_empty and curve.group is None:
         bag = action_get_channelbag_for_slot(action, armature.animation_data.action_slot)
@@ -450,7 +450,7 @@ def _ensure(armature: ArmatureObject, action: bpy.types.Action, channel: _Channe
 
 
 def _write(curve: Any, channel: _Channel) -> None:
-    """Replace the keys between the first and the last frame by those of the channel."""
+    """Replace the keys between the first and the last frame of the channel."""
     points, frames = curve.keyframe_points, channel.frames
     first_inside, last_inside = frames[0] - SAME_FRAME, frames[-1] + SAME_FRAME
     start, end = curve.range()
@@ -473,7 +473,7 @@ def _write(curve: Any, channel: _Channel) -> None:
 
 
 def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
-    """What is to be set of keys at the frames: handles of their own, else the way on as the old keys had it there."""
+    """Return the properties of new keys: with the channel's handles, else with the old keys' interpolation."""
     frames = channel.frames
     places = np.empty((len(frames), 2), np.float32)
     places[:, 0], places[:, 1] = frames, channel.values
@@ -489,7 +489,7 @@ def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
     ways = old["interpolation"]
     if not len(ways):
         return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
-    if "co" not in old:  # all ways are alike
+    if "co" not in old:  # all segments have the same interpolation
         return fresh | {"interpolation": np.full((len(frames), 1), ways[0], np.intc)}
     segment = np.maximum(np.searchsorted(old["co"][:, 0], frames + SAME_FRAME, side="right") - 1, 0)
     return fresh | {name: old[name][segment] for name in SEGMENT}

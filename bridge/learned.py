@@ -1,5 +1,4 @@
-"""What was learnt from a motion, kept with the bones as JSON: limits in `PoseBone.poise_learned`, and how stiff joints
-are in `PoseBone.poise_tuning`."""
+"""Store learnt data with pose bones as JSON: limits (`poise_learned`) and stiffness (`poise_tuning`)."""
 
 import json
 from collections.abc import Collection
@@ -15,11 +14,11 @@ from .errors import BridgeError
 
 _DIGITS: Final = 5
 _LINK: Final = np.array([0.0, 1.0, 0.0])
-_SPOKE: Final = 4  # corners from one line to the joint to the next
+_SPOKE: Final = 4  # corners between two lines to the joint
 
 
 def write_learned(bone: Any, polygon: Polygon | None) -> None:
-    """Keep a polygon with a pose bone: a middle, and corners around it; None: forget."""
+    """Store a polygon (a centre and the corners around it) with a pose bone; None removes it."""
     if polygon is None:
         bone.poise_learned = ""
         return
@@ -28,7 +27,7 @@ def write_learned(bone: Any, polygon: Polygon | None) -> None:
 
 
 def read_learned(bone: Any) -> Polygon:
-    """What is kept with a pose bone; raises BridgeError if it is damaged."""
+    """Return the polygon stored with a pose bone. Raises BridgeError if it is damaged."""
     try:
         rows = np.array(json.loads(bone.poise_learned), float)
         around = np.arange(1, len(rows))
@@ -39,13 +38,13 @@ def read_learned(bone: Any) -> Polygon:
 
 
 def learned_limits(bones: Any, limited: Collection[int]) -> list[SwingPolygon]:
-    """Of all pose bones that have some, but those that the user limited by Blender's own means."""
+    """Return the learnt limits of all pose bones that have some and that the user has not `limited` in Blender."""
     kept = [number for number, bone in enumerate(bones) if bone.poise_learned and number not in limited]
     return [SwingPolygon(kept, [read_learned(bones[number]) for number in kept])] if kept else []
 
 
 def learned_cone(bone: Any, world: Array) -> list[Array]:
-    """Lines (n, 3) in the world that show where a pose bone may point: the outline at its tail, and spokes."""
+    """Return world lines (n, 3) that show the directions a pose bone may take: the outline at its tail, and spokes."""
     polygon = read_learned(bone)
     corners = polygon.vertices[1:]
     matrix, basis = np.array(bone.matrix, float), np.array(bone.matrix_basis, float)
@@ -58,7 +57,7 @@ def learned_cone(bone: Any, world: Array) -> list[Array]:
 
 
 def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:
-    """Keep with the pose bones what joints of an armature, or of its body's own skeleton, do, in place of what was."""
+    """Replace the tuning that is stored with the pose bones; `skeleton` is the rig's or the body's own."""
     forget_tuning(armature)
     rows = np.round(np.concatenate([tuning.turns, tuning.deviations], axis=1), _DIGITS).tolist()
     for bone in np.flatnonzero(tuning.learned).tolist():
@@ -66,7 +65,7 @@ def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:
 
 
 def forget_tuning(armature: Any) -> int:
-    """Forget what the joints do; returns of how many."""
+    """Remove the stored tuning; return the number of bones that had some."""
     learnt = [bone for bone in armature.pose.bones if bone.poise_tuning]
     for bone in learnt:
         bone.poise_tuning = ""
@@ -74,7 +73,7 @@ def forget_tuning(armature: Any) -> int:
 
 
 def read_tuning(armature: Any, skeleton: Skeleton) -> Tuning | None:
-    """What is kept with the bones of a skeleton; None where that is nothing. Raises BridgeError if it is damaged."""
+    """Return the tuning stored with the bones of a skeleton, or None. Raises BridgeError if it is damaged."""
     bones = armature.pose.bones
     kept = {place: text for place, name in enumerate(skeleton.names) if (text := bones[name].poise_tuning)}
     if not kept:

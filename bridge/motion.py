@@ -1,6 +1,6 @@
-"""Reading motions: many frames at once from F-curves where nothing else decides, else frame by frame.
+"""Read motions: many frames at once from F-curves if these alone determine the pose, else frame by frame.
 
-Python handlers of other add-ons that change the pose at a frame change are seen only frame by frame.
+Changes that Python handlers of other add-ons make on a frame change are visible only frame by frame.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -26,16 +26,17 @@ from .channels import (
 )
 from .errors import BridgeError
 
-SAME_FRAME: Final = 0.01  # Blender takes keys nearer than this for one (BEZT_BINARYSEARCH_THRESH)
-_FEW: Final = 16  # keys that are read in the time that a frame is evaluated in
-_POISE: Final = "poise_"  # curves of settings, which move nothing
+SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
+_FEW: Final = 16  # keys that can be read in the time of one evaluation
+_POISE: Final = "poise_"  # prefix of curves of settings, which do not move bones
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
 
 def read_motion(armature: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Motion, Array]:
-    """Poses at the frame numbers `frames` (F,), increasing, and the object's world matrices (F, 4, 4).
+    """Return the poses at increasing frame numbers `frames` (F,), and the object's world matrices (F, 4, 4).
 
-    The scene's frame and the object's channels, unkeyed ones included, are afterwards what they were before.
+    The scene's frame and all channels of the object, unkeyed ones included, are restored. Raises BridgeError if `check`
+    does, or for an empty range.
     """
     return finish(reading_motion(armature, rig, frames))
 
@@ -43,9 +44,9 @@ def read_motion(armature: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[
 def reading_motion(
     armature: ArmatureObject, rig: Rig, frames: ArrayLike
 ) -> Generator[float, None, tuple[Motion, Array]]:
-    """`read_motion` that yields the share that is done, frame by frame where it has to step through them.
+    """Do what `read_motion` does and yield the share that is done after each frame that has to be evaluated.
 
-    Closed before the end it leaves all as it was.
+    Closing the generator early restores the scene.
     """
     check(armature)
     context: Any = bpy.context
@@ -64,10 +65,11 @@ def reading_motion(
 def reading_turns(
     armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]
 ) -> Generator[float, None, Array]:
-    """Own rotations (F, k, 4) at the frame numbers `frames` (F,), increasing, of `bones` that nothing else decides.
+    """Return own rotations (F, k, 4) of undriven `bones` at increasing frame numbers `frames` (F,).
 
-    By the curves of the action, where these alone turn the bones, whatever decides others: to step through frames takes
-    a rig that is driven up to 20 ms each. Else as `reading_motion`, which yields what this does.
+    They are read from the curves of the action if these alone turn the bones, even if other bones are driven: to
+    evaluate a frame of a driven rig takes up to 20 ms. Otherwise frames are evaluated as in `reading_motion`, and the
+    share that is done is yielded.
     """
     check(armature)
     numbers = np.atleast_1d(np.asarray(frames, float))
@@ -81,9 +83,9 @@ def reading_turns(
 
 
 def read_visual(armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]) -> Pose:
-    """Rotations, locations and scales (F, B) with which bones would stand as they are seen, were they left to these.
+    """Return local rotations, locations and scales (F, B) that reproduce the evaluated pose of `bones` without drivers.
 
-    As Blender's visual keying has them: shear is lost. The scene's frame and the channels are afterwards as before.
+    As Blender's visual keying: shear is lost. The scene's frame and the channels are restored.
     """
     check(armature)
     chosen = [armature.pose.bones[rig.skeleton.names[bone]] for bone in bones]
@@ -103,14 +105,14 @@ def read_visual(armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Se
 
 
 def check_not_tweaked(armature: ArmatureObject) -> None:
-    """Raises BridgeError in the NLA editor's tweak mode, where another action stands in for the object's own."""
+    """Raise BridgeError in the NLA editor's tweak mode, where a strip's action replaces the object's own."""
     if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
         raise BridgeError(f'"{armature.name}" is in the tweak mode of the NLA editor; leave it first.')
 
 
 @contextmanager
-def acting(armature: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
-    """The object is animated by another action inside; what it had, unkeyed channels included, comes back."""
+def using_action(armature: ArmatureObject, action: bpy.types.Action | None) -> Iterator[None]:
+    """Assign another action to the object within the context; restore action, slot and channels afterwards."""
     data = armature.animation_data or armature.animation_data_create()
     check_not_tweaked(armature)
     before, old, slot = read_channels(armature), data.action, data.action_slot
@@ -125,7 +127,7 @@ def acting(armature: ArmatureObject, action: bpy.types.Action | None) -> Iterato
 
 
 def assign(armature: ArmatureObject, action: bpy.types.Action | None) -> None:
-    """Animate the object by an action, in a slot that suits it."""
+    """Assign an action to the object, with a suitable slot."""
     data = armature.animation_data or armature.animation_data_create()
     data.action = action
     if action is not None and data.action_slot is None and len(data.action_suitable_slots):
@@ -133,9 +135,10 @@ def assign(armature: ArmatureObject, action: bpy.types.Action | None) -> None:
 
 
 def keyed_range(armature: ArmatureObject) -> tuple[int, int]:
-    """The frames of the object's motion: its own curves in its action, not those of others in that action, or strips.
+    """Return the first and last frame of the object's own curves in its action, or of its strips.
 
-    An action's manual range counts. Raises BridgeError where there is neither an action nor a strip with keys.
+    A manual frame range of the action takes precedence. Raises BridgeError if there is neither an action nor a strip
+    with keys.
     """
     data = armature.animation_data
     action = data.action if data is not None else None
@@ -152,7 +155,7 @@ def keyed_range(armature: ArmatureObject) -> tuple[int, int]:
 
 
 def only_curves_decide(armature: ArmatureObject, rig: Rig) -> bool:
-    """Whether the F-curves of the object's action are all that changes its bones over time; the object stands still."""
+    """Return whether only F-curves of the object's action change its bones over time, and the object does not move."""
     data = armature.animation_data
     if rig.evaluated or armature.parent is not None:
         return False
@@ -164,7 +167,7 @@ def only_curves_decide(armature: ArmatureObject, rig: Rig) -> bool:
 
 
 def _one_action(armature: ArmatureObject) -> bool:
-    """Whether channels that nothing drives are as the curves of the object's action have them at the scene's frame."""
+    """Return whether the curves of the object's action alone determine the channels of bones that are not driven."""
     data = armature.animation_data
     context: Any = bpy.context
     render = context.scene.render
@@ -183,7 +186,7 @@ def _one_action(armature: ArmatureObject) -> bool:
 
 
 def active_curves(armature: ArmatureObject) -> Iterator[Any]:
-    """The F-curves of the object's action that Blender evaluates: a group's mute means nothing to 4.5 and 5.2."""
+    """Yield the F-curves of the object's action that Blender evaluates; Blender 4.5 and 5.2 ignore a group's mute."""
     data = armature.animation_data
     bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data else None
     for curve in bag.fcurves if bag else ():
@@ -192,7 +195,7 @@ def active_curves(armature: ArmatureObject) -> Iterator[Any]:
 
 
 def all_curves(action: bpy.types.Action) -> Iterator[Any]:
-    """The F-curves of all slots of an action."""
+    """Yield the F-curves of all slots of an action."""
     for layer in action.layers:
         strips: Any = layer.strips
         for strip in strips:
@@ -201,7 +204,7 @@ def all_curves(action: bpy.types.Action) -> Iterator[Any]:
 
 
 def _stands_still(armature: ArmatureObject, curve: Any) -> bool:
-    """False for a curve that moves the object itself: any but a flat one without modifiers at the present value."""
+    """Return False for a curve that moves the object: any but a flat one without modifiers at the current value."""
     if curve.data_path not in _OBJECT_TRANSFORM:
         return True
     points = curve.keyframe_points
@@ -215,7 +218,7 @@ def _stands_still(armature: ArmatureObject, curve: Any) -> bool:
 
 
 def _sample(armature: ArmatureObject, rig: Rig, frames: Array, bones: Sequence[int] | None = None) -> dict[str, Array]:
-    """Channels (F, J, n) from the F-curves, of these bones alone if given; channels without one as they are now."""
+    """Return channels (F, J, n) from the F-curves, of `bones` if given; those without a curve keep their value."""
     bones = range(len(rig.skeleton)) if bones is None else bones
     present = read_channels(armature, rig.channels)
     result = {name: np.repeat(values[None, list(bones)], len(frames), axis=0) for name, values in present.items()}
@@ -232,7 +235,7 @@ def _sample(armature: ArmatureObject, rig: Rig, frames: Array, bones: Sequence[i
 
 
 def _evaluate(curve: Any, frames: Array) -> Array:
-    """Values (F,) of an F-curve: in bulk at its keys, else as Blender evaluates modifiers, easing, cycles and all."""
+    """Return values (F,) of an F-curve: in bulk at its keys, else by Blender, with modifiers, easing and cycles."""
     points = curve.keyframe_points
     if len(frames) * _FEW < len(points):
         return np.array(list(map(curve.evaluate, frames.tolist())))
@@ -265,13 +268,13 @@ def _step(armature: ArmatureObject, rig: Rig, frames: Array) -> Generator[float,
 
 
 def _go_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> None:
-    """Call `note` at each frame; the scene's frame and the object's channels come back."""
+    """Call `note` at each frame; restore the scene's frame and the object's channels."""
     for _ in _going_through(armature, frames, note):
         pass
 
 
 def _going_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> Generator[float, None, None]:
-    """`_go_through` that yields the share that is done after each frame; all comes back when it is closed, too."""
+    """Do what `_go_through` does and yield the share that is done; closing the generator restores all, too."""
     context: Any = bpy.context
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe

@@ -1,4 +1,4 @@
-"""The keys of an F-curve as arrays, read and set in bulk, and where new ones meet those that stay."""
+"""Read and write the keys of an F-curve as arrays, and join new keys to those that stay."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core.editing.bezier import split
 from .motion import SAME_FRAME
 
-# all that a key is, with the number of values and their type
+# all properties of a key, with the number of values and their type
 KEY: Final[dict[str, tuple[int, type]]] = {
     "co": (2, np.float32),
     "handle_left": (2, np.float32),
@@ -34,15 +34,15 @@ SEGMENT: Final = (
     "back",
     "amplitude",
     "period",
-)  # what a key says about the way to the next one
+)  # properties of a key that apply to the segment up to the next one
 
-HANDLES: Final = ("co", "handle_left", "handle_right")  # where keys and their handles are
+HANDLES: Final = ("co", "handle_left", "handle_right")  # positions of keys and their handles
 
 Keys = dict[str, NDArray[Any]]  # by KEY's names, (n, size)
 
 
 def blank_keys(places: NDArray[np.float32]) -> Keys:
-    """Keys as Blender adds them, in all that they are, at frames and values (K, 2)."""
+    """Return all properties of keys at frames and values (K, 2) with Blender's defaults."""
     blank: Keys = {name: np.zeros((len(places), size), dtype) for name, (size, dtype) in KEY.items()}
     for name in ("handle_left_type", "handle_right_type"):
         blank[name][:] = item(name, "AUTO_CLAMPED")
@@ -50,7 +50,7 @@ def blank_keys(places: NDArray[np.float32]) -> Keys:
 
 
 def read_segments(points: Any) -> Keys:
-    """Where keys are, and what they say about the way to the next one; the interpolation alone where all are alike."""
+    """Return positions and segment properties of keys; only the interpolation if all have the same simple one."""
     found = read_keys(points, ("interpolation",))
     ways = found["interpolation"]
     alike = not len(ways) or (ways[0] <= item("interpolation", "BEZIER") and (ways == ways[0]).all())
@@ -58,9 +58,9 @@ def read_segments(points: Any) -> Keys:
 
 
 def read_shape(curve: Any) -> list[NDArray[Any]]:
-    """What decides the values of a curve's keys and the ways between them; handles only where nothing else places them.
+    """Return the properties that determine a curve's shape. Handles are included only if they are placed by hand.
 
-    Blender places the others by the keys, anew at any time.
+    Blender recomputes the other handles from the keys.
     """
     points = curve.keyframe_points
     keys = read_segments(points) | read_keys(points, ("co", "handle_left_type", "handle_right_type"))
@@ -75,7 +75,7 @@ def read_shape(curve: Any) -> list[NDArray[Any]]:
 
 @cache
 def item(name: str, identifier: str) -> int:
-    """The number of an item of a key's property."""
+    """Return the number of an enum item of a key's property."""
     key_type: Any = bpy.types.Keyframe.bl_rna.properties
     return key_type[name].enum_items[identifier].value
 
@@ -91,9 +91,9 @@ def read_keys(points: Any, names: Iterable[str]) -> Keys:
 
 
 def write_keys_of(curve: Any, keys: Keys, held: dict[str, NDArray[np.bool_]]) -> None:
-    """These keys in place of all that a curve has, the rest as Blender adds keys.
+    """Replace all keys of a curve; properties that are not given get Blender's defaults.
 
-    Blender places handles as their types ask for, but those that are `held` (by name, one for each key) stay as given.
+    Blender places handles by their types, except those that are `held` (property name -> one flag per key).
     """
     points = curve.keyframe_points
     points.clear()
@@ -109,10 +109,10 @@ def write_keys_of(curve: Any, keys: Keys, held: dict[str, NDArray[np.bool_]]) ->
 
 
 def join(old: Keys, fresh: Keys, before: NDArray[np.bool_], after: NDArray[np.bool_]) -> tuple[bool, bool]:
-    """Let a curve go on as it did outside of its fresh keys: up to the first of them, and from the last one on.
+    """Keep the curve outside the fresh keys as it was, by setting handles in `old` and `fresh` in place.
 
-    Bezier segments that a range cuts are split there, so that what is left of them is the same curve; handles in `old`
-    and `fresh` are set in place. Returns whether the first and the last fresh key have an outer handle of that kind.
+    Bezier segments that the range cuts are split, so that the remaining part is the same curve. Returns whether the
+    first and the last fresh key have an outer handle from such a split.
     """
     was = {name: values.copy() for name, values in old.items()}
     return (
@@ -122,19 +122,19 @@ def join(old: Keys, fresh: Keys, before: NDArray[np.bool_], after: NDArray[np.bo
 
 
 def _join_end(was: Keys, old: Keys, fresh: Keys, end: int, neighbour: int) -> bool:
-    """At the first (0) or last (-1) fresh key, beside the old key `neighbour`."""
+    """Join at the first (0) or last (-1) fresh key, next to the old key `neighbour`."""
     times, frame = was["co"][:, 0], fresh["co"][end, 0]
     step = 1 if end == 0 else -1  # from the neighbour to the range
     inner, outer = ("handle_left", "handle_right") if end == 0 else ("handle_right", "handle_left")
     beyond = neighbour + step
-    owner = min(neighbour, beyond) if 0 <= beyond < len(times) else -1  # the key that says how the segment goes
+    owner = min(neighbour, beyond) if 0 <= beyond < len(times) else -1  # the key whose properties apply to the segment
     if end == -1 and owner >= 0:
         for name in SEGMENT:
             if name in fresh:
                 fresh[name][end] = was[name][owner]
     if owner >= 0 and was["interpolation"][owner] != item("interpolation", "BEZIER"):
         return False
-    if owner < 0:  # there was no segment: the curve is as it is at its last key, or its first
+    if owner < 0:  # no segment: the curve is constant beyond its last or first key
         level, third = was["co"][neighbour, 1], (frame - times[neighbour]) / 3.0
         old[outer][neighbour] = times[neighbour] + third, level
         handle, value = np.array([frame - third, level]), level
@@ -162,7 +162,7 @@ def _join_end(was: Keys, old: Keys, fresh: Keys, end: int, neighbour: int) -> bo
 
 
 def _free(keys: Keys, number: int, side: str) -> None:
-    """A handle that was set stays where it is, and so does the one in line with it."""
+    """Make a handle that was set keep its place, together with the one aligned to it."""
     kinds = {kind: item(f"{side}_type", kind) for kind in ("FREE", "ALIGNED", "VECTOR", "AUTO", "AUTO_CLAMPED")}
     if keys[f"{side}_type"][number] in (kinds["AUTO"], kinds["AUTO_CLAMPED"]):
         for name in ("handle_left_type", "handle_right_type"):

@@ -1,4 +1,4 @@
-"""The present pose becomes the rest pose, while meshes keep the shape that they show and the action its motion."""
+"""Apply the current pose as rest pose; meshes keep their visible shape and the action keeps its motion."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,20 +21,20 @@ from .motion import active_curves, read_motion
 
 @dataclass
 class NewRest:
-    """What a new rest pose brought along: names of meshes and of the action, and what was made for the old one."""
+    """The result of a new rest pose: names of changed meshes and of the action, and data of the old one."""
 
     meshes: list[str] = field(default_factory=list[str])
     action: str | None = None
-    forgotten: list[str] = field(default_factory=list[str])  # bones that have learnt limits, or stiffness, no more
-    limited: list[str] = field(default_factory=list[str])  # bones whose own limits are about the new rest pose now
+    forgotten: list[str] = field(default_factory=list[str])  # bones that lost learnt limits or stiffness
+    limited: list[str] = field(default_factory=list[str])  # bones whose IK limits are relative to the new rest pose now
 
 
 def make_rest(context: Any, armature: ArmatureObject) -> NewRest:
-    """Make the present pose of the active armature, in Pose Mode, its rest pose.
+    """Apply the current pose of the active armature, in Pose Mode, as its rest pose.
 
-    Vertices, with all shape keys, go to where the armature has brought them. Keys of the action are made anew at their
-    frames, so that bones are there where they were; what is between is Blender's. Raises BridgeError, with nothing
-    changed, for what cannot be brought along.
+    Vertices and shape keys move to where the armature has deformed them. Keys of the action are recomputed at their
+    frames, so that bones have the same pose there; Blender interpolates between them. Raises BridgeError, with nothing
+    changed, if meshes or motion cannot be kept.
     """
     check(armature)
     context.view_layer.update()
@@ -68,7 +68,7 @@ def make_rest(context: Any, armature: ArmatureObject) -> NewRest:
 
 
 def _check_armature(context: Any, armature: ArmatureObject, rig: Rig) -> None:
-    """Raises BridgeError for an armature whose rest pose is not to be changed like that."""
+    """Raise BridgeError for an armature whose rest pose must not be changed."""
     data, animation = armature.data, armature.animation_data
     if context.mode != "POSE" or context.active_object != armature:
         raise BridgeError("A rest pose is made in Pose Mode; go there first.")
@@ -90,7 +90,7 @@ def _check_armature(context: Any, armature: ArmatureObject, rig: Rig) -> None:
 
 
 def _deformed(armature: ArmatureObject) -> list[Any]:
-    """The meshes that the armature deforms; raises BridgeError for what cannot be reshaped."""
+    """Return the meshes that the armature deforms. Raises BridgeError for objects that cannot be reshaped."""
     found: list[Any] = []
     for other in bpy.data.objects:
         by_parent = other.parent == armature and other.parent_type == "ARMATURE"
@@ -112,7 +112,7 @@ def _is_of(modifier: Any, armature: ArmatureObject) -> bool:
 
 
 def _shapes_of(context: Any, mesh: Any, armature: ArmatureObject) -> list[NDArray[np.float32]]:
-    """Vertices (V, 3) as the armature alone brings them: of the mesh, or of each of its shape keys."""
+    """Return vertices (V, 3) deformed by the armature alone: of the mesh, or of each of its shape keys."""
     keys = mesh.data.shape_keys
     shown = {modifier: modifier.show_viewport for modifier in mesh.modifiers}
     only, active = mesh.show_only_shape_key, mesh.active_shape_key_index
@@ -146,7 +146,7 @@ def _reshape(mesh: Any, shapes: list[NDArray[np.float32]]) -> None:
 
 
 def _key_times(armature: ArmatureObject) -> dict[int, Array]:
-    """Bone -> the frames of its keys."""
+    """Return the frames of the keys of each bone (index)."""
     places = {bone.name: number for number, bone in enumerate(armature.pose.bones)}
     found: dict[int, Array] = {}
     for curve in active_curves(armature):

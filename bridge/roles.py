@@ -1,4 +1,4 @@
-"""Which bone of an armature plays which part: as found, and as the user corrected it. The one place that says so."""
+"""Read the roles of an armature: as detected, with the corrections of the user."""
 
 from collections.abc import Mapping
 
@@ -14,10 +14,10 @@ from .channels import ArmatureObject
 def read_roles(
     armature: ArmatureObject, skeleton: Skeleton | None = None, further: Mapping[str, str] | None = None
 ) -> Roles:
-    """The parts of an armature, with the user's corrections; `skeleton` if its bones have been read already.
+    """Return the roles of an armature with the user's corrections; `skeleton` if its bones have been read already.
 
-    Corrections are `PoseBone.poise_role`; `further` ones, bone's name -> part, go before them. One that cannot be (two
-    bones for one part) is a CoreError.
+    Corrections are stored in `PoseBone.poise_role`; `further` ones, bone -> role, take precedence. Raises CoreError for
+    corrections that contradict each other, such as two bones for one role.
     """
     skeleton = read_rest(armature) if skeleton is None else skeleton
     more = {skeleton.index(name): role for name, role in (further or {}).items()}
@@ -33,21 +33,21 @@ def can_correct(part: str) -> bool:
 
 
 def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:
-    """The parts as they are found, whatever the user said."""
+    """Return the detected roles without the user's corrections."""
     skeleton = read_rest(armature) if skeleton is None else skeleton
     return find_roles(skeleton, np.array([bone.use_deform for bone in armature.data.bones]))
 
 
 def read_corrections(armature: ArmatureObject) -> dict[int, str]:
-    """Bone -> the part that the user gave it, or NO_PART."""
+    """Return the index of each corrected bone with the role that the user assigned, or NO_PART."""
     bones = armature.pose.bones if armature.pose is not None else ()
     return {number: bone.poise_role for number, bone in enumerate(bones) if bone.poise_role}
 
 
 def write_corrections(armature: ArmatureObject, corrections: Mapping[str, str]) -> None:
-    """Note what the user says: bone's name -> part, NO_PART, or "" to take it back.
+    """Store corrections: bone -> role, NO_PART, or "" to remove the correction.
 
-    Raises CoreError, with nothing changed, for bones that are not there.
+    Raises CoreError, with nothing changed, for unknown bones and contradictions.
     """
     bones = armature.pose.bones
     for name in corrections:
@@ -67,10 +67,10 @@ def write_corrections(armature: ArmatureObject, corrections: Mapping[str, str]) 
 def mapping_to_corrections(
     armature: ArmatureObject, mapping: Mapping[str, str | tuple[str, ...] | None]
 ) -> dict[str, str]:
-    """A shared mapping (role -> bone, bones, or None where there is none) as corrections by bone.
+    """Return a mapping (role -> bone, bones, or None for no bone) as corrections, bone -> role.
 
-    A bone may have another name space there: "Hips" for "mixamorig:Hips", where that is but one. Bones that the
-    armature has not are refused with their names; so is one that is named twice.
+    The name space may differ: "Hips" stands for "mixamorig:Hips" if that is the only such bone. Raises CoreError for
+    bones that the armature does not have, and for a bone that is named twice.
     """
     if not mapping:
         return {}
@@ -96,12 +96,12 @@ def mapping_to_corrections(
 
 
 def _without_space(name: str) -> str:
-    """A bone's name without the name space that other programs put before it."""
+    """Return a bone's name without the name space that other programs add."""
     return name.rpartition(":")[2]
 
 
 def read_rest(armature: ArmatureObject) -> Skeleton:
-    """Names, tree and rest pose, which hidden armatures have too; `read_rig` reads poses and needs them evaluated."""
+    """Return the skeleton at rest. Works for hidden armatures, too; `read_rig` needs an evaluated pose."""
     bones = armature.data.bones
     indices = {bone.name: index for index, bone in enumerate(bones)}
     parents = np.array([indices[bone.parent.name] if bone.parent else -1 for bone in bones])

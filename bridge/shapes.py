@@ -1,4 +1,4 @@
-"""Custom shapes: what Blender draws in place of bones, as lines of the world."""
+"""Read the custom shapes that Blender draws in place of bones, as lines in the world."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -11,11 +11,17 @@ from .armature import gather, world_matrix
 from .channels import ArmatureObject
 from .view import View
 
-_MESHED: Final = {"MESH", "CURVE", "SURFACE", "FONT", "META"}  # an empty as a shape is left to the bone's own lines
+_MESHED: Final = {
+    "MESH",
+    "CURVE",
+    "SURFACE",
+    "FONT",
+    "META",
+}  # a bone with an empty as shape is picked by its own lines
 
 
 def read_outline(context: Any, bone: Any) -> Array | None:
-    """The edges (m, 2, 3), in the world, of what is drawn in place of a pose bone; None: it is drawn as a bone."""
+    """Return the edges (m, 2, 3), in the world, of a pose bone's custom shape, or None if it has none."""
     shape = _shape_of(bone)
     if shape is None:
         return None
@@ -26,10 +32,9 @@ def read_outline(context: Any, bone: Any) -> Array | None:
 def outlines_near(
     context: Any, armature: ArmatureObject, names: Sequence[str], view: View, mouse: Array, reach: float
 ) -> dict[int, Array]:
-    """Lines (m, 2, 3), in the world, of the bones with a custom shape, by their place among `names`.
+    """Return lines (m, 2, 3), in the world, of the bones with a custom shape, by their index in `names`.
 
-    Shapes that are further than `reach` pixels from the mouse are there without lines. Of a face under the mouse comes
-    a line of no length, where it is seen.
+    Shapes further than `reach` pixels from the mouse have no lines. A face under the mouse adds a line of length zero.
     """
     found = {place: armature.pose.bones[name] for place, name in enumerate(names)}
     shapes = {place: shape for place, bone in found.items() if (shape := _shape_of(bone)) is not None}
@@ -38,7 +43,9 @@ def outlines_near(
     boxes = np.array([[corner[:] for corner in shape.bound_box] for shape in shapes.values()])
     matrices = world_matrix(armature) @ np.stack([_matrix_of(found[place]) for place in shapes])
     seen = view.pixels(_placed(matrices, boxes))
-    beside = (mouse < seen.min(axis=1) - reach) | (mouse > seen.max(axis=1) + reach)  # false of what is behind, too
+    beside = (mouse < seen.min(axis=1) - reach) | (
+        mouse > seen.max(axis=1) + reach
+    )  # False for points behind the viewer
     lines: dict[int, Array] = {}
     for (place, shape), matrix, far in zip(shapes.items(), matrices, beside.any(axis=1), strict=True):
         lines[place] = np.zeros((0, 2, 3))
@@ -54,13 +61,13 @@ def outlines_near(
 
 
 def _shape_of(bone: Any) -> Any:
-    """The object that is drawn in place of a pose bone, or None."""
+    """Return the object that is drawn in place of a pose bone, or None."""
     shape = bone.custom_shape
     return shape if shape is not None and shape.type in _MESHED and bone.id_data.data.show_bone_custom_shapes else None
 
 
 def _matrix_of(bone: Any) -> Array:
-    """From the shape's own space to armature space, (4, 4), as in Blender's draw_bone_update_disp_matrix_custom."""
+    """Return the matrix (4, 4) from the shape to armature space, as Blender's draw_bone_update_disp_matrix_custom."""
     carrier = bone.custom_shape_transform or bone
     size = bone.bone.length if bone.use_custom_shape_bone_size else 1.0
     scale = size * Vector(bone.custom_shape_scale_xyz)
@@ -69,7 +76,7 @@ def _matrix_of(bone: Any) -> Array:
 
 
 def _read_mesh(context: Any, shape: Any) -> tuple[Array, Any, Any]:
-    """Points (n, 3), edges (m, 2) and triangles (k, 3) of an object as it is evaluated, in its own space."""
+    """Return points (n, 3), edges (m, 2) and triangles (k, 3) of an evaluated object in its own space."""
     evaluated = shape.evaluated_get(context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
     try:
@@ -83,12 +90,12 @@ def _read_mesh(context: Any, shape: Any) -> tuple[Array, Any, Any]:
 
 
 def _placed(matrices: Array, points: Array) -> Array:
-    """Points (..., n, 3) where matrices (..., 4, 4) lead them."""
+    """Return points (..., n, 3) transformed by matrices (..., 4, 4)."""
     return points @ np.swapaxes(matrices[..., :3, :3], -1, -2) + matrices[..., None, :3, 3]
 
 
 def _hits(view: View, mouse: Array, triangles: Array) -> Array:
-    """Where triangles (k, 3, 3) are seen at the mouse, about, (h, 3) of those that are."""
+    """Return approximate points (h, 3) under the mouse, one for each of the triangles (k, 3, 3) that is hit."""
     a, b, c = np.moveaxis(view.pixels(triangles) - mouse, 1, 0)
     shares = np.stack([_cross(b, c), _cross(c, a), _cross(a, b)], axis=-1)
     whole = shares.sum(axis=-1)

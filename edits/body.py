@@ -41,7 +41,7 @@ class BodyEdit(MotionEdit):
 
         def note() -> None:
             context.view_layer.update()
-            bodies.append(bridge.read_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
+            bodies.append(bridge.read_body_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
             found.append(tool.apply(context, armature, bodies[-1]))
 
         if frames is None:
@@ -91,9 +91,9 @@ class BodyEdit(MotionEdit):
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         held = (
-            bridge.held_back(self.body, self.wanted, self.after.pose)
+            bridge.explain_missed_bones(self.body, self.wanted, self.after.pose)
             if self.control_motion is None
-            else bridge.at_limit(self.control_motion.held)
+            else bridge.explain_limited_controls(self.control_motion.held)
         )
         return (*explain_goals(goals, self.solutions), *held)
 

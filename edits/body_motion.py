@@ -26,7 +26,7 @@ class BodyMotion(MotionEdit):
         self.control_motion: ControlMotion | None = None
         self.controlled = bridge.find_controlled(armature, self.rig, self.roles, poles=True)
         if self.controlled is not None:
-            self.rig = bridge.with_beginnings(self.rig, self.controlled)
+            self.rig = bridge.with_ik_starts(self.rig, self.controlled)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
             if seen is None:
@@ -47,7 +47,7 @@ class BodyMotion(MotionEdit):
         if self.controlled is None:
             return
         on, motion, alone = self.control_frames(), self._channels, self.makes_motion and new
-        with bridge.acting(armature, None) if alone else nullcontext():
+        with bridge.using_action(armature, None) if alone else nullcontext():
             pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
             wanted = self.after.pose[on]
@@ -83,4 +83,4 @@ class BodyMotion(MotionEdit):
         if self.controlled is None:
             bridge.write_pose(armature, self.rig, pose, range(len(self.skeleton)))
         else:
-            bridge.lead_controls(armature, self.rig, self.controlled, pose)
+            bridge.pose_controls(armature, self.rig, self.controlled, pose)

@@ -73,12 +73,12 @@ def pose_controls(
     switched: dict[tuple[str, str], Any] = {}
     stands: list[Any] = []
     before = read_channels(armature, CHANNELS)
-    bones = sorted(controlled.led)
+    bones = sorted(controlled.keyed)
     owners = {found[:2] for found in controlled.switches.values()}
     values = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
 
     def note(place: int) -> None:
-        led = bridge.lead_controls(armature, rig, controlled, pose[place])
+        led = bridge.pose_controls(armature, rig, controlled, pose[place])
         context.view_layer.update()
         stands.append(bridge.read_matrices(armature))
         # those, too, that stayed: without a key they have what the frame before gave them

@@ -126,6 +126,6 @@ def pose_at(
     action = bpy.data.actions.get(moment.action)
     if action is None:
         raise CoreError(f'There is no action "{moment.action}" to take a pose from.')
-    with bridge.acting(armature, action):
+    with bridge.using_action(armature, action):
         frame = action.frame_range[0] if moment.frame is None else moment.frame
         return at(frame)

@@ -45,7 +45,7 @@ def store_pose(armature: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
     action = armature.poise_key_poses or bpy.data.actions.new(f"{armature.name} key poses")
     motion = Motion(pose[None], np.array([number]), 1.0)
     every = range(len(rig.skeleton))
-    with bridge.acting(armature, action):
+    with bridge.using_action(armature, action):
         bridge.write_keys(armature, rig, motion, every, every, new=False)
     armature.poise_key_poses = action
 
@@ -106,7 +106,7 @@ def _channels_of(armature: Any, edit: Generated, pose: Pose) -> Pose:
     if edit.controlled is None:
         return pose
     with preserve_channels(bpy.context, armature):
-        return bridge.lead_controls(armature, edit.rig, edit.controlled, pose).pose
+        return bridge.pose_controls(armature, edit.rig, edit.controlled, pose).pose
 
 
 def _draw_path(armature: Any, path: Samples | None, start: int, fps: float) -> None:

@@ -49,7 +49,7 @@ def perform_job(context: Any, armature: Any, job: Job, progress: Progress = lamb
     check_scale(job.goals, job.balance, before)
     skeleton, pose = rig.skeleton, motion.pose
     if controlled is not None:
-        rig = bridge.with_beginnings(rig, controlled)
+        rig = bridge.with_ik_starts(rig, controlled)
         skeleton, roles, pose = (
             controlled.skeleton,
             controlled.roles,

@@ -39,7 +39,7 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
         led = Character(controlled.skeleton, controlled.roles, limits, tuning)
         notes = _left_out(rig, {*character.parts} - {*controlled.bones[led.bones].tolist()})
         present = bridge.read_controlled(controlled, bridge.read_matrices(armature))
-        return KeypointTarget(bridge.with_beginnings(rig, controlled), led, present, controlled, notes)
+        return KeypointTarget(bridge.with_ik_starts(rig, controlled), led, present, controlled, notes)
     if not character.bones:
         why = rig.driven_above(character.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{armature.name}" can be turned: {why}.')
@@ -82,7 +82,7 @@ class ControlRecorder:
 
     def add(self, armature: Any, pose: Pose) -> None:
         """Raises CoreError where a part does not follow its control."""
-        led = bridge.lead_controls(armature, self._rig, self._controlled, pose)
+        led = bridge.pose_controls(armature, self._rig, self._controlled, pose)
         self.poses.append(led.pose)
         for bones, new in zip(self._bones, (led.turned, led.moved), strict=True):
             bones.update(new)
@@ -107,7 +107,7 @@ def write_body_motion(context: Any, armature: Any, target: KeypointTarget, motio
     """Key the body's motion as one of its own; returns the action. Raises CoreError with nothing changed."""
     if target.controlled is None:
         return bridge.write_motion(armature, target.rig, motion, target.character.bones, action)
-    with bridge.acting(armature, None):  # what was keyed before is not to show through
+    with bridge.using_action(armature, None):  # what was keyed before is not to show through
         recorder = ControlRecorder(armature, target)
         try:
             for place in range(len(motion)):

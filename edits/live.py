@@ -153,7 +153,7 @@ class LiveKeypoints:
     def _drive(self, armature: Any, controlled: bridge.ControlledBody, captured: CapturedMotion) -> bool:
         """Pose the controls; return False if the first pose shows that they cannot drive the body."""
         try:
-            bridge.lead_controls(armature, self.target.rig, controlled, self._pose_of(captured), passing=True)
+            bridge.pose_controls(armature, self.target.rig, controlled, self._pose_of(captured), passing=True)
         except CoreError:
             return self.applied > 0
         return True

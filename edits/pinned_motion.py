@@ -57,7 +57,7 @@ class PinnedMotion(HeldMotion):
         follow_renamed_bones(armature)
         source = need_source(armature)
         self.source: str = source.name
-        with bridge.acting(armature, source):
+        with bridge.using_action(armature, source):
             restore_unkeyed(armature, read_unkeyed(armature, self.source))
             self._still = find_unkeyed(armature)
             whole, used = (
@@ -97,7 +97,7 @@ class PinnedMotion(HeldMotion):
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is not None and len(self.control_frames()):
-            with bridge.acting(armature, self._source()):
+            with bridge.using_action(armature, self._source()):
                 yield from super().pose_controls(armature, new)
 
     def _pin(self, context: Any, armature: Any, pin: Any) -> TimedPin:
@@ -224,7 +224,7 @@ class PinnedMotion(HeldMotion):
         names = self.rig.skeleton.names
         bones = {*turned.tolist(), *moved.tolist()}
         if self.controlled is not None:
-            bones = self.controlled.led
+            bones = self.controlled.keyed
         store_unkeyed(armature, self.source, self._still, [names[bone] for bone in sorted(bones)])
 
     def _write_changed(self, armature: Any) -> Report | None:
@@ -292,7 +292,7 @@ class PinnedMotion(HeldMotion):
         places = np.flatnonzero(near)
         runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
         for run in runs:
-            goes_on = inner[run[-1]] or bridge.goes_on(armature, self.rig, _part(now, pose, run), turned)
+            goes_on = inner[run[-1]] or bridge.meets_curves(armature, self.rig, _part(now, pose, run), turned)
             if not goes_on:
                 return None
         keyed = keyed_paths(armature)

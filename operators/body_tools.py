@@ -48,7 +48,9 @@ class BodyTool(Tool):
         said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
         solved = [found] if isinstance(found, Solution) else []
         missed = explain_goals(report_goals(body, solved, evaluate(context, armature, None)), solved)
-        missed += bridge.held_back(body, pose, bridge.read_body(armature).pose) + bridge.at_limit(changes.held)
+        missed += bridge.explain_missed_bones(
+            body, pose, bridge.read_body(armature).pose
+        ) + bridge.explain_limited_controls(changes.held)
         return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 
 

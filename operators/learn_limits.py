@@ -60,7 +60,7 @@ def _learn(armature: Any, names: list[str], turns: Array, margin: float, seconds
     said = f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
     said += ", less than a second" if seconds < 1.0 else ""
     still = [name for name in names if name not in polygons]
-    said += f"; {bridge.said_of(still, 'left out, standing still in it')}" if still else ""
+    said += f"; {bridge.sentence_about(still, 'left out, standing still in it')}" if still else ""
     return "WARNING" if still or seconds < 1.0 else "INFO", said
 
 

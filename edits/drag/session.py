@@ -72,7 +72,7 @@ class Session:
         self.controlled = self._find_controlled(armature, grabs)
         grabs = self._able(grabs, turning)
         if self.controlled is not None:
-            self.rig = bridge.with_beginnings(self.rig, self.controlled)
+            self.rig = bridge.with_ik_starts(self.rig, self.controlled)
         self.switched: dict[tuple[str, str], Any] = {}  # what properties were before controls were led
         self.skeleton, self.start = self.rig.skeleton, bridge.read_pose(armature, self.rig)
         self._matrices = bridge.read_matrices(armature)
@@ -126,7 +126,7 @@ class Session:
         aimed_at = {control.aims for control in controlled.controls}
         lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
         self._alone = own[0] in lone
-        return bridge.lone_controls(self.rig, self._roles, lone) if self._alone else None
+        return bridge.free_controls(self.rig, self._roles, lone) if self._alone else None
 
     def _is_lone(self, bone: int, aimed_at: set[int]) -> bool:
         skeleton = self.rig.skeleton
@@ -339,7 +339,7 @@ class Session:
         self._lead_controls(armature, self.controlled, passing=True)
 
     def _lead_controls(self, armature: Any, controlled: ControlledBody, passing: bool) -> None:
-        led = bridge.lead_controls(armature, self.rig, controlled, self.pose, passing, looks=False)
+        led = bridge.pose_controls(armature, self.rig, controlled, self.pose, passing, looks=False)
         self.switched = {**led.switched, **self.switched}
         self._at_limit = [self.rig.skeleton.names[bone] for bone in led.held]
 
@@ -378,7 +378,7 @@ class Session:
             return []
         explained = [*self.solution.explain(say_length=self._say_length), *self._left_out]
         if self.controlled is not None:
-            return [*explained, *bridge.at_limit(self._at_limit)]
+            return [*explained, *bridge.explain_limited_controls(self._at_limit)]
         met = self.solution.met()
         driven = (
             self.rig.driven_above(effector.bone)
