@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import CoreError
-from ..core.formats.fields import check_range
+from ..core.formats.table import check_range
 from ..edits.body import BodyEdit
 from ..edits.body_tools import TOOLS, BodyTool
 from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report

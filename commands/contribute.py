@@ -12,8 +12,8 @@ from .. import bridge
 from ..core import Actuation, ContributionCCD, CoreError, Skeleton
 from ..core.contribution import PRESETS, learn, preset, with_hinges
 from ..core.formats.chain_list import Ccd, actuations_data, list_text, read_list_file
-from ..core.formats.fields import read_range
 from ..core.formats.job import on_bones, read
+from ..core.formats.table import FRAMES
 from ..edits.files import write_files
 from .verbs import DONE, add_common, add_results, armature_of, carry_out, one_line, outputs, show, tell
 
@@ -103,7 +103,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
 
 def _keyed_part(armature: Any, frames: list[int]) -> tuple[int, int]:
     """The frames without those before and after the action, if that is all that moves the armature."""
-    first, last = read_range(frames, "--frames")
+    first, last = FRAMES.read(frames, "--frames")
     data = armature.animation_data
     if data is None or data.action is None or len(data.nla_tracks):
         return first, last

@@ -8,7 +8,7 @@ import bpy
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from ..core.formats.fields import check_range
+from ..core.formats.table import check_range
 from ..edits.foot_lock import FEET, HANDS, LockedFeet
 from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
 

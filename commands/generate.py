@@ -8,11 +8,11 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
-from ..core.formats.fields import FRAME_LIMIT
 from ..core.formats.recipe import (
     preset_names,
     read_recipe,
 )
+from ..core.formats.table import FRAME_LIMIT
 from ..edits.generate import Generated
 from ..edits.reduce import ALL as REDUCE_ALL
 from ..edits.reduce import Reduced, check_tolerance

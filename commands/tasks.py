@@ -18,9 +18,10 @@ from urllib.parse import unquote
 import bpy
 
 from ..core import CoreError
-from ..core.formats.fields import read_json, shown
+from ..core.formats.files import read_json
 from ..core.formats.job import read
 from ..core.formats.recipe import read_recipe
+from ..core.formats.table import shown
 from ..core.keypoints import SUFFIXES
 from ..edits.files import MOTIONS, check_writable, is_blend, same_file
 from .processes import Answer

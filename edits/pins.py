@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Goal
-from ..core.formats.fields import LARGEST
 from ..core.formats.goals import Fixed, Followed, JobBalance, JobGoal, Target
 from ..core.formats.job import Job, Limits, Write
+from ..core.formats.table import LARGEST
 from ..core.rotation import Array
 from .humanoid import read_humanoid
 

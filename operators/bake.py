@@ -5,7 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from ..core.formats.job import FRAME_LIMIT, Write
+from ..core.formats.job import Write
+from ..core.formats.table import FRAME_LIMIT
 from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
 from ..edits.words import counted

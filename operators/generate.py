@@ -9,8 +9,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from .. import bridge
 from ..core import CoreError
-from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.recipe import PRESETS, Moment, parse_recipe
+from ..core.formats.table import FRAME_LIMIT
 from ..edits.generate import Generated, pose_at
 from ..edits.generated_motion import (
     MAX,

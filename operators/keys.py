@@ -7,8 +7,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
 from ..core import CoreError
-from ..core.formats.job import FRAME_LIMIT
 from ..core.formats.report import Report
+from ..core.formats.table import FRAME_LIMIT
 from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
 from ..edits.reduce import ALL, TOLERANCE, Reduced

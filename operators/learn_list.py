@@ -13,7 +13,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.contribution import Learned, learning
 from ..core.formats.chain_list import NUMBERS, Ccd
-from ..core.formats.job import FRAME_LIMIT
+from ..core.formats.table import FRAME_LIMIT
 from ..core.steps import finish
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
 from ..edits.words import counted

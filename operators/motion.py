@@ -7,7 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE, contact_pins
-from ..core.formats.job import FRAME_LIMIT
+from ..core.formats.table import FRAME_LIMIT
 from ..edits.foot_lock import FEET, HANDS
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.pinned_motion import PinnedMotion, is_edited, need_source, restore_source

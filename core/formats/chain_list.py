@@ -12,7 +12,7 @@ What JOB.json leaves open, as decided here:
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,11 +22,10 @@ import numpy as np
 from .. import Actuation, ContributionCCD, CoreError
 from ..solvers.chain.actuations import AXES, checked_list
 from ..solvers.chain.method import MODES
-from .fields import read_between, read_choice, read_fields, read_flag, read_json, read_list, read_name, read_whole
+from .files import read_json
+from .table import FLAG, NAME, UNIT, Field, Table, any_of, choice, list_of, number, tag, whole
 
-_ENTRY: Final = ("bone", "axis", "fraction", "angle")
-NUMBERS: Final = ("mode", "share", "passes", "sweeps", "finish", "successive")  # that go with a list
-_METHOD: Final = ("name", "chain", "list", "base", *NUMBERS)
+NUMBERS: Final = ("mode", "share", "passes", "sweeps", "finish", "successive")  # of the method, saved with a list
 _DEFAULTS: Final = ContributionCCD((Actuation("any", "X"),))
 _MOST: Final = 1000  # passes or sweeps
 
@@ -68,53 +67,71 @@ class Ccd:
         return named if self.base is None else named | {"method.base": self.base}
 
 
-def read_ccd(data: object, where: str) -> Ccd:
-    """The method of a job; raises CoreError naming the field that is wrong."""
-    fields = read_fields(data, where, _METHOD)
-    changes: dict[str, Any] = {}
-    if "chain" in fields:
-        changes["chain"] = read_name(fields["chain"], f"{where}.chain")
-        other = next((name for name in fields if name not in ("name", "chain")), None)
-        if other is not None:
-            raise CoreError(f"{where}.{other}: the saved chain has its own; leave it out.")
-    if "list" in fields:
-        changes["actuations"] = read_actuations(fields["list"], f"{where}.list")
-    if "base" in fields:
-        changes["base"] = read_name(fields["base"], f"{where}.base")
-    if "mode" in fields:
-        changes["mode"] = read_choice(fields["mode"], f"{where}.mode", MODES)
-    if "share" in fields:
-        changes["share"] = read_between(fields["share"], f"{where}.share", 0.0, 1.0)
-    for name in ("passes", "sweeps"):
-        if name in fields:
-            changes[name] = read_whole(fields[name], f"{where}.{name}", 0, _MOST)
-    for name in ("finish", "successive"):
-        if name in fields:
-            changes[name] = read_flag(fields[name], f"{where}.{name}")
-    return Ccd(**changes, said=frozenset(changes))
-
-
-def read_actuations(data: object, where: str) -> tuple[Actuation, ...]:
-    """A list from JSON data."""
-    entries = [_entry(entry, f"{where}[{number}]") for number, entry in enumerate(read_list(data, where))]
+def _checked(entries: Sequence[Actuation], where: str) -> tuple[Actuation, ...]:
     try:
         return checked_list(entries)
     except CoreError as error:
         raise CoreError(f"{where}: {error}") from error
 
 
-def _entry(data: object, where: str) -> Actuation:
-    fields = read_fields(data, where, _ENTRY)
-    for name in ("bone", "axis"):
-        if name not in fields:
-            raise CoreError(f"{where}.{name}: missing.")
-    angle = read_between(fields.get("angle", 0.0), f"{where}.angle", 0.0)
-    return Actuation(
-        read_name(fields["bone"], f"{where}.bone"),
-        read_choice(fields["axis"], f"{where}.axis", AXES),
-        read_between(fields.get("fraction", 1.0), f"{where}.fraction", 0.0, 1.0),
-        float(np.radians(angle)),
-    )
+ENTRY: Final = Table(
+    (
+        Field("bone", NAME, "the bone that turns", needed="missing."),
+        Field("axis", choice(AXES), "about which axis of its rest frame", needed="missing."),
+        Field("fraction", UNIT, "of the rotation that this joint alone would need"),
+        Field("angle", number(0.0).into(np.radians).into(float), "degrees that it turns in any case"),
+    ),
+    Actuation,
+)
+ACTUATIONS: Final = list_of(ENTRY.into()).then(_checked, minItems=1)
+_LIST_FIELD: Final = Field(
+    "list", ACTUATIONS, "the joints that turn, in their order", attribute="actuations",
+    example='"list": [{"bone": "forearm.R", "axis": "X", "fraction": 0.3, "angle": 20}]',
+)  # fmt: skip
+_NUMBER_FIELDS: Final = (
+    Field("mode", choice(MODES), "take the larger or the smaller of fraction and angle; mixed: the larger first"),
+    Field("share", UNIT, 'of the passes, rounded up, that take the larger in "mixed"'),
+    *(Field(name, whole(0, _MOST), meaning) for name, meaning in
+      (("passes", "how often the list is gone through"), ("sweeps", "of plain CCD after the list, at most"))),
+    Field("finish", FLAG, "go the rest of the way by least squares where plain CCD stalls"),
+    Field("successive", FLAG, "each frame goes on from the one before"),
+)  # fmt: skip
+
+
+def _alone(given: Mapping[str, Any], where: str) -> None:
+    other = next((name for name in given if name not in ("name", "chain")), None)
+    if "chain" in given and other is not None:
+        raise CoreError(f"{where}.{other}: the saved chain has its own; leave it out.")
+
+
+CCD: Final = Table(
+    (
+        Field("name", tag("ccd"), "the method", needed="null"),
+        Field("chain", NAME, "a chain that is saved with the armature, with its list and its numbers"),
+        _LIST_FIELD,
+        Field("base", NAME, "the first bone of the chain; by default the effector's root"),
+        *_NUMBER_FIELDS,
+    ),
+    Ccd,
+    check=_alone,
+)
+FILE: Final = Table((replace(_LIST_FIELD, needed="missing; name the joints that turn."), *_NUMBER_FIELDS), Ccd)
+
+
+def _said(values: dict[str, Any]) -> Ccd:
+    return Ccd(**values, said=frozenset(values))
+
+
+THE_CCD: Final = CCD.kind().into(_said)
+
+
+def _read_file(data: object, where: str) -> Ccd:
+    if isinstance(data, list):
+        return _said({"actuations": ACTUATIONS.read(data, "list")})
+    return _said(FILE.read(data, "file"))
+
+
+THE_FILE: Final = any_of(_read_file, FILE.schema, ACTUATIONS.schema)
 
 
 def actuations_data(actuations: Sequence[Actuation]) -> list[dict[str, Any]]:
@@ -131,18 +148,11 @@ def actuations_data(actuations: Sequence[Actuation]) -> list[dict[str, Any]]:
 
 
 def read_list_file(path: Path) -> Ccd:
-    """The list in a file, with the numbers that it says; raises CoreError, beginning with the file's name, if it is no
-    good. A file of old is the list alone.
+    """Return the list in a file, with the numbers that it says; a file of an older Poise is the list alone.
+
+    Raises CoreError, beginning with the file's name, if it cannot be read.
     """
-    return read_json(path, "list", _listing)
-
-
-def _listing(data: object) -> Ccd:
-    if isinstance(data, list):
-        return Ccd(actuations=read_actuations(data, "list"), said=frozenset(["actuations"]))
-    if "list" not in read_fields(data, "file", ("list", *NUMBERS)):
-        raise CoreError("file.list: missing; name the joints that turn.")
-    return read_ccd(data, "file")
+    return read_json(path, "list", lambda data: THE_FILE.read(data, ""))
 
 
 def list_text(ccd: Ccd) -> str:

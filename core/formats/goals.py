@@ -1,8 +1,8 @@
-"""The goals of a job: what they are, and how they are read from JOB.json.
+"""The goals of a job: their types, and how they are read from JOB.json.
 
-A goal is one of three kinds: a place and a stand for a bone (`pin`, `position`, `rotation`), a direction (`look_at`) or
-a distance. Lengths and errors are in the job's space; a point "in the bone's frame", and everything with `relative_to`,
-is in the units of the armature.
+A goal is one of three kinds: a position and a rotation for a bone (`pin`, `position`, `rotation`), a direction
+(`look_at`) or a distance. Lengths and errors are in the job's space; a point "in the bone's frame", and everything with
+`relative_to`, is in the units of the armature.
 """
 
 import math
@@ -14,46 +14,31 @@ from typing import Any, ClassVar, Final, Literal
 
 from .. import CoreError
 from ..body import Roles
-from .fields import (
-    FRAME_LIMIT,
-    read_between,
-    read_choice,
-    read_fields,
-    read_list,
-    read_name,
-    read_number,
-    read_numbers,
-    read_one_of,
-    read_positive,
-    read_range,
-    read_whole,
-    shown,
+from .table import (
+    FLAG,
+    FRAME,
+    FRAMES,
+    NAME,
+    POSITIVE,
+    UNIT,
+    Field,
+    Table,
+    any_of,
+    by_type,
+    choice,
+    list_of,
+    number,
+    object_of,
+    one_of,
+    vector,
+    whole,
 )
 
 Space = Literal["world", "armature"]
 Point = Literal["head", "tail"] | tuple[float, ...]
 Bound = Literal["exactly", "at most", "at least"]
-Kind = Literal["pin", "drag", "look_at", "distance", "balance"]
+GoalKind = Literal["pin", "drag", "look_at", "distance", "balance"]
 
-_ALWAYS: Final = ("bone", "role", "frames", "ease", "weight", "priority", "point")
-_PLACED: Final = (*_ALWAYS, "pin", "at", "position", "rotation", "relative_to", "axes", "rotation_axes")
-_LOOKING: Final = (*_ALWAYS, "look_at", "axis", "relative_to")
-_APART: Final = (*_ALWAYS, "distance", "to", "to_point", "bound")
-_ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        field: place
-        for place, fields in (
-            ("in a goal of its own", ("pin", "position", "rotation", "look_at", "distance")),
-            ('with "pin"', ("at",)),
-            ('with "pin", "position" or "rotation"', ("axes", "rotation_axes")),
-            ('with "pin", "position", "rotation" or "look_at"', ("relative_to",)),
-            ('with "look_at"', ("axis",)),
-            ('with "distance"', ("to", "to_point", "bound")),
-        )
-        for field in fields
-    }
-)
-_BOUNDS: Final = ("exactly", "at most", "at least")
 _AXES: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
     {
         sign + letter: tuple((-1.0 if sign else 1.0) * (letter == axis) for axis in "XYZ")
@@ -143,7 +128,7 @@ class JobGoal(_Wish):
         return [target for target in (self.position, self.rotation) if target is not None]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> GoalKind:
         """Whether the bone is held or led somewhere else."""
         return "pin" if all(isinstance(target, Held) for target in self.targets) else "drag"
 
@@ -160,7 +145,7 @@ class LookAtGoal(_Wish):
     target: Target
     axis: tuple[float, ...] = _AXES["Y"]
     relative_to: str | None = None
-    kind: ClassVar[Kind] = "look_at"
+    kind: ClassVar[GoalKind] = "look_at"
 
     @property
     def targets(self) -> list[Target]:
@@ -179,7 +164,7 @@ class DistanceGoal(_Wish):
     to: str | Target
     to_point: Point = "head"
     bound: Bound = "exactly"
-    kind: ClassVar[Kind] = "distance"
+    kind: ClassVar[GoalKind] = "distance"
 
     @property
     def targets(self) -> list[Target]:
@@ -209,32 +194,190 @@ class JobBalance:
     space: Space = "world"
 
 
-def read_goal(data: object, where: str, space: Space) -> Wish:
-    """A goal from JSON data."""
-    looks, apart = (isinstance(data, dict) and name in data for name in ("look_at", "distance"))
-    known = _LOOKING if looks else _APART if apart else _PLACED
-    fields = read_fields(data, where, known, elsewhere=_ELSEWHERE)
-    if "bone" not in fields and "role" not in fields:
+# -- values -----------------------------------------------------------------------------------------------------------
+
+
+def _increasing(points: tuple[tuple[float, ...], ...], where: str) -> Waypoints:
+    for i in range(1, len(points)):
+        if points[i][0] <= points[i - 1][0]:
+            raise CoreError(f"{where}[{i}]: the frames of a path must increase.")
+    return Waypoints(tuple(p[0] for p in points), tuple(p[1:] for p in points))
+
+
+def _normalised(values: tuple[float, ...], where: str) -> Fixed:
+    length = math.hypot(*values)
+    if length == 0.0:
+        raise CoreError(f"{where}: the quaternion 0, 0, 0, 0 is no rotation.")
+    return Fixed(tuple(value / length for value in values))
+
+
+def _direction(values: tuple[float, ...], where: str) -> tuple[float, ...]:
+    if not any(values):
+        raise CoreError(f"{where}: 0, 0, 0 is no direction.")
+    return values
+
+
+def _shares(values: tuple[float, ...], where: str) -> tuple[float, ...]:
+    shares = tuple(number(0.0).read(value, f"{where}[{i}]") for i, value in enumerate(values))
+    if not any(shares):
+        raise CoreError(f"{where}: with 0 for every axis nothing is wanted.")
+    return shares
+
+
+def _heavy(masses: Mapping[str, float], where: str) -> Mapping[str, float]:
+    if not any(masses.values()):
+        raise CoreError(f"{where}: no bone weighs anything.")
+    return masses
+
+
+def _stiffness(data: object, where: str) -> tuple[float, ...]:
+    values = vector(3).read(data if isinstance(data, list) else [number().read(data, where)] * 3, where)
+    return tuple(UNIT.read(value, where) for value in values)
+
+
+_XYZ: Final = vector(3)
+_POINT: Final = by_type({list: _XYZ}, choice(("head", "tail"), "[x, y, z]"))
+_OBJECT: Final = NAME.into(Followed)
+_PATH: Final = list_of(vector(4), "needs at least one [frame, x, y, z].").then(_increasing)
+_POSITION: Final = by_type({list: _XYZ.into(Fixed)}, one_of("[x, y, z]", object=_OBJECT, path=_PATH))
+_ROTATION: Final = by_type({list: vector(4).then(_normalised)}, one_of("[w, x, y, z]", object=_OBJECT))
+_TO: Final = by_type({str: NAME, list: _XYZ.into(Fixed)}, one_of("a bone's name or [x, y, z]", object=_OBJECT))
+_AXIS: Final = by_type({list: _XYZ.then(_direction)}, choice(_AXES, "[x, y, z]").into(_AXES.__getitem__))
+_SHARES: Final = vector(3).then(_shares, items=number(0.0).schema)
+_BY_BONE: Final = "an object of bones in braces"
+STIFFNESS: Final = object_of(any_of(_stiffness, UNIT.schema, vector(3, UNIT).schema), _BY_BONE, NAME)
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+_ALONE, _PINNED, _LOOKING, _APART = "in a goal of its own", 'with "pin"', 'with "look_at"', 'with "distance"'
+_PLACING: Final = 'with "pin", "position" or "rotation"'
+_CARRIED: Final = Field(
+    "relative_to", NAME, "keep to another bone as it is: two hands on one thing; numbers are in that bone's frame",
+    place='with "pin", "position", "rotation" or "look_at"',
+    example='{"bone": "hand.L", "pin": ["position", "rotation"], "relative_to": "hand.R"}',
+)  # fmt: skip
+_COMMON: Final = (
+    Field("bone", NAME, "the bone that the goal is about"),
+    Field("role", NAME, "in place of a bone the part of the body that it plays; of several bones the last one",
+          example='{"role": "hand.L", "position": [0.3, -0.4, 1.2]}'),
+    Field("point", _POINT, "the point of the bone that is meant: an end, or x, y, z in the bone's frame"),
+    Field("frames", FRAMES, "the first and the last frame in which it is on; by default those of the job"),
+    Field("ease", whole(0), "frames that it takes to blend in and out"),
+    Field("weight", POSITIVE, "how much it counts beside goals of the same priority"),
+    Field("priority", whole(0), "0 comes first; by default what `wins` says"),
+)  # fmt: skip
+_PLACED_FIELDS: Final = (
+    *_COMMON,
+    Field("at", FRAME, "with `pin`: where, and as, the motion has the bone at this frame", place=_PINNED,
+          example='{"bone": "foot.L", "pin": ["position"], "at": 12}'),
+    Field("pin", list_of(choice(("position", "rotation")), 'needs "position", "rotation" or both.'),
+          'stay where the motion has it, or with `"at": 12` where it is at frame 12', place=_ALONE,
+          example='{"bone": "foot.L", "pin": ["position", "rotation"]}'),
+    Field("position", _POSITION,
+          'go to a point, to `{"object": "Cup"}`, or along `{"path": [[frame, x, y, z], ...]}`', place=_ALONE,
+          example='{"bone": "hand.R", "position": [0.3, -0.4, 1.2]}'),
+    Field("rotation", _ROTATION, 'stand so: a quaternion w, x, y, z, or `{"object": "Cup"}`', place=_ALONE,
+          example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
+    _CARRIED,
+    Field("axes", _SHARES, 'weights by axis, here only the height; `"rotation_axes"` does it for rotations',
+          place=_PLACING, example='{"bone": "foot.L", "position": [0, 0, 0.1], "axes": [0, 0, 1]}'),
+    Field("rotation_axes", _SHARES, "weights of the rotation by axis", place=_PLACING),
+)  # fmt: skip
+_LOOKING_FIELDS: Final = (
+    *_COMMON,
+    Field("look_at", _POSITION, "aim an axis of the bone at a point, an object or a path", place=_ALONE,
+          attribute="target", example='{"bone": "head", "look_at": {"object": "Cup"}, "axis": "Z"}'),
+    _CARRIED,
+    Field("axis", _AXIS, "the axis that is aimed, by default Y, which is along the bone", default="Y", place=_LOOKING),
+)  # fmt: skip
+_APART_FIELDS: Final = (
+    *_COMMON,
+    Field("to", _TO, "the bone, the point or the object that a distance is kept to", place=_APART,
+          needed="missing; a distance is kept to a bone, a point or an object."),
+    Field("distance", number(0.0),
+          'a distance to a bone, a point or an object: `"exactly"`, `"at most"` or `"at least"`',
+          place=_ALONE, attribute="length",
+          example='{"bone": "hand.L", "distance": 0.3, "to": "hand.R", "bound": "at most"}'),
+    Field("to_point", _POINT, "the point of the bone `to`", place=_APART),
+    Field("bound", choice(("exactly", "at most", "at least")), "whether it may be less, or more", place=_APART),
+)  # fmt: skip
+_PLACES: Final = {one.name: one.place for one in (*_PLACED_FIELDS, *_LOOKING_FIELDS, *_APART_FIELDS) if one.place}
+
+
+def _named(given: Mapping[str, Any], where: str) -> None:
+    if "bone" not in given and "role" not in given:
         raise CoreError(f'{where}.bone: missing; name a bone, or its "role".')
-    if "bone" in fields and "role" in fields:
+    if "bone" in given and "role" in given:
         raise CoreError(f"{where}.role: the bone is named already; leave one of them out.")
-    bone = read_name(fields["bone"], f"{where}.bone") if "bone" in fields else ""
-    common = {
-        "role": read_name(fields["role"], f"{where}.role") if "role" in fields else None,
-        "point": _point(fields.get("point", "head"), f"{where}.point"),
-        "space": space,
-        "frames": read_range(fields["frames"], f"{where}.frames") if "frames" in fields else None,
-        "ease": read_whole(fields.get("ease", 0), f"{where}.ease", 0),
-        "weight": read_positive(fields.get("weight", 1.0), f"{where}.weight"),
-        "priority": read_whole(fields["priority"], f"{where}.priority", 0) if "priority" in fields else None,
-    }
-    own = (_look_at if looks else _distance if apart else _placed)(fields, where)
-    goal = (LookAtGoal if looks else DistanceGoal if apart else JobGoal)(bone, **own, **common)
-    return _led_by_others(goal, where)
+    if "at" in given and "pin" not in given:
+        raise CoreError(f'{where}.at: only with "pin".')
+
+
+def _schema(*names: str, **more: Any) -> Mapping[str, Any]:
+    return {"oneOf": [{"required": ["bone"]}, {"required": ["role"]}],
+            "anyOf": [{"required": [name]} for name in names], **more}  # fmt: skip
+
+
+PLACED: Final = Table(
+    _PLACED_FIELDS, JobGoal, _PLACES, _named,
+    _schema("pin", "position", "rotation", dependentRequired={"at": ["pin"]}),
+)  # fmt: skip
+LOOKING: Final = Table(_LOOKING_FIELDS, LookAtGoal, _PLACES, _named, _schema("look_at"))
+APART: Final = Table(_APART_FIELDS, DistanceGoal, _PLACES, _named, _schema("distance"))
+BALANCE: Final = Table(
+    (
+        Field("supports", list_of(NAME, "needs at least one bone; without it those that are pinned are meant."),
+              "the bones that the body stands on; by default those whose position is pinned in all frames of the job"),
+        Field("masses", object_of(number(0.0), _BY_BONE, NAME).then(_heavy),
+              "of all bones that weigh something, in any unit; by default a human's"),
+        Field("radius", number(0.0), "how far beside the supports it may be; by default half the width of a foot"),
+        Field("priority", whole(0), "0 comes first"),
+    ),
+    JobBalance,
+)  # fmt: skip
+
+
+def _read_goal(data: Any, where: str) -> Wish:
+    looks, apart = (isinstance(data, dict) and name in data for name in ("look_at", "distance"))
+    table = LOOKING if looks else APART if apart else PLACED
+    values: dict[str, Any] = {"bone": "", **table.read(data, where)}  # pyright: ignore[reportUnknownArgumentType]
+    if table is PLACED:
+        _pin(values, where)
+    for name in ("position", "rotation", "target") if "relative_to" in values else ():
+        if isinstance(values.get(name), Followed):
+            field = "look_at" if name == "target" else name
+            raise CoreError(f'{where}.{field}: an object is where it is; with "relative_to" give numbers.')
+    for name, wants in (("axes", "position"), ("rotation_axes", "rotation")):
+        if name in values and wants not in values:
+            raise CoreError(f"{where}.{name}: only where the {wants} is pinned or led.")
+    if "to_point" in values and not isinstance(values["to"], str):
+        raise CoreError(f'{where}.to_point: only where "to" is a bone.')
+    return _checked(table.makes(**values), where)
+
+
+def _pin(values: dict[str, Any], where: str) -> None:
+    """Make targets of what is pinned; raises CoreError if there is no target."""
+    held = dict.fromkeys(values.pop("pin", ()), Held(values.pop("at", None)))
+    for name in ("position", "rotation"):
+        if name in values and name in held:
+            raise CoreError(f"{where}.{name}: the bone cannot be pinned and led in {name}; leave one of them out.")
+    values |= held
+    if "position" not in values and "rotation" not in values:
+        raise CoreError(f'{where}: needs "pin", "position", "rotation", "look_at" or "distance".')
+
+
+GOAL: Final = any_of(_read_goal, PLACED.schema, LOOKING.schema, APART.schema)
+THE_BALANCE: Final = by_type(
+    {bool: FLAG.into(lambda on: JobBalance() if on else None), dict: BALANCE.into()},
+    "true, false or an object in braces",
+)
 
 
 def on_bone(goal: Wish, where: str, roles: Roles, names: tuple[str, ...]) -> Wish:
-    """The goal of a part of the body as one of its bone, of several (spine, tail, finger) of the last."""
+    """Return the goal of a part of the body as a goal of its bone; of several bones (spine, finger) the last one.
+
+    Raises CoreError if the part is not found.
+    """
     if goal.role is None:
         return goal
     known = {**roles.limbs, **{role: roles.chain(role) for role in roles.bones}}
@@ -244,166 +387,11 @@ def on_bone(goal: Wish, where: str, roles: Roles, names: tuple[str, ...]) -> Wis
         raise CoreError(
             f"{where}.role: {what}" + (f'; did you mean "{near[0]}"?' if near else ', and "roles" does not say it.')
         )
-    return _led_by_others(replace(goal, bone=names[known[goal.role][-1]]), where)
+    return _checked(replace(goal, bone=names[known[goal.role][-1]]), where)
 
 
-def _led_by_others(goal: Wish, where: str) -> Wish:
+def _checked(goal: Wish, where: str) -> Wish:
     for field, other in goal.others.items():
         if other == goal.bone:
             raise CoreError(f'{where}.{field}: "{other}" cannot be led by itself; name another bone.')
     return goal
-
-
-def read_balance(data: object, space: Space) -> JobBalance | None:
-    """A job's balance from JSON data: true, false or an object."""
-    if isinstance(data, bool):
-        return JobBalance(space=space) if data else None
-    if not isinstance(data, dict):
-        raise CoreError(f"balance: needs true, false or an object in braces, not {shown(data)}.")
-    fields = read_fields(data, "balance", ("supports", "priority", "radius", "masses"))
-    supports = masses = None
-    if "supports" in fields:
-        rows = read_list(fields["supports"], "balance.supports")
-        if not rows:
-            raise CoreError("balance.supports: needs at least one bone; without it those that are pinned are meant.")
-        supports = tuple(read_name(row, f"balance.supports[{i}]") for i, row in enumerate(rows))
-    if "masses" in fields:
-        masses = read_by_bone(fields["masses"], "balance.masses", read_between)
-        if not any(masses.values()):
-            raise CoreError("balance.masses: no bone weighs anything.")
-    return JobBalance(
-        supports=supports,
-        radius=read_between(fields["radius"], "balance.radius") if "radius" in fields else None,
-        masses=masses,
-        priority=read_whole(fields.get("priority", 1), "balance.priority", 0),
-        space=space,
-    )
-
-
-def read_by_bone(data: object, where: str, read: Any) -> dict[str, Any]:
-    """An object of bones; `read` takes the values."""
-    if not isinstance(data, dict):
-        raise CoreError(f"{where}: needs an object of bones in braces, not {shown(data)}.")
-    return {read_name(bone, where): read(value, f"{where}.{bone}") for bone, value in data.items()}
-
-
-def _placed(fields: dict[str, Any], where: str) -> dict[str, Any]:
-    targets: dict[str, Any] = _pinned(fields, where)
-    for name, read_target in (("position", _position), ("rotation", _rotation)):
-        if name not in fields:
-            continue
-        if name in targets:
-            raise CoreError(f"{where}.{name}: the bone cannot be pinned and led in {name}; leave one of them out.")
-        targets[name] = read_target(fields[name], f"{where}.{name}")
-    if not targets:
-        raise CoreError(f'{where}: needs "pin", "position", "rotation", "look_at" or "distance".')
-    carrier = _carrier(fields, where, targets)
-    for name, wants in (("axes", "position"), ("rotation_axes", "rotation")):
-        if name in fields and wants not in targets:
-            raise CoreError(f"{where}.{name}: only where the {wants} is pinned or led.")
-    shares = {name: _shares(fields[name], f"{where}.{name}") for name in ("axes", "rotation_axes") if name in fields}
-    return {**targets, "relative_to": carrier, **shares}
-
-
-def _look_at(fields: dict[str, Any], where: str) -> dict[str, Any]:
-    target = _position(fields["look_at"], f"{where}.look_at")
-    carrier = _carrier(fields, where, {"look_at": target})
-    return {"target": target, "axis": _axis(fields.get("axis", "Y"), f"{where}.axis"), "relative_to": carrier}
-
-
-def _distance(fields: dict[str, Any], where: str) -> dict[str, Any]:
-    if "to" not in fields:
-        raise CoreError(f"{where}.to: missing; a distance is kept to a bone, a point or an object.")
-    if isinstance(fields["to"], str):
-        to: Any = read_name(fields["to"], f"{where}.to")
-    elif isinstance(fields["to"], list):
-        to = Fixed(read_numbers(fields["to"], f"{where}.to", 3))
-    else:
-        named = read_one_of(fields["to"], f"{where}.to", ("object",), "a bone's name or [x, y, z]")
-        to = Followed(read_name(named["object"], f"{where}.to.object"))
-    if "to_point" in fields and not isinstance(to, str):
-        raise CoreError(f'{where}.to_point: only where "to" is a bone.')
-    return {
-        "length": read_between(fields["distance"], f"{where}.distance"),
-        "to": to,
-        "to_point": _point(fields.get("to_point", "head"), f"{where}.to_point"),
-        "bound": read_choice(fields.get("bound", "exactly"), f"{where}.bound", _BOUNDS),
-    }
-
-
-def _carrier(fields: dict[str, Any], where: str, targets: Mapping[str, Target]) -> str | None:
-    if "relative_to" not in fields:
-        return None
-    for name, target in targets.items():
-        if isinstance(target, Followed):
-            raise CoreError(f'{where}.{name}: an object is where it is; with "relative_to" give numbers.')
-    return read_name(fields["relative_to"], f"{where}.relative_to")
-
-
-def _pinned(fields: dict[str, Any], where: str) -> dict[str, Any]:
-    if "pin" not in fields:
-        if "at" in fields:
-            raise CoreError(f'{where}.at: only with "pin".')
-        return {}
-    at = read_whole(fields["at"], f"{where}.at", -FRAME_LIMIT) if "at" in fields else None
-    pins = read_list(fields["pin"], f"{where}.pin")
-    if not pins:
-        raise CoreError(f'{where}.pin: needs "position", "rotation" or both.')
-    return {read_choice(pin, f"{where}.pin[{i}]", ("position", "rotation")): Held(at) for i, pin in enumerate(pins)}
-
-
-def _position(data: object, where: str) -> Target:
-    if isinstance(data, list):
-        return Fixed(read_numbers(data, where, 3))
-    fields = read_one_of(data, where, ("object", "path"), "[x, y, z]")
-    if "object" in fields:
-        return Followed(read_name(fields["object"], f"{where}.object"))
-    rows = read_list(fields["path"], f"{where}.path")
-    if not rows:
-        raise CoreError(f"{where}.path: needs at least one [frame, x, y, z].")
-    points = [read_numbers(row, f"{where}.path[{i}]", 4) for i, row in enumerate(rows)]
-    for i in range(1, len(points)):
-        if points[i][0] <= points[i - 1][0]:
-            raise CoreError(f"{where}.path[{i}]: the frames of a path must increase.")
-    return Waypoints(tuple(p[0] for p in points), tuple(p[1:] for p in points))
-
-
-def _rotation(data: object, where: str) -> Target:
-    if not isinstance(data, list):
-        fields = read_one_of(data, where, ("object",), "[w, x, y, z]")
-        return Followed(read_name(fields["object"], f"{where}.object"))
-    values = read_numbers(data, where, 4)
-    length = math.hypot(*values)
-    if length == 0.0:
-        raise CoreError(f"{where}: the quaternion 0, 0, 0, 0 is no rotation.")
-    return Fixed(tuple(value / length for value in values))
-
-
-def _axis(data: object, where: str) -> tuple[float, ...]:
-    if not isinstance(data, list):
-        return _AXES[read_choice(data, where, tuple(_AXES), "[x, y, z]")]
-    values = read_numbers(data, where, 3)
-    if not any(values):
-        raise CoreError(f"{where}: 0, 0, 0 is no direction.")
-    return values
-
-
-def _point(data: object, where: str) -> Any:
-    if isinstance(data, list):
-        return read_numbers(data, where, 3)
-    return read_choice(data, where, ("head", "tail"), "[x, y, z]")
-
-
-def _shares(data: object, where: str) -> tuple[float, ...]:
-    values = read_numbers(data, where, 3)
-    shares = tuple(read_between(value, f"{where}[{i}]") for i, value in enumerate(values))
-    if not any(shares):
-        raise CoreError(f"{where}: with 0 for every axis nothing is wanted.")
-    return shares
-
-
-def read_stiffness(data: object, where: str) -> tuple[float, ...]:
-    """A bone's stiffness, 0 to 1: one number, or one for each of its own axes."""
-    values = data if isinstance(data, list) else [read_number(data, where)] * 3
-    numbers = read_numbers(values, where, 3)
-    return tuple(read_between(number, where, 0.0, 1.0) for number in numbers)

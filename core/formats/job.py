@@ -29,27 +29,31 @@ from typing import Any, Final, Literal
 
 from .. import CoreError
 from ..body import Roles
-from .chain_list import Ccd, read_ccd
-from .fields import (
-    FRAME_LIMIT,
+from .chain_list import CCD, THE_CCD, Ccd
+from .files import read_json
+from .goals import GOAL, STIFFNESS, THE_BALANCE, JobBalance, JobGoal, Wish, on_bone
+from .humanoid import HUMANOID, HumanoidSettings
+from .mapping import ROLE_MAPPING, RoleMapping, read_mapping
+from .table import (
+    FLAG,
+    FRAMES,
+    NAME,
+    NULL,
+    POSITIVE,
+    TEXT,
+    THE_VERSION,
+    VERSION,
+    Field,
+    Table,
+    any_of,
+    by_type,
     check_range,
-    read_choice,
-    read_fields,
-    read_flag,
-    read_json,
-    read_list,
-    read_name,
-    read_positive,
-    read_range,
+    choice,
+    list_of,
     shown,
-)
-from .goals import JobBalance, JobGoal, Wish, on_bone, read_balance, read_by_bone, read_goal, read_stiffness
-from .humanoid import HumanoidSettings, read_humanoid
-from .mapping import RoleMapping, parse_mapping, read_mapping
+    tag,
+)  # fmt: skip
 
-__all__ = ["FRAME_LIMIT", "Job", "Tolerance", "Write", "on_bones", "parse", "read"]
-
-VERSION: Final = 1
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
@@ -57,14 +61,6 @@ Wins = Literal["pins", "drag"]
 Root = Literal["hold", "free", "translate", "fixed", "pull"]
 Limits = bool | Literal["soft"]
 JointTargets = Literal["present", "rest", "relaxed"]
-
-_METHODS: Final = ("pins", "ccd", "humanoid")
-_TARGETS: Final = ("present", "rest", "relaxed")
-_ROOTS: Final = ("hold", "free", "translate", "fixed", "pull")
-_JOB: Final = (
-    "version", "armature", "frames", "space", "method", "goals", "balance", "root", "limits", "anatomical_limits",
-    "stiffness", "joint_targets", "roles", "stretch", "tolerance", "write",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,13 +109,13 @@ class Job:
     anatomical_limits: bool = True
     root: Root = "free"
     balance: JobBalance | None = None
-    stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, Any])
     joint_targets: JointTargets = "present"
     stretch: bool = False
     ccd: Ccd | None = None
     humanoid: HumanoidSettings | None = None
     chosen: bool = field(default=False, compare=False)  # how a job is put is no part of what it says
-    roles: RoleMapping = field(default_factory=dict)
+    roles: RoleMapping = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         if not self.goals:
@@ -182,89 +178,132 @@ class Job:
 
 
 def read(path: Path) -> Job:
-    """The job in a file; raises CoreError, beginning with the file's name, if it cannot be read or makes no job."""
+    """Return the job in a file; raises CoreError, beginning with the file's name, if it cannot be read."""
     return read_json(path, "job", lambda data: parse(data, path.parent))
 
 
 def parse(data: object, folder: Path | None = None) -> Job:
-    """A job from JSON data; raises CoreError naming the field that is wrong.
+    """Return the job of JSON data; raises CoreError naming the field that is wrong.
 
     Files that it names are looked for in `folder`, by default the present one.
     """
-    fields = read_fields(data, "", _JOB)
-    if "version" not in fields:
-        raise CoreError(f"version: missing; this is version {VERSION}.")
-    version = fields["version"]
-    if version != VERSION or isinstance(version, bool):
-        raise CoreError(f"version: this Poise reads version {VERSION}, not {shown(version)}.")
-    space = read_choice(fields.get("space", "world"), "space", ("world", "armature"))
-    goals = read_list(fields.get("goals", []), "goals")
+    values = JOB.read(data, "")
+    space, roles, balance = values.pop("space", "world"), values.pop("roles", {}), values.pop("balance", None)
     return Job(
-        goals=tuple(read_goal(goal, f"goals[{number}]", space) for number, goal in enumerate(goals)),
-        armature=read_name(fields["armature"], "armature") if "armature" in fields else None,
-        frames=read_range(fields["frames"], "frames") if "frames" in fields else None,
-        **_method(fields.get("method", {})),
-        chosen=bool(fields.get("method")),
-        tolerance=_tolerance(fields.get("tolerance", {})),
-        write=_write(fields.get("write", {}), "frames" in fields),
-        limits=_limits(fields.get("limits", True)),
-        anatomical_limits=read_flag(fields.get("anatomical_limits", True), "anatomical_limits"),
-        root=read_choice(fields.get("root", "free"), "root", _ROOTS),
-        balance=read_balance(fields.get("balance", False), space),
-        stiffness=read_by_bone(fields.get("stiffness", {}), "stiffness", read_stiffness),
-        joint_targets=read_choice(fields.get("joint_targets", "present"), "joint_targets", _TARGETS),
-        stretch=read_flag(fields.get("stretch", False), "stretch"),
-        roles=_roles(fields.get("roles", {}), folder or Path()),
+        goals=tuple(replace(goal, space=space) for goal in values.pop("goals", ())),
+        write=_write(values.pop("write", {}), "frames" in values),
+        balance=None if balance is None else replace(balance, space=space),
+        roles=read_mapping((folder or Path()) / roles) if isinstance(roles, str) else roles,
+        **values.pop("method", {}),
+        **values,
     )
 
 
 def on_bones(job: Job, roles: Roles, names: tuple[str, ...]) -> Job:
-    """The job for one armature: goals of parts of the body are goals of its bones."""
+    """Return the job for one armature: goals of parts of the body become goals of its bones."""
     goals = (on_bone(goal, f"goals[{number}]", roles, names) for number, goal in enumerate(job.goals))
     return replace(job, goals=tuple(goals))
 
 
-def _roles(data: object, folder: Path) -> RoleMapping:
-    return read_mapping(folder / data) if isinstance(data, str) else parse_mapping(data, "roles")
+def _write(given: Mapping[str, Any], framed: bool) -> Write:
+    key = given.get("key", framed)
+    if "action" in given and not key and not framed:
+        raise CoreError('write.action: nothing is keyed without "frames" or "key": true.')
+    new = "action" not in given or given["action"] is not None
+    return replace(Write(**{**given, "key": key}), new=new)
 
 
-def _limits(data: object) -> Limits:
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _read_method(data: Any, where: str) -> dict[str, Any]:
+    """Return `wins`, `ccd` or `humanoid`."""
+    read: dict[str, Any] = {"pins": PINS.read, "ccd": THE_CCD.read, "humanoid": HUMANOID.into().read}
+    name = "pins"
+    if isinstance(data, dict) and "name" in data:
+        name = choice(read).read(data["name"], f"{where}.name")  # before the fields, which are those of one method
+    made = read[name](data, where)  # pyright: ignore[reportUnknownArgumentType]
+    return {**(made if name == "pins" else {name: made}), "chosen": bool(data)}  # pyright: ignore
+
+
+def _read_limits(data: object, where: str) -> Limits:
     if data is True or data is False or data == "soft":
         return data  # pyright: ignore
-    raise CoreError(f'limits: needs true, false or "soft", not {shown(data)}.')
+    raise CoreError(f'{where}: needs true, false or "soft", not {shown(data)}.')
 
 
-def _method(data: object) -> dict[str, Any]:
-    """`wins`, `ccd` or `humanoid`."""
-    readers: dict[object, Any] = {"ccd": read_ccd, "humanoid": read_humanoid}
-    name: object = data.get("name") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType]
-    if isinstance(name, str) and name in readers:
-        return {name: readers[name](data, "method")}
-    if isinstance(data, dict) and "name" in data:
-        read_choice(name, "method.name", _METHODS)  # before the fields, which are those of one method
-    fields = read_fields(data, "method", ("name", "wins"))
-    return {"wins": read_choice(fields.get("wins", "pins"), "method.wins", ("pins", "drag"))}
+def _fitting(action: str, where: str) -> str:
+    if len(action.encode()) > NAME_BYTES:
+        raise CoreError(f"{where}: a name has at most {NAME_BYTES} bytes.")
+    return action
 
 
-def _tolerance(data: object) -> Tolerance:
-    fields = read_fields(data, "tolerance", ("position", "rotation"))
-    return Tolerance(**{name: read_positive(value, f"tolerance.{name}") for name, value in fields.items()})
+def _read_bones(data: object, where: str) -> tuple[str, ...] | None:
+    return None if data == "changed" else list_of(NAME).read(data, where)
 
 
-def _write(data: object, framed: bool) -> Write:
-    fields = read_fields(data, "write", ("action", "bones", "key"))
-    key = read_flag(fields.get("key", framed), "write.key")
-    bones = fields.get("bones", "changed")
-    if bones != "changed":
-        bones = tuple(read_name(bone, f"write.bones[{i}]") for i, bone in enumerate(read_list(bones, "write.bones")))
-    action = fields.get("action")
-    if "action" in fields and not key and not framed:
-        raise CoreError('write.action: nothing is keyed without "frames" or "key": true.')
-    if action is not None and len(read_name(action, "write.action").encode()) > NAME_BYTES:
-        raise CoreError(f"write.action: a name has at most {NAME_BYTES} bytes.")
-    return Write(
-        new="action" not in fields or action is not None,
-        action=action,
-        bones=None if bones == "changed" else bones,
-        key=key,
+PINS: Final = Table(
+    (
+        Field("name", tag("pins"), "the method"),
+        Field("wins", choice(("pins", "drag")), "what has priority where not all goals can be met"),
     )
+)
+TOLERANCE: Final = Table(
+    (
+        Field("position", POSITIVE, "metres, in the goal's own space"),
+        Field("rotation", POSITIVE, "degrees"),
+    ),
+    Tolerance,
+)
+WRITE: Final = Table(
+    (
+        Field("key", FLAG, "key the current frame in a job without frames"),
+        Field("bones", any_of(_read_bones, {"const": "changed"}, list_of(NAME).schema), "the only bones that may move"),
+        Field("action", by_type({type(None): NULL}, NAME.then(_fitting)),
+              "the name of the new action; null: key into the present one"),
+    ),
+    Write,
+)  # fmt: skip
+JOB: Final = Table(
+    (
+        Field("version", THE_VERSION, "of the format", needed=f"missing; this is version {VERSION}."),
+        Field("space", choice(("world", "armature")), "of lengths: metres of the world, or units of the armature",
+              default="world"),
+        Field("goals", list_of(GOAL), "what is wanted; at least one"),
+        Field("armature", NAME, "which one is posed, if the file has several"),
+        Field("frames", FRAMES, "the first and the last frame; without them the current one is posed"),
+        Field("method", any_of(_read_method, PINS.schema, CCD.schema, HUMANOID.schema),
+              'limbs in closed form whose elbows and knees never pop, a spine that bends as one, and a body that is '
+              'pulled along; goals of all kinds, for any part (without its `"finish"` positions and rotations of hips, '
+              'chest, head, hands, feet, elbows, knees). Also [`"pull"`, `"resist"`, `"reach"`, `"swivel"`]'
+              '(docs/humanoid.md#the-humanoid-method)', example='"method": {"name": "humanoid"}'),
+        Field("tolerance", TOLERANCE.into(), "how far off a goal may be"),
+        Field("write", WRITE.kind(), "where the keys go"),
+        Field("limits", any_of(_read_limits, {"enum": [True, False, "soft"]}),
+              "limits give way where a goal needs it; also `true` (by default) and `false`",
+              example='"limits": "soft"'),
+        Field("anatomical_limits", FLAG,
+              "joints of a human body go further than those of people; by default they do not, as in the panel",
+              example='"anatomical_limits": false'),
+        Field("root", choice(("hold", "free", "translate", "fixed", "pull")),
+              'bones without parent come along only as far as the body cannot reach; also `"free"` (by default), '
+              '`"hold"`, `"translate"`, `"fixed"`', example='"root": "pull"'),
+        Field("balance", THE_BALANCE,
+              "the centre of mass stays over these bones and so far beside them, with these masses; with `true` over "
+              "the pinned bones", default=False,
+              example='"balance": {"supports": ["foot.L"], "radius": 0.05, "masses": {"hips": 30, "chest": 25}, '
+                      '"priority": 1}'),
+        Field("stiffness", STIFFNESS,
+              "0 free to 1 stiff, for the bone or about its own axes, in place of Blender's IK Stiffness",
+              example='"stiffness": {"spine": 0.8, "chest": [1, 0, 1]}'),
+        Field("joint_targets", choice(("present", "rest", "relaxed")),
+              'joints go to their rest pose as far as the goals let them, with `"relaxed"` to how a body stands at '
+              "ease, or usually stands in what it learnt from; by default they stay near the motion",
+              example='"joint_targets": "rest"'),
+        Field("stretch", FLAG, "bones may grow, each by its own IK Stretch", example='"stretch": true'),
+        Field("roles", by_type({str: TEXT}, ROLE_MAPPING),
+              "which bones play which part of the body, where it is not as found; or the name of a file",
+              example='"roles": {"hand.L": "Hand_L"}'),
+    ),
+    Job,
+)  # fmt: skip

@@ -8,42 +8,44 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from .. import CoreError
 from ..body.roles import LISTS, ROLES
-from .fields import read_fields, read_json, read_list, read_name, shown
-
-VERSION: Final = 1
+from .files import read_json
+from .table import NAME, THE_VERSION, VERSION, Field, Kind, Table, list_of, read_fields
 
 RoleMapping = Mapping[str, str | tuple[str, ...] | None]
 
+_BONES: Final = list_of(NAME)
+
+
+def _read_roles(data: object, where: str) -> RoleMapping:
+    return {
+        role: None if bones is None else (_BONES if role in LISTS else NAME).read(bones, f"{where}.{role}")
+        for role, bones in read_fields(data, where, ROLES).items()
+    }
+
+
+ROLE_MAPPING: Final = Kind(
+    _read_roles,
+    {
+        "type": "object",
+        "properties": {
+            role: {"anyOf": [(_BONES if role in LISTS else NAME).schema, {"type": "null"}]} for role in ROLES
+        },
+        "additionalProperties": False,
+    },
+)
+MAPPING: Final = Table(
+    (
+        Field("version", THE_VERSION, "of the format", needed="null"),
+        Field("roles", ROLE_MAPPING, "the bone of each part of the body; several of spine, neck and fingers; "
+              "null: the body has no such part", example='"roles": {"hips": "Hips", "spine": ["Spine"]}'),
+    )
+)  # fmt: skip
+
 
 def read_mapping(path: Path) -> RoleMapping:
-    """The mapping in a file; raises CoreError, beginning with the file's name, if it is none."""
-    return read_json(path, "mapping", parse_file)
-
-
-def parse_file(data: object) -> RoleMapping:
-    """The mapping of a whole file."""
-    fields = read_fields(data, "", ("version", "roles"))
-    if fields.get("version") != VERSION or isinstance(fields["version"], bool):
-        raise CoreError(f"version: this Poise reads version {VERSION}, not {shown(fields.get('version'))}.")
-    return parse_mapping(fields.get("roles", {}), "roles")
-
-
-def parse_mapping(data: object, where: str) -> RoleMapping:
-    """Part -> bone, bones or null; raises CoreError naming the field that is wrong."""
-    found: dict[str, str | tuple[str, ...] | None] = {}
-    for role, bones in read_fields(data, where, ROLES).items():
-        place = f"{where}.{role}"
-        if bones is None:
-            found[role] = None
-        elif role in LISTS:
-            found[role] = tuple(
-                read_name(bone, f"{place}[{number}]") for number, bone in enumerate(read_list(bones, place))
-            )
-        else:
-            found[role] = read_name(bones, place)
-    return found
+    """Return the mapping in a file; raises CoreError, beginning with the file's name, if it is none."""
+    return read_json(path, "mapping", lambda data: MAPPING.read(data, "").get("roles", {}))
 
 
 def mapping_of(parts: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The recipe: a motion from two key poses as JSON, for any body; read and checked before anything is touched.
+"""The recipe: a motion from two key poses as JSON, for any body; read and checked before anything is changed.
 
     {"version": 1, "name": "wave", "seconds": 2.0,
      "poses": {"min": POSE, "max": POSE},
@@ -15,30 +15,35 @@ the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max po
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from .. import CoreError
 from ..body import SIDES, Roles
 from ..generate import Flight, RootPath, Track
 from ..generate.curves import GAMMA
 from ..generate.recipe import ALL
-from .fields import (
-    FRAME_LIMIT,
+from .files import read_json
+from .table import (
+    FRAME,
+    NAME,
+    POSITIVE,
+    THE_VERSION,
+    Field,
+    Kind,
+    Table,
+    any_of,
     check_range,
-    read_between,
-    read_fields,
-    read_json,
-    read_list,
-    read_name,
-    read_number,
-    read_numbers,
-    read_positive,
-    read_whole,
+    list_of,
+    number,
+    object_of,
     shown,
-)
-from .job import VERSION
+    unread,
+    vector,
+)  # fmt: skip
 
 PRESETS: Final = Path(__file__).parent / "recipes"
 LIMBS: Final = {
@@ -69,7 +74,7 @@ class Samples:
 
     times: tuple[float, ...]
     values: tuple[tuple[float, ...], ...]
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -86,18 +91,18 @@ class Support:
 class RecipeFile:
     """A recipe as it is in a file; `tracks` by the parts or bones that they are of."""
 
-    name: str
     seconds: float
     low: Angles | Moment
     high: Angles | Moment
     tracks: tuple[tuple[tuple[str, ...] | str, Samples], ...]
+    name: str = "motion"
     path: Samples | None = None
     supports: tuple[Support, ...] = ()
     flights: tuple[Flight, ...] = ()
 
 
 def read_recipe(path: Path) -> RecipeFile:
-    """The recipe in a file, or of the presets where there is no such file ("jump.json", "jump")."""
+    """Return the recipe in a file, or the preset of that name where there is no such file ("jump.json", "jump")."""
     preset = PRESETS / f"{path.stem}.json"
     if not path.exists() and path.parent == Path() and path.suffix in ("", ".json") and preset.exists():
         path = preset
@@ -105,93 +110,138 @@ def read_recipe(path: Path) -> RecipeFile:
 
 
 def preset_names() -> list[str]:
+    """Return the names of the recipes that come with Poise."""
     return sorted(file.stem for file in PRESETS.glob("*.json"))
 
 
 def parse_recipe(data: object) -> RecipeFile:
-    """A recipe from JSON data; raises CoreError naming the field that is wrong."""
-    known = ("version", "name", "seconds", "poses", "tracks", "path", "supports", "flights")
-    fields = read_fields(data, "", known)
-    for name in ("version", "seconds", "poses"):
-        if name not in fields:
-            raise CoreError(f"{name}: missing.")
-    if fields["version"] != VERSION or isinstance(fields["version"], bool):
-        raise CoreError(f"version: this Poise reads version {VERSION}, not {shown(fields['version'])}.")
-    seconds = read_positive(fields["seconds"], "seconds")
-    poses = read_fields(fields["poses"], "poses", ("min", "max"))
-    for name in ("min", "max"):
-        if name not in poses:
-            raise CoreError(f"poses.{name}: missing.")
-    return RecipeFile(
-        name=read_name(fields.get("name", "motion"), "name"),
-        seconds=seconds,
-        low=_pose(poses["min"], "poses.min"),
-        high=_pose(poses["max"], "poses.max"),
-        tracks=tuple(
-            _track(track, f"tracks[{i}]", seconds)
-            for i, track in enumerate(read_list(fields.get("tracks", []), "tracks"))
-        ),
-        path=_samples(fields["path"], "path", seconds, 3) if "path" in fields else None,
-        supports=tuple(
-            _support(support, f"supports[{i}]")
-            for i, support in enumerate(read_list(fields.get("supports", []), "supports"))
-        ),
-        flights=tuple(
-            Flight(*read_numbers(flight, f"flights[{i}]", 2))
-            for i, flight in enumerate(read_list(fields.get("flights", []), "flights"))
-        ),
-    )
+    """Return the recipe of JSON data; raises CoreError naming the field that is wrong."""
+    values = RECIPE.read(data, "")
+    tracks = tuple((of, _timed(samples, values["seconds"])) for of, samples in values.pop("tracks", ()))
+    return RecipeFile(**values.pop("poses"), tracks=tracks, **values)
 
 
-def _pose(data: object, where: str) -> Angles | Moment:
+def _timed(samples: Samples, seconds: float) -> Samples:
+    """Return the samples with times for those that have none: equal parts of all seconds."""
+    last = max(len(samples.times) - 1, 1)
+    times = tuple(seconds * i / last if np.isnan(time) else time for i, time in enumerate(samples.times))
+    return replace(samples, times=times)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _read_pose(data: Any, where: str) -> Angles | Moment:
     if data == "present":
         return Moment()
-    if isinstance(data, dict) and {"frame", "action"} & set(data):
-        fields = read_fields(data, where, ("frame", "action"))
-        frame = read_whole(fields["frame"], f"{where}.frame", -FRAME_LIMIT) if "frame" in fields else None
-        return Moment(frame, read_name(fields["action"], f"{where}.action") if "action" in fields else None)
     if not isinstance(data, dict):
         raise CoreError(f'{where}: needs angles by role, {{"frame": ...}}, {{"action": ...}} or "present".')
-    return Angles({str(role): read_numbers(angles, f"{where}.{role}", 3) for role, angles in data.items()})
+    return (MOMENT.into() if "frame" in data or "action" in data else _ANGLES).read(data, where)
 
 
-def _track(data: object, where: str, seconds: float) -> tuple[tuple[str, ...] | str, Samples]:
-    of = "bones" if isinstance(data, dict) and "bones" in data else "parts"
-    known = (of, "samples", "weights", "width", "gamma")
-    parts = read_fields(data, where, known).get(of, ALL)
-    if parts != ALL:
-        parts = tuple(read_name(part, f"{where}.{of}[{i}]") for i, part in enumerate(read_list(parts, f"{where}.{of}")))
-    rest = {name: value for name, value in data.items() if name != of} if isinstance(data, dict) else data
-    return parts, _samples(rest, where, seconds, 1)
+def _read_parts(data: object, where: str) -> tuple[str, ...] | str:
+    return ALL if data == ALL else list_of(NAME).read(data, where)
 
 
-def _samples(data: object, where: str, seconds: float, width: int) -> Samples:
-    fields = read_fields(data, where, ("samples", "weights", "width", "gamma"))
-    given = read_list(fields.get("samples"), f"{where}.samples")
-    rows: list[tuple[float, ...]] = []
-    for number, sample in enumerate(given):
-        place = f"{where}.samples[{number}]"
-        if isinstance(sample, list):
-            rows.append(read_numbers(sample, place, width + 1))
-        elif width == 1:
-            time = seconds * number / max(len(given) - 1, 1)
-            rows.append((time, read_number(sample, place)))
-        else:
-            raise CoreError(f"{place}: needs a time and a place of three numbers, not {shown(sample)}.")
-    more: dict[str, Any] = {"gamma": read_positive(fields.get("gamma", GAMMA), f"{where}.gamma")}
-    if "width" in fields:
-        more["width"] = read_positive(fields["width"], f"{where}.width")
-    if "weights" in fields:
-        more["weights"] = read_numbers(fields["weights"], f"{where}.weights", len(rows))
-    return Samples(tuple(row[0] for row in rows), tuple(row[1:] for row in rows), more)
+def _read_offset(data: object, where: str) -> tuple[float, ...]:
+    return vector(2).read(data, where) if isinstance(data, list) else (np.nan, number().read(data, where))
 
 
-def _support(data: object, where: str) -> Support:
-    fields = read_fields(data, where, ("role", "seconds", "at"))
-    start, end = read_numbers(fields.get("seconds"), f"{where}.seconds", 2)
-    check_range((start, end), f"{where}.seconds")  # pyright: ignore[reportArgumentType]
-    at = read_between(fields.get("at", start), f"{where}.at", start, end)
-    return Support(read_name(fields.get("role"), f"{where}.role"), start, end, at)
+def _read_place(data: object, where: str) -> tuple[float, ...]:
+    if not isinstance(data, list):
+        raise CoreError(f"{where}: needs a time and a place of three numbers, not {shown(data)}.")
+    return vector(4).read(data, where)
+
+
+def _samples(values: dict[str, Any], where: str) -> Samples:
+    rows = values.pop("samples")
+    if "weights" in values:
+        values["weights"] = vector(len(rows)).read(values["weights"], f"{where}.weights")
+    return Samples(tuple(row[0] for row in rows), tuple(row[1:] for row in rows), {"gamma": GAMMA, **values})
+
+
+def _read_track(data: Any, where: str) -> tuple[tuple[str, ...] | str, Samples]:
+    of, table = ("bones", BONES) if isinstance(data, dict) and "bones" in data else ("parts", PARTS)
+    values = table.read(data, where)  # pyright: ignore[reportUnknownArgumentType]
+    return values.pop(of, ALL), _samples(values, where)
+
+
+def _support(values: dict[str, Any], where: str) -> Support:
+    start, end = check_range(values["seconds"], f"{where}.seconds")
+    at = number(start, end).read(values.get("at", start), f"{where}.at")
+    return Support(values["role"], start, end, at)
+
+
+_SMOOTHING: Final = (
+    Field("gamma", POSITIVE, "takes the curve nearer to its samples", default=GAMMA),
+    Field("width", POSITIVE, "of the kernel in seconds; by default from the distance of the samples"),
+    Field("weights", unread(list_of(number())), "of the samples, a number each"),
+)
+_OFFSETS: Final = (
+    Field("samples", list_of(any_of(_read_offset, number().schema, vector(2).schema)),
+          "offsets at equal times, or pairs of time and offset", needed="null"),
+    *_SMOOTHING,
+)  # fmt: skip
+_PARTS: Final = any_of(_read_parts, {"const": ALL}, list_of(NAME).schema)
+PARTS: Final = Table(
+    (Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track has', default=ALL), *_OFFSETS)
+)
+BONES: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), *_OFFSETS))
+PATH: Final = Table(
+    (
+        Field(
+            "samples", list_of(Kind(_read_place, vector(4).schema)), "a time, and a place in leg lengths", needed="null"
+        ),
+        *_SMOOTHING,
+    )
+)
+SUPPORT: Final = Table(
+    (
+        Field("seconds", vector(2), "from when to when it stands", needed="null"),
+        Field("at", unread(number()), "the second that has it where it stands; by default the first one"),
+        Field("role", NAME, "the part of the body", needed="null"),
+    )
+)
+MOMENT: Final = Table(
+    (
+        Field("frame", FRAME, "of the armature's motion, or of the action"),
+        Field("action", NAME, "by default the motion that the armature has"),
+    ),
+    Moment,
+    more={"minProperties": 1},
+)
+_ANGLES: Final = object_of(vector(3), "angles by role").into(Angles)
+_POSE: Final = any_of(_read_pose, {"const": "present"}, MOMENT.schema, _ANGLES.schema)
+POSES: Final = Table(
+    (
+        Field("min", _POSE, "the pose of offset 0", needed="missing.", attribute="low"),
+        Field("max", _POSE, "the pose of offset 1", needed="missing.", attribute="high"),
+    )
+)
+RECIPE: Final = Table(
+    (
+        Field("version", THE_VERSION, "of the format", needed="missing."),
+        Field("name", NAME, "of the motion"),
+        Field("seconds", POSITIVE, "how long it takes", needed="missing.", example='"seconds": 1.2'),
+        Field("poses", POSES.kind(),
+              "degrees by part of the body on top of a relaxed stand, about left, up and forward in a T-pose (of the "
+              'left side; the right one mirrors it); a frame; `{"action": "crouch"}`; or `"present"`',
+              needed="missing.", example='"poses": {"min": {"thigh": [-75, 0, 0]}, "max": {"frame": 12}}'),
+        Field("tracks", list_of(any_of(_read_track, PARTS.schema, BONES.schema)),
+              'offsets at equal times, or pairs of time and offset; `parts` are roles, `"arm.L"`, `"leg.R"`, `"spine"` '
+              'or all that no other track has, or `"bones"` by name; also `weights`, `width`, `gamma`',
+              example='"tracks": [{"parts": "all", "samples": [0.5, 0, 1]}]'),
+        Field("path", PATH.kind().then(_samples),
+              "times with the way of the root to the left, forward and up in leg lengths",
+              example='"path": {"samples": [[0, 0, 0, 0], [0.6, 0, 0, 0.3]]}'),
+        Field("supports", list_of(SUPPORT.kind().then(_support)),
+              "the foot stands where it is at that second; the rest of the body yields",
+              example='"supports": [{"role": "foot.L", "seconds": [0, 0.4], "at": 0.4}]'),
+        Field("flights", list_of(vector(2).into(lambda ends: Flight(*ends))),
+              "the root follows the arc of a throw", example='"flights": [[0.4, 0.9]]'),
+    ),
+    RecipeFile,
+)  # fmt: skip
 
 
 def track_of(samples: Samples, bones: str | tuple[int, ...]) -> Track:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array
+from .table import FLAG, NAME, NULL, Field, Table, by_type, list_of, number, object_of, vector, whole
 
 _DIGITS: Final = 9  # of lengths in metres and angles in degrees: beyond them single precision is noise
 _METRE: Final = 1.0  # longer errors are told in metres, shorter ones in millimetres
@@ -129,3 +130,37 @@ class Report:
 def _plain(frame: float) -> float | int:
     """A frame number as people write it: 12 rather than 12.0."""
     return int(frame) if float(frame).is_integer() else float(frame)
+
+
+_ERROR: Final = Table(
+    (
+        Field("max", number(0.0), "the largest one", needed="missing."),
+        Field("mean", number(0.0), "over the frames", needed="missing."),
+        Field("frame", number(), "of the largest one", needed="missing."),
+    )
+)
+_ERRORS: Final = by_type({type(None): NULL}, _ERROR.kind())
+GOAL_REPORT: Final = Table(
+    (
+        Field("bone", NAME, "the bone of the goal", needed="missing."),
+        Field("kind", NAME, "`pin`, `drag`, `look_at`, `distance` or `balance`", needed="missing."),
+        Field("frames", vector(2), "the first and the last frame in which it was fully on", needed="missing."),
+        Field("position_error", _ERRORS, "metres, as Blender shows it", needed="missing."),
+        Field("rotation_error", _ERRORS, "degrees", needed="missing."),
+        Field("met", FLAG, "within tolerance in all its frames", needed="missing."),
+    )
+)
+REPORT: Final = Table(
+    (
+        Field("armature", NAME, "which one was posed", needed="missing."),
+        Field("frames", vector(2), "the first and the last one", needed="missing."),
+        Field("method", NAME, "what solved", needed="missing."),
+        Field("seconds", object_of(number(0.0), "an object of seconds"), "by phase", needed="missing."),
+        Field("frames_per_second", number(0.0), "of all phases", needed="missing."),
+        Field("goals", list_of(GOAL_REPORT.kind()), "how each goal was met", needed="missing."),
+        Field("converged_frames", whole(0), "in which all goals are met", needed="missing."),
+        Field("explanations", list_of(NAME), "a sentence for each goal that is missed", needed="missing."),
+        Field("action", by_type({type(None): NULL}, NAME), "which one has the keys", needed="missing."),
+    ),
+    more={"additionalProperties": True},  # verbs add what they found
+)

@@ -1,0 +1,360 @@
+"""Kinds of JSON values and tables of fields: what every format is read, checked, documented and published by.
+
+A `Kind` reads one value and knows its JSON Schema; kinds are made of others (`list_of`, `by_type`, `one_of`). A `Table`
+is the fields of one JSON object: name, kind and meaning, and with the class that it makes the defaults. Readers take
+`(data, where)`, where `where` is the path of the value in its document, and raise CoreError with a sentence that begins
+with it.
+"""
+
+import difflib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Final
+
+from ..errors import CoreError
+
+FRAME_LIMIT: Final = 1048574  # Blender's MAXFRAME
+LARGEST: Final = 1e9  # metres; beyond it single precision, and so Blender, cannot tell millimetres apart
+VERSION: Final = 1  # of the job, the recipe and the mapping
+
+Read = Callable[[Any, str], Any]
+Schema = Mapping[str, Any]
+
+SHOWN: Final = 40  # characters of a wrong value in a message
+_UNSAID: Final[Any] = object()  # no value, since null is one
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """How a value is read, and its JSON Schema."""
+
+    read: Read
+    schema: Schema
+
+    def then(self, change: Read, **schema: Any) -> "Kind":
+        """Return the kind whose values are changed, or refused, by `change(value, where)` after they are read."""
+        return Kind(lambda data, where: change(self.read(data, where), where), {**self.schema, **schema})
+
+    def into(self, make: Callable[[Any], Any]) -> "Kind":
+        """Return the kind whose values are what `make(value)` returns."""
+        return Kind(lambda data, where: make(self.read(data, where)), self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One field of a JSON object.
+
+    needed     the end of the sentence for an object without it; "null": it is read as null there
+    attribute  its name in the class that the table makes, where that is another one
+    place      where it belongs, for a message about a table that does not have it
+    example    JSON for the documentation, either of the field or, in braces, of the whole object
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    needed: str = ""
+    default: Any = _UNSAID
+    attribute: str = ""
+    place: str = ""
+    example: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The fields of a JSON object, in the order in which they are read and shown.
+
+    makes      the class that has the defaults, by `into`
+    elsewhere  fields of other tables, with their places
+    check      called with the object and its path before any field is read
+    more       of the JSON Schema: which fields go together
+    """
+
+    fields: tuple[Field, ...]
+    makes: Any = None
+    elsewhere: Mapping[str, str] = field(default_factory=dict[str, str])
+    check: Callable[[Mapping[str, Any], str], None] | None = None
+    more: Schema = field(default_factory=dict[str, Any])
+
+    def read(self, data: object, where: str) -> dict[str, Any]:
+        """Return the values of the fields that are given, by their attributes."""
+        given = read_fields(data, where, [one.name for one in self.fields], self.elsewhere)
+        start = f"{where}." if where else ""
+        for one in self.fields:
+            if one.needed not in ("", "null") and one.name not in given:
+                raise CoreError(f"{start}{one.name}: {one.needed}")
+        if self.check is not None:
+            self.check(given, where)
+        values = {
+            one.attribute or one.name: one.kind.read(given.get(one.name), f"{start}{one.name}")
+            for one in self.fields
+            if one.name in given or one.needed == "null"
+        }
+        return {name: value for name, value in values.items() if value is not _UNSAID}
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of the object."""
+        properties = {
+            one.name: {**one.kind.schema, "description": plain(one.meaning)}
+            | ({"default": default} if (default := self.default(one)) is not None else {})
+            for one in self.fields
+        }
+        needed = [one.name for one in self.fields if one.needed]
+        required = {"required": needed} if needed else {}
+        return {"type": "object", "properties": properties, **required, "additionalProperties": False, **self.more}
+
+    def default(self, one: Field) -> Any:
+        """Return a field's default as JSON, from the class that the table makes; None if there is none to show."""
+        if one.default is not _UNSAID:
+            return one.default
+        known = {own.name: own.default for own in fields(self.makes)} if self.makes is not None else {}
+        found = known.get(one.attribute or one.name, MISSING)
+        return found if isinstance(found, bool | int | float | str) else None
+
+    def kind(self) -> Kind:
+        """Return the kind of these objects, as the values of their fields."""
+        return Kind(self.read, self.schema)
+
+    def into(self, make: Callable[..., Any] | None = None) -> Kind:
+        """Return the kind of these objects, made by `make(**values)`, by default the class of the table."""
+        made = self.makes if make is None else make
+        return self.kind().into(lambda values: made(**values))
+
+
+# -- kinds ------------------------------------------------------------------------------------------------------------
+
+
+def _read_name(data: object, where: str) -> str:
+    if not isinstance(data, str) or not data:
+        raise CoreError(f"{where}: needs a name, not {shown(data)}.")
+    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in data):
+        raise CoreError(f"{where}: has a character that no name in Blender can have.")
+    return data
+
+
+def _read_flag(data: object, where: str) -> bool:
+    if not isinstance(data, bool):
+        raise CoreError(f"{where}: needs true or false, not {shown(data)}.")
+    return data
+
+
+def _read_list(data: object, where: str) -> list[Any]:
+    if not isinstance(data, list):
+        raise CoreError(f"{where}: needs a list, not {shown(data)}.")
+    return data  # pyright: ignore[reportUnknownVariableType]
+
+
+def _version(data: object, where: str) -> Any:
+    if data != VERSION or isinstance(data, bool):
+        raise CoreError(f"{where}: this Poise reads version {VERSION}, not {shown(data)}.")
+    return _UNSAID
+
+
+def unread(kind: Kind) -> Kind:
+    """Return the kind that leaves reading to whoever knows what else there is, with the schema of another one."""
+    return Kind(lambda data, where: data, kind.schema)
+
+
+NULL: Final = Kind(lambda data, where: data, {"type": "null"})
+TEXT: Final = Kind(lambda data, where: data, {"type": "string"})
+NAME: Final = Kind(_read_name, {"type": "string", "minLength": 1})
+FLAG: Final = Kind(_read_flag, {"type": "boolean"})
+LIST: Final = Kind(_read_list, {"type": "array"})
+THE_VERSION: Final = Kind(_version, {"const": VERSION})
+
+
+def tag(name: str) -> Kind:
+    """The name of the table itself: it has been looked at, and makes no value."""
+    return Kind(lambda data, where: _UNSAID, {"const": name})
+
+
+def choice(names: Iterable[str], *forms: str) -> Kind:
+    """One of these names; `forms`: what else there may be, for the message."""
+    known = tuple(names)
+
+    def read(data: object, where: str) -> Any:
+        if not isinstance(data, str) or data not in known:
+            wanted = " or ".join([*(f'"{name}"' for name in known), *forms])
+            raise CoreError(f"{where}: needs {wanted}, not {shown(data)}.")
+        return data
+
+    return Kind(read, {"enum": list(known)})
+
+
+def number(least: float = -math.inf, most: float = math.inf) -> Kind:
+    """A finite number from `least` to `most`."""
+
+    def read(data: object, where: str) -> float:
+        value = _number(data, where)
+        if not least <= value <= most:
+            bounds = f"at least {least:g}" if math.isinf(most) else f"between {least:g} and {most:g}"
+            raise CoreError(f"{where}: must be {bounds}, not {shown(data)}.")
+        return value
+
+    return Kind(read, {"type": "number", "minimum": max(least, -LARGEST), "maximum": min(most, LARGEST)})
+
+
+def _number(data: object, where: str) -> float:
+    if isinstance(data, bool) or not isinstance(data, (int, float)):
+        raise CoreError(f"{where}: needs a number, not {shown(data)}.")
+    if not abs(data) <= LARGEST:  # false for NaN, too
+        raise CoreError(f"{where}: {shown(data)} is not a finite number of a sensible size.")
+    return float(data)
+
+
+def _positive(data: object, where: str) -> float:
+    value = _number(data, where)
+    if value <= 0.0:
+        raise CoreError(f"{where}: must be more than 0, not {shown(data)}.")
+    return value
+
+
+def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
+    """A whole number from `least` to `most`."""
+
+    def read(data: object, where: str) -> int:
+        value = _number(data, where)
+        if not value.is_integer():
+            raise CoreError(f"{where}: needs a whole number, not {shown(data)}.")
+        if not least <= value <= most:
+            raise CoreError(f"{where}: must be between {least} and {most}, not {shown(data)}.")
+        return int(value)
+
+    return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
+
+
+def list_of(each: Kind, empty: str = "") -> Kind:
+    """A list, as a tuple; `empty`: the sentence that refuses one without entries."""
+
+    def read(data: object, where: str) -> tuple[Any, ...]:
+        rows = LIST.read(data, where)
+        if empty and not rows:
+            raise CoreError(f"{where}: {empty}")
+        return tuple(each.read(row, f"{where}[{i}]") for i, row in enumerate(rows))
+
+    return Kind(read, {"type": "array", "items": each.schema} | ({"minItems": 1} if empty else {}))
+
+
+def vector(count: int, each: Kind | None = None) -> Kind:
+    """A list of so many numbers, as a tuple."""
+    one = number() if each is None else each
+
+    def read(data: object, where: str) -> tuple[Any, ...]:
+        values = LIST.read(data, where)
+        if len(values) != count:
+            raise CoreError(f"{where}: needs {count} numbers, not {len(values)}.")
+        return tuple(one.read(value, f"{where}[{i}]") for i, value in enumerate(values))
+
+    return Kind(read, {"type": "array", "items": one.schema, "minItems": count, "maxItems": count})
+
+
+def object_of(each: Kind, what: str, key: Kind = TEXT) -> Kind:
+    """An object with any names, as a dict in its own order; `what` it is, for the message."""
+
+    def read(data: object, where: str) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise CoreError(f"{where}: needs {what}, not {shown(data)}.")
+        named: dict[str, Any] = data  # pyright: ignore[reportUnknownVariableType]
+        return {key.read(name, where): each.read(value, f"{where}.{name}") for name, value in named.items()}
+
+    return Kind(read, {"type": "object", "additionalProperties": each.schema})
+
+
+def one_of(plain_form: str, **kinds: Kind) -> Kind:
+    """An object with exactly one of these fields; `plain_form`: what else there may be, for the message."""
+
+    def read(data: Any, where: str) -> Any:
+        if not isinstance(data, dict):
+            forms = " or ".join([plain_form, *(f'{{"{name}": ...}}' for name in kinds)])
+            raise CoreError(f"{where}: needs {forms}, not {shown(data)}.")
+        given = read_fields(data, where, tuple(kinds))  # pyright: ignore[reportUnknownArgumentType]
+        if len(given) != 1:
+            raise CoreError(f"{where}: needs one of {', '.join(kinds)}.")
+        ((name, value),) = given.items()
+        return kinds[name].read(value, f"{where}.{name}")
+
+    return any_of(
+        read,
+        *(
+            {"type": "object", "properties": {name: kind.schema}, "required": [name], "additionalProperties": False}
+            for name, kind in kinds.items()
+        ),
+    )
+
+
+def by_type(cases: Mapping[type, Kind], other: Kind | str) -> Kind:
+    """A value of one of these Python types, each with its kind; `other`: the kind of all others, or what is needed."""
+
+    def read(data: object, where: str) -> Any:
+        for type_, kind in cases.items():
+            if isinstance(data, type_):
+                return kind.read(data, where)
+        if isinstance(other, str):
+            raise CoreError(f"{where}: needs {other}, not {shown(data)}.")
+        return other.read(data, where)
+
+    more = () if isinstance(other, str) else (other.schema,)
+    return any_of(read, *(kind.schema for kind in cases.values()), *more)
+
+
+def any_of(read: Read, *schemas: Schema) -> Kind:
+    """A value that one of these schemas describes."""
+    flat = [one for schema in schemas for one in (schema["anyOf"] if [*schema] == ["anyOf"] else [schema])]
+    return Kind(read, flat[0] if len(flat) == 1 else {"anyOf": flat})
+
+
+POSITIVE: Final = Kind(_positive, {"type": "number", "exclusiveMinimum": 0.0, "maximum": LARGEST})
+UNIT: Final = number(0.0, 1.0)
+FRAME: Final = whole(-FRAME_LIMIT)
+
+
+def _read_range(data: object, where: str) -> tuple[int, int]:
+    values = LIST.read(data, where)
+    if len(values) != 2:
+        raise CoreError(f"{where}: needs the first and the last frame, not {len(values)} numbers.")
+    first, last = (FRAME.read(value, f"{where}[{i}]") for i, value in enumerate(values))
+    return check_range((first, last), where)
+
+
+FRAMES: Final = Kind(_read_range, {"type": "array", "items": FRAME.schema, "minItems": 2, "maxItems": 2})
+
+
+def check_range(frames: tuple[Any, Any], where: str) -> tuple[Any, Any]:
+    """Return the same frames, or seconds; raises CoreError if the last comes before the first."""
+    if frames[1] < frames[0]:
+        raise CoreError(f"{where}: the range runs backwards, from {frames[0]} to {frames[1]}.")
+    return frames
+
+
+def read_fields(
+    data: object, where: str, known: Sequence[str], elsewhere: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the fields of a JSON object; raises CoreError if one is not known. `elsewhere`: see `Table`."""
+    if not isinstance(data, dict):
+        raise CoreError(f"{where or 'The file'}: needs an object in braces, not {shown(data)}.")
+    given: dict[str, Any] = data  # pyright: ignore[reportUnknownVariableType]
+    for name in given:
+        if name in known:
+            continue
+        path = f"{where}.{name}" if where else str(name)
+        if elsewhere and name in elsewhere:
+            raise CoreError(f"{path}: only {elsewhere[name]}.")
+        near = difflib.get_close_matches(str(name), known, 1)
+        raise CoreError(f"{path}: unknown field" + (f'; did you mean "{near[0]}"?' if near else "."))
+    return given
+
+
+def plain(meaning: str) -> str:
+    """Return a sentence without the marks of Markdown."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", meaning).replace("`", "")
+
+
+def shown(data: object) -> str:
+    """Return a wrong value as the user wrote it, shortened."""
+    huge = isinstance(data, int) and abs(data) > LARGEST  # Python refuses to print integers of thousands of digits
+    text = "a huge number" if huge else json.dumps(data, ensure_ascii=False)
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
