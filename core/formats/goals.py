@@ -279,8 +279,8 @@ _PLACED_FIELDS: Final = (
     Field("rotation", _ROTATION, 'stand so: a quaternion w, x, y, z, or `{"object": "Cup"}`', place=_ALONE,
           example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
     _CARRIED,
-    Field("axes", _SHARES, 'weights by axis, here only the height; `"rotation_axes"` does it for rotations',
-          place=_PLACING, example='{"bone": "foot.L", "position": [0, 0, 0.1], "axes": [0, 0, 1]}'),
+    Field("axes", _SHARES, "weights of the position by axis, as here only the height", place=_PLACING,
+          example='{"bone": "foot.L", "position": [0, 0, 0.1], "axes": [0, 0, 1]}'),
     Field("rotation_axes", _SHARES, "weights of the rotation by axis", place=_PLACING),
 )  # fmt: skip
 _LOOKING_FIELDS: Final = (

@@ -43,8 +43,9 @@ HUMANOID: Final = Table(
     (
         Field("name", tag("humanoid"), "the method", needed="null"),
         Field("pull", by_type({dict: object_of(UNIT, _NAMED)}, UNIT),
-              "how hard each of chest, head, hands and feet pulls the body along where it is out of reach, or one "
-              "number for all; at 0 the limb is stretched, and what it misses is said", example='"pull": {"hand.L": 0.5}'),
+              "how hard each of chest, head, hands and feet, or one number for all, pulls the body along where it is "
+              "out of reach; at 0 the limb is stretched, and what it misses is said",
+              example='"pull": {"hand.L": 0.5}'),
         Field("resist", object_of(UNIT, _NAMED),
               "how much hips, spine, neck and shoulders withstand being pulled along; at 1 they stay",
               example='"resist": {"hips": 1}'),

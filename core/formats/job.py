@@ -273,32 +273,30 @@ JOB: Final = Table(
         Field("armature", NAME, "which one is posed, if the file has several"),
         Field("frames", FRAMES, "the first and the last frame; without them the current one is posed"),
         Field("method", any_of(_read_method, PINS.schema, CCD.schema, HUMANOID.schema),
-              'limbs in closed form whose elbows and knees never pop, a spine that bends as one, and a body that is '
-              'pulled along; goals of all kinds, for any part (without its `"finish"` positions and rotations of hips, '
-              'chest, head, hands, feet, elbows, knees). Also [`"pull"`, `"resist"`, `"reach"`, `"swivel"`]'
-              '(docs/humanoid.md#the-humanoid-method)', example='"method": {"name": "humanoid"}'),
+              '`"pins"` (by default), `"ccd"`, or `"humanoid"`: limbs in closed form whose elbows and knees never pop, a '
+              'spine that bends as one, and a body that is pulled along; goals of all kinds, for any part (without its '
+              '`"finish"` positions and rotations of hips, chest, head, hands, feet, elbows, knees)',
+              example='"method": {"name": "humanoid"}'),
         Field("tolerance", TOLERANCE.into(), "how far off a goal may be"),
         Field("write", WRITE.kind(), "where the keys go"),
         Field("limits", any_of(_read_limits, {"enum": [True, False, "soft"]}),
-              "limits give way where a goal needs it; also `true` (by default) and `false`",
-              example='"limits": "soft"'),
-        Field("anatomical_limits", FLAG,
-              "joints of a human body go further than those of people; by default they do not, as in the panel",
+              'keep the limits of joints; `"soft"`: they give way where a goal needs it', example='"limits": "soft"'),
+        Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
               example='"anatomical_limits": false'),
         Field("root", choice(("hold", "free", "translate", "fixed", "pull")),
-              'bones without parent come along only as far as the body cannot reach; also `"free"` (by default), '
-              '`"hold"`, `"translate"`, `"fixed"`', example='"root": "pull"'),
+              'what bones without parent may do; `"pull"`: they come along only as far as the body cannot reach, `"hold"`: '
+              'they stay if all goals can be met so', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
-              "the centre of mass stays over these bones and so far beside them, with these masses; with `true` over "
-              "the pinned bones", default=False,
+              "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, with "
+              "these masses", default=False,
               example='"balance": {"supports": ["foot.L"], "radius": 0.05, "masses": {"hips": 30, "chest": 25}, '
                       '"priority": 1}'),
         Field("stiffness", STIFFNESS,
               "0 free to 1 stiff, for the bone or about its own axes, in place of Blender's IK Stiffness",
               example='"stiffness": {"spine": 0.8, "chest": [1, 0, 1]}'),
         Field("joint_targets", choice(("present", "rest", "relaxed")),
-              'joints go to their rest pose as far as the goals let them, with `"relaxed"` to how a body stands at '
-              "ease, or usually stands in what it learnt from; by default they stay near the motion",
+              'what joints stay near, or go to, as far as the goals let them: the motion, their rest pose, or with '
+              '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from',
               example='"joint_targets": "rest"'),
         Field("stretch", FLAG, "bones may grow, each by its own IK Stretch", example='"stretch": true'),
         Field("roles", by_type({str: TEXT}, ROLE_MAPPING),

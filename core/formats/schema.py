@@ -1,16 +1,16 @@
 """What the tables of the formats are published as: JSON Schemas, tables of the documentation, texts of `--help`.
 
 `python -m core.formats.schema` in a checkout writes the schemas beside this module, and the tables between the marks
-`<!-- table: NAME -->` and `<!-- end -->` of README.md and docs/.
+`<!-- fields of NAME -->` or `<!-- examples of NAME -->` and `<!-- end -->` of README.md and docs/.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from .chain_list import CCD, FILE, THE_FILE
+from .chain_list import CCD, ENTRY, FILE, THE_FILE
 from .goals import APART, BALANCE, LOOKING, PLACED
 from .humanoid import HUMANOID
 from .job import JOB, PINS, TOLERANCE, WRITE
@@ -40,22 +40,24 @@ def schema_text(name: str) -> str:
 def words(schema: Schema) -> str:
     """Return what a value may be, in words."""
     match schema:
+        case {"type": "object", "properties": fields} if len(fields) == 1:
+            return f'`{{"{next(iter(fields))}": ...}}`'
+        case {"type": "object"}:
+            return "object"
         case {"const": value}:
             return f"`{json.dumps(value)}`"
         case {"enum": values}:
             return ", ".join(f"`{json.dumps(value)}`" for value in values)
         case {"anyOf": kinds}:
             return " or ".join(dict.fromkeys(words(kind) for kind in kinds))
-        case {"type": "array", "items": items, "minItems": int(least), "maxItems": int()}:
-            return f"{least} {'whole numbers' if items['type'] == 'integer' else 'numbers'}"
+        case {"type": "array", "items": items, "maxItems": int(count)}:
+            return f"{count} {'whole numbers' if items['type'] == 'integer' else 'numbers'}"
         case {"type": "array", "items": items}:
             return f"list of {words(items)}"
         case {"type": "number" | "integer"}:
             return _number_words(schema)
-        case {"type": "object", "additionalProperties": False, "properties": fields} if len(fields) == 1:
-            return f'`{{"{next(iter(fields))}": ...}}`'
         case _:
-            return {"string": "name", "boolean": "true or false", "null": "`null`", "object": "object"}[schema["type"]]
+            return {"string": "name", "boolean": "true or false", "null": "`null`"}[schema["type"]]
 
 
 def _number_words(schema: Schema) -> str:
@@ -86,12 +88,14 @@ def _default(table: Table, one: Field) -> str:
     return "" if default is None else f"`{json.dumps(default)}`"
 
 
-def examples(*tables: Table, heads: str = "field") -> list[str]:
+def examples(*tables: Table) -> list[str]:
     """Return the lines of a table of the fields that have an example, with their meanings."""
-    rows = dict.fromkeys(
-        f"| `{one.example}` | {one.meaning} |" for table in tables for one in table.fields if one.example
-    )
-    return [f"| {heads} | meaning |", "| --- | --- |", *rows]
+    known = [one for table in tables for one in table.fields if one.example]
+    return [
+        "| in JSON | meaning |",
+        "| --- | --- |",
+        *dict.fromkeys(f"| `{one.example}` | {one.meaning} |" for one in known),
+    ]
 
 
 def help_text(table: Table) -> str:
@@ -100,36 +104,37 @@ def help_text(table: Table) -> str:
     return "\n".join(f"  {one.name:{width}}  {plain(words(one.kind.schema))}" for one in table.fields)
 
 
-TABLES: Final[Mapping[str, Callable[[], list[str]]]] = {
-    "goals": lambda: examples(PLACED, LOOKING, APART, heads="goal"),
-    "job": lambda: examples(JOB),
-    "recipe": lambda: examples(RECIPE),
-    "humanoid": lambda: examples(HUMANOID, heads="in a job"),
-    "list": lambda: reference(FILE),
-    "all of job": lambda: reference(JOB),
-    "all of goals": lambda: reference(PLACED, LOOKING, APART),
-    "all of pins": lambda: reference(PINS),
-    "all of ccd": lambda: reference(CCD),
-    "all of humanoid": lambda: reference(HUMANOID),
-    "all of balance": lambda: reference(BALANCE),
-    "all of tolerance": lambda: reference(TOLERANCE),
-    "all of write": lambda: reference(WRITE),
-    "all of recipe": lambda: reference(RECIPE),
-    "all of poses": lambda: reference(POSES),
-    "all of moment": lambda: reference(MOMENT),
-    "all of tracks": lambda: reference(PARTS, BONES),
-    "all of path": lambda: reference(PATH),
-    "all of supports": lambda: reference(SUPPORT),
-    "all of mapping": lambda: reference(MAPPING),
-    "all of report": lambda: reference(REPORT),
-    "all of goal reports": lambda: reference(GOAL_REPORT),
+TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
+    "job": (JOB,),
+    "goals": (PLACED, LOOKING, APART),
+    "balance": (BALANCE,),
+    "tolerance": (TOLERANCE,),
+    "write": (WRITE,),
+    "pins": (PINS,),
+    "ccd": (CCD,),
+    "humanoid": (HUMANOID,),
+    "list": (FILE,),
+    "entries": (ENTRY,),
+    "recipe": (RECIPE,),
+    "poses": (POSES, MOMENT),
+    "tracks": (PARTS, BONES),
+    "path": (PATH,),
+    "supports": (SUPPORT,),
+    "mapping": (MAPPING,),
+    "report": (REPORT,),
+    "goal reports": (GOAL_REPORT,),
 }
-_MARKED: Final = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+_MARKED: Final = re.compile(r"(<!-- (fields|examples) of (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def with_tables(text: str) -> str:
     """Return a page of the documentation with its tables as they are now."""
-    return _MARKED.sub(lambda found: f"{found[1]}\n" + "\n".join(TABLES[found[2]]()) + f"\n\n{found[3]}", text)
+
+    def table(found: re.Match[str]) -> str:
+        lines = (reference if found[2] == "fields" else examples)(*TABLES[found[3]])
+        return "\n".join([found[1], *lines, "", found[4]])
+
+    return _MARKED.sub(table, text)
 
 
 def texts(root: Path) -> dict[Path, str]:

@@ -12,7 +12,7 @@ import pytest
 import bridge
 import commands
 from core import CoreError
-from core.formats.recipe import PRESETS, parse_recipe
+from core.formats.recipe import PRESETS
 from edits.foot_lock import LockedFeet
 from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, world
 from tests.paths import DATA, SHARED
@@ -170,14 +170,6 @@ def test_a_bad_recipe_is_refused_and_changes_nothing(run: Run, change: dict[str,
     code, _, error = run("generate", "--recipe", path)
     assert (code, message in error) == (2, True), error
     assert contents() == before
-
-
-def test_the_samples_of_the_source_ship_as_presets() -> None:
-    wave, jump = (parse_recipe(json.loads((PRESETS / f"{name}.json").read_text())) for name in ("wave", "jump"))
-    assert [len(samples.times) for parts, samples in wave.tracks if parts == "all"] == [11]
-    assert [len(samples.times) for parts, samples in jump.tracks if parts == "all"] == [10]
-    assert jump.path is not None
-    assert len(jump.path.times) == 10
 
 
 @pytest.fixture

@@ -1,0 +1,68 @@
+"""Recipes: those that come with Poise, and mistakes in them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from core import CoreError
+from core.formats.recipe import PRESETS, Angles, Moment, parse_recipe, preset_names
+
+
+def test_the_samples_of_the_source_ship_as_presets() -> None:
+    wave, jump = (parse_recipe(json.loads((PRESETS / f"{name}.json").read_text())) for name in ("wave", "jump"))
+    assert [len(samples.times) for parts, samples in wave.tracks if parts == "all"] == [11]
+    assert [len(samples.times) for parts, samples in jump.tracks if parts == "all"] == [10]
+    assert jump.path is not None
+    assert len(jump.path.times) == 10
+
+
+def recipe(**fields: Any) -> dict[str, Any]:
+    return {"version": 1, "seconds": 2, "poses": {"min": {"hips": [0, 0, 0]}, "max": "present"}, **fields}
+
+
+def test_every_preset_is_read() -> None:
+    for name in preset_names():
+        assert parse_recipe(json.loads((PRESETS / f"{name}.json").read_text(encoding="utf-8"))).name == name
+
+
+def test_poses_are_angles_frames_actions_or_what_is_there() -> None:
+    found = parse_recipe(recipe())
+    assert (found.low, found.high) == (Angles({"hips": (0.0, 0.0, 0.0)}), Moment())
+    poses = {"min": {"frame": 3}, "max": {"action": "wave", "frame": 4}}
+    found = parse_recipe(recipe(poses=poses))
+    assert (found.low, found.high) == (Moment(3), Moment(4, "wave"))
+
+
+def test_samples_without_times_are_at_equal_parts_of_the_seconds() -> None:
+    ((parts, samples),) = parse_recipe(recipe(tracks=[{"samples": [0, [0.5, 1], 1], "width": 0.2}])).tracks
+    assert parts == "all"
+    assert (samples.times, samples.values) == ((0.0, 0.5, 2.0), ((0.0,), (1.0,), (1.0,)))
+    assert samples.more == {"gamma": 1.0, "width": 0.2} | {"gamma": samples.more["gamma"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"version": 1}, "^seconds: missing.$"),
+        (recipe(version=2), "^version: this Poise reads version 1, not 2.$"),
+        (recipe(seconds=0), "^seconds: must be more than 0, not 0.$"),
+        (recipe(poses={"min": {}}), "^poses.max: missing.$"),
+        (recipe(poses={"min": 3, "max": {}}), "^poses.min: needs angles by role, "),
+        (recipe(poses={"min": {"hips": [0, 0]}, "max": {}}), "^poses.min.hips: needs 3 numbers, not 2.$"),
+        (recipe(poses={"min": {"frame": 0.5}, "max": {}}), "^poses.min.frame: needs a whole number, not 0.5.$"),
+        (recipe(tracks=[{"parts": "arm.L", "samples": [0]}]), r'^tracks\[0\].parts: needs a list, not "arm.L".$'),
+        (recipe(tracks=[{}]), r"^tracks\[0\].samples: needs a list, not null.$"),
+        (recipe(tracks=[{"samples": [0, 1], "weights": [1]}]), r"^tracks\[0\].weights: needs 2 numbers, not 1.$"),
+        (recipe(path={"samples": [0.5]}), r"^path.samples\[0\]: needs a time and a place of three numbers, not 0.5.$"),
+        (
+            recipe(supports=[{"role": "foot.L", "seconds": [0, 1], "at": 2}]),
+            r"^supports\[0\].at: must be between 0 and 1",
+        ),
+        (recipe(supports=[{"seconds": [0, 1]}]), r"^supports\[0\].role: needs a name, not null.$"),
+        (recipe(flights=[[1, 0]]), "^A flight ends after it starts, not from 1.0 to 0.0.$"),
+    ],
+)
+def test_a_mistake_is_refused_with_the_name_of_its_field(data: object, message: str) -> None:
+    with pytest.raises(CoreError, match=message):
+        parse_recipe(data)
