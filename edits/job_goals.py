@@ -13,10 +13,10 @@ from ..core.formats.goals import (
     DistanceGoal,
     Fixed,
     Followed,
+    GoalKind,
     Held,
     JobBalance,
     JobGoal,
-    Kind,
     LookAtGoal,
     Point,
     Target,
@@ -39,7 +39,7 @@ class PreparedGoal(Protocol):
     """
 
     bone: int
-    kind: Kind
+    kind: GoalKind
     share: Array
 
     def core_goals(self, pins_first: bool) -> Sequence[AnyGoal]:
@@ -57,7 +57,7 @@ class _PreparedGoal:
     def __init__(self, goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         self.skeleton, self.before, self.at = skeleton, before, at
         self.bone = skeleton.index(goal.bone)
-        self.kind: Kind = goal.kind
+        self.kind: GoalKind = goal.kind
         self.point = self._point(goal.point, self.bone)
         self.share = _share(goal, before.frames)
         off = np.any(self.share == 0.0)
@@ -258,7 +258,7 @@ class _PreparedDistance(_PreparedGoal):
 class _PreparedBalance:
     """The centre of mass over what the body stands on; gravity is the world's -Z."""
 
-    kind: Kind = "balance"
+    kind: GoalKind = "balance"
 
     def __init__(
         self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Evaluation

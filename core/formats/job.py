@@ -273,9 +273,9 @@ JOB: Final = Table(
         Field("armature", NAME, "which one is posed, if the file has several"),
         Field("frames", FRAMES, "the first and the last frame; without them the current one is posed"),
         Field("method", any_of(_read_method, PINS.schema, CCD.schema, HUMANOID.schema),
-              '`"pins"` (by default), `"ccd"`, or `"humanoid"`: limbs in closed form whose elbows and knees never pop, a '
-              'spine that bends as one, and a body that is pulled along; goals of all kinds, for any part (without its '
-              '`"finish"` positions and rotations of hips, chest, head, hands, feet, elbows, knees)',
+              '`"pins"` (by default), `"ccd"`, or `"humanoid"`: limbs in closed form whose elbows and knees never pop, '
+              'a spine that bends as one, and a body that is pulled along; goals of all kinds, for any part (without '
+              'its `"finish"` positions and rotations of hips, chest, head, hands, feet, elbows, knees)',
               example='"method": {"name": "humanoid"}'),
         Field("tolerance", TOLERANCE.into(), "how far off a goal may be"),
         Field("write", WRITE.kind(), "where the keys go"),
@@ -284,11 +284,11 @@ JOB: Final = Table(
         Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
               example='"anatomical_limits": false'),
         Field("root", choice(("hold", "free", "translate", "fixed", "pull")),
-              'what bones without parent may do; `"pull"`: they come along only as far as the body cannot reach, `"hold"`: '
-              'they stay if all goals can be met so', example='"root": "pull"'),
+              'what bones without parent may do; `"pull"`: they come along only as far as the body cannot reach, '
+              '`"hold"`: they stay if all goals can be met so', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
-              "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, with "
-              "these masses", default=False,
+              "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, "
+              "with these masses", default=False,
               example='"balance": {"supports": ["foot.L"], "radius": 0.05, "masses": {"hips": 30, "chest": 25}, '
                       '"priority": 1}'),
         Field("stiffness", STIFFNESS,

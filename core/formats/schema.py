@@ -91,11 +91,8 @@ def _default(table: Table, one: Field) -> str:
 def examples(*tables: Table) -> list[str]:
     """Return the lines of a table of the fields that have an example, with their meanings."""
     known = [one for table in tables for one in table.fields if one.example]
-    return [
-        "| in JSON | meaning |",
-        "| --- | --- |",
-        *dict.fromkeys(f"| `{one.example}` | {one.meaning} |" for one in known),
-    ]
+    rows = dict.fromkeys(f"| `{one.example}` | {one.meaning} |" for one in known)
+    return ["| in JSON | meaning |", "| --- | --- |", *rows]
 
 
 def help_text(table: Table) -> str:
