@@ -1,4 +1,4 @@
-"""Keys of Poise that work whichever tool of Pose Mode is in hand; users change them in Blender's keymap editor."""
+"""Shortcuts of Poise in Pose Mode, which work with any active tool. Users change them in Blender's keymap editor."""
 
 from typing import Any, Final
 
@@ -9,13 +9,13 @@ SHORTCUTS: Final[tuple[tuple[str, str, dict[str, bool]], ...]] = (("poise.drag",
 
 
 def add(configs: Any, operator: str, key: str, modifiers: dict[str, bool]) -> tuple[Any, Any]:
-    """Put a key into Blender's keymap of add-ons; returns the keymap and the item in it."""
+    """Add a shortcut to Blender's add-on keymap; return the keymap and the item."""
     keymap = configs.addon.keymaps.new(name=MAP)
     return keymap, keymap.keymap_items.new(operator, key, "PRESS", **modifiers)
 
 
 def user_items(configs: Any) -> list[tuple[Any, Any]]:
-    """Keymap and item of each shortcut as the user has it now."""
+    """Yield keymap and item of each shortcut as the user has configured it."""
     keymap = configs.user.keymaps.get(MAP)
     operators = {operator for operator, *_ in SHORTCUTS}
     return [(keymap, item) for item in (keymap.keymap_items if keymap else ()) if item.idname in operators]

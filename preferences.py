@@ -1,4 +1,4 @@
-"""Poise in Blender's preferences: its shortcuts, to be changed there."""
+"""The preferences of Poise: its shortcuts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Poise as an enabled extension in PyPI's bpy: for scripts, tests and the demo. Not part of the zip.
+"""Enable Poise as an extension of the bpy module from PyPI, for scripts, tests and the demo. Not part of the zip.
 
     import standalone
 
@@ -44,9 +44,9 @@ atexit.register(_clean_up.close)
 
 
 def enable() -> None:
-    """Enable this checkout as an extension of the `bpy` module, with preferences of its own. Twice does nothing.
+    """Enable this checkout as an extension of the `bpy` module, with its own preferences. A second call does nothing.
 
-    Has to come before the first `import bpy` (RuntimeError otherwise): Blender looks for its user folder only then.
+    Raises RuntimeError after the first `import bpy`, because Blender reads its user folder only then.
     """
     if MODULE in sys.modules:
         return
@@ -80,9 +80,9 @@ def link_extension(resources: Path) -> None:
 
 
 class _OneCopy(MetaPathFinder, Loader):
-    """Makes `core.x` and `bl_ext.user_default.poise.core.x` one module, whichever name is imported first.
+    """Make `core.x` and `bl_ext.user_default.poise.core.x` one module, whichever name is imported first.
 
-    With two copies of a class, `isinstance` and `except` would fail for no visible reason.
+    With two copies of a class, `isinstance` and `except` would fail.
     """
 
     def find_spec(
@@ -108,7 +108,7 @@ class _OneCopy(MetaPathFinder, Loader):
 
 
 def leave(code: int) -> None:
-    """End the process with this exit code, without Blender's own clean-up, which can hang in the bpy module."""
+    """End the process with this exit code, without Blender's clean-up, which can hang in the bpy module."""
     _clean_up.close()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -116,7 +116,7 @@ def leave(code: int) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Run one verb of `blender --command poise`; returns its exit code, 3 for a fault of Poise itself."""
+    """Run one verb of `blender --command poise`; return its exit code, 3 for a fault of Poise itself."""
     try:
         enable()
         return importlib.import_module(f"{MODULE}.commands").run(argv)

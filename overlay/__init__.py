@@ -1,1 +1,1 @@
-"""What the viewport shows: arrays (marks, strokes) and their drawing."""
+"""The overlay in the viewport and in timelines: arrays (marks, strokes, strips) and their drawing."""

@@ -1,4 +1,4 @@
-"""Drawing marks into a 3D viewport: the only place that talks to the GPU."""
+"""Draw marks into 3D viewports. The only module that uses the GPU."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -25,9 +25,9 @@ See = Callable[[Any, Any], Camera]
 
 
 class Drawing:
-    """Draws what `find(context)` gives into every 3D viewport, until `close`; `see(region, region_data)` is its view.
+    """Draw the marks of `find(context)` into every 3D viewport until `close`; `see(region, region_data)` is the view.
 
-    Handlers hold this object and no operator: an operator that dies leaves nothing behind but its own `close`.
+    Draw handlers refer to this object, never to an operator, because Blender frees operators at any time.
     """
 
     def __init__(self, find: Find, see: See) -> None:
@@ -35,7 +35,7 @@ class Drawing:
         self._handle: Any = bpy.types.SpaceView3D.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
 
     def close(self) -> None:
-        """Take it off the viewports; a second time does nothing."""
+        """Remove the drawing from the viewports. A second call does nothing."""
         if self._handle is not None:
             bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
             self._handle = None
@@ -50,7 +50,7 @@ class Drawing:
 
 
 def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
-    """Draw into the region of the context, whatever space Blender is drawing it in."""
+    """Draw marks into the region of the context, in pixels whatever the current projection is."""
     region, system = context.region, context.preferences.system
     scale = ui_scale(context)
     thin, thick = strokes_of(marks, view, theme_colours(context), scale)
@@ -73,12 +73,12 @@ def _pixels_to_clip(width: int, height: int) -> Matrix:
 
 
 def ui_scale(context: Any) -> float:
-    """Of the interface; without a window it is told as 0."""
+    """Return the scale of the interface; Blender reports 0 without a window."""
     return float(context.preferences.system.ui_scale) or 1.0
 
 
 def theme_colours(context: Any) -> Colours:
-    """The user's own."""
+    """Return the colours of the user's theme."""
     theme = context.preferences.themes[0]
     view, interface = theme.view_3d, theme.user_interface
 
@@ -97,7 +97,7 @@ def theme_colours(context: Any) -> Colours:
 
 
 def stroke(strokes: Strokes, width: float, region: Any) -> None:
-    """Lines of a width in pixels, in pixels of the region."""
+    """Draw lines of a width in pixels, at pixels of the region."""
     if not len(strokes):
         return
     shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
@@ -110,7 +110,7 @@ def stroke(strokes: Strokes, width: float, region: Any) -> None:
 
 
 def _write(context: Any, lines: list[str], scale: float) -> None:
-    """Above the lower edge, in the middle: the corners have texts and panels of Blender's own."""
+    """Write lines above the middle of the lower edge, because Blender uses the corners."""
     if not lines:
         return
     font, middle, bottom = 0, 0.5 * context.region.width, _MARGIN * scale
@@ -137,7 +137,7 @@ def _write(context: Any, lines: list[str], scale: float) -> None:
 
 
 def wrapped(line: str, room: float, measure: Callable[[str], float]) -> list[str]:
-    """The words of a line in as many lines as their lengths ask for."""
+    """Return the words of a line wrapped into lines that fit."""
     found = [""]
     for word in line.split():
         longer = f"{found[-1]} {word}".lstrip()
@@ -149,7 +149,7 @@ def wrapped(line: str, room: float, measure: Callable[[str], float]) -> list[str
 
 
 def _room(context: Any, kinds: set[str]) -> tuple[float, float, float]:
-    """From where to where nothing of these kinds covers the region, in its pixels, and up to where it is covered."""
+    """Return the left and right pixel between which regions of these kinds leave room, and the height they cover."""
     region = context.region
     left, right, top = _GAP, float(region.width), 0.0
     for other in context.area.regions:

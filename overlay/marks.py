@@ -1,4 +1,4 @@
-"""What the viewport shows of pins and of a drag, in the world; `strokes_of` turns it into lines of one view."""
+"""Marks of pins and drags in world space; `strokes_of` converts them to lines of one view."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -10,15 +10,15 @@ from ..core.rotation import Array
 from .strokes import Colour, Strokes, cross, dashes, path, polygon, segments, together
 
 _RADIUS: Final = 8.0  # pixels of a pin at a scale of 1
-_RING: Final = 24  # corners that look round
+_RING: Final = 24  # corners of a circle
 _DASH: Final = 4.0
-_AXIS: Final = 1.6  # lengths of a pin's axes, in its radius
-_FAR: Final = 3.0  # pixels between a pin and its bone that are worth a line
+_AXIS: Final = 1.6  # length of a pin's axes, in radii of the pin
+_FAR: Final = 3.0  # pixels between a pin and its bone from which a line is drawn
 _MUTED: Final = 0.35
 
 
 class Camera(Protocol):
-    """Where points of the world are seen: see bridge.View."""
+    """The projection of world points to pixels: see bridge.View."""
 
     def pixels(self, points: Any) -> Array: ...
     def pixel(self, points: Any) -> Array: ...
@@ -26,7 +26,7 @@ class Camera(Protocol):
 
 @dataclass(frozen=True)
 class Colours:
-    """Red, green, blue, opacity of what is drawn; `axes` of X, Y and Z."""
+    """Colours of the marks as red, green, blue, opacity; `axes` for X, Y and Z."""
 
     pin: Colour
     dragged: Colour
@@ -38,7 +38,7 @@ class Colours:
 
 @dataclass(frozen=True, eq=False)
 class PinMark:
-    """A pin: where it is held, its rotation or None, whether the position is held, where the bone is, muted or not."""
+    """A pin: its place, its rotation or None, whether it holds the position, the bone's place, whether it is muted."""
 
     place: Array  # (3,)
     turn: Array | None  # (4,)
@@ -49,9 +49,9 @@ class PinMark:
 
 @dataclass(frozen=True, eq=False)
 class BoneMark:
-    """A bone that is tinted: head and tail (2, 3) or a custom shape's lines (m, 2, 3), and why.
+    """A highlighted bone: head and tail (2, 3) or a custom shape's lines (m, 2, 3), and the reason.
 
-    That is "limit", "stretched" or "hover".
+    The reason is "limit", "stretched" or "hover".
     """
 
     ends: Array
@@ -60,20 +60,20 @@ class BoneMark:
 
 @dataclass(eq=False)
 class Marks:
-    """All that is shown at one moment."""
+    """All marks of one redraw."""
 
     pins: list[PinMark] = field(default_factory=list[PinMark])
     bones: list[BoneMark] = field(default_factory=list[BoneMark])
     targets: list[tuple[Array, Array]] = field(default_factory=list[tuple[Array, Array]])  # wanted, and where it is
     paths: list[Array] = field(default_factory=list[Array])  # (n, 3) each, oldest point first
-    cones: list[Array] = field(default_factory=list[Array])  # (n, 3) each, where a limited bone may point
+    cones: list[Array] = field(default_factory=list[Array])  # (n, 3) each, the directions that limits allow
     joint: Array | None = None  # (3,) under the mouse
     guides: list[tuple[Array, Array, int]] = field(default_factory=list[tuple[Array, Array, int]])
     text: list[str] = field(default_factory=list[str])
 
 
 def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0) -> tuple[Strokes, Strokes]:
-    """Thin and thick lines of the marks in a view; `scale` is that of the interface."""
+    """Return thin and thick lines of the marks in a view; `scale` is the interface scale."""
     thin: list[Strokes] = []
     thick: list[Strokes] = []
     tints = {"limit": colours.limit, "stretched": colours.unmet, "hover": colours.hover}
@@ -98,7 +98,7 @@ def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0)
 
 
 def _pin(pin: PinMark, view: Camera, colours: Colours, scale: float) -> list[Strokes]:
-    """A diamond holds the position, a ring with three axes the rotation."""
+    """Return the lines of a pin: a diamond for the position, a ring with three axes for the rotation."""
     red, green, blue, opacity = colours.pin
     colour = (red, green, blue, opacity * (_MUTED if pin.mute else 1.0))
     radius = _RADIUS * scale
@@ -118,7 +118,7 @@ def _pin(pin: PinMark, view: Camera, colours: Colours, scale: float) -> list[Str
 
 
 def _guide(view: Camera, origin: Array, axis: Array, colour: Colour) -> Strokes:
-    """A line along a constraint, as far as the view can show it."""
+    """Return a line along a constrained direction, as long as the view can show."""
     length = 1e3 * float(view.pixel(origin))
     steps = np.linspace(-length, length, 65)
     seen = view.pixels(origin + steps[:, None] * axis)

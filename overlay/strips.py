@@ -1,4 +1,4 @@
-"""Timed pins as strips at the foot of timelines and dope sheets: one lane for each point, from start to end."""
+"""Timed pins as strips at the bottom of timelines and dope sheets: one lane for each point."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ import gpu
 from .draw import stroke, theme_colours, ui_scale
 from .strokes import Colour, Strokes, segments, together
 
-_LANES: Final = (4.0, 9.0)  # pixels at a scale of 1, where there is little room and where there is enough
-_RULER: Final = 24.0  # of the frame numbers above
+_LANES: Final = (4.0, 9.0)  # pixels at a scale of 1, in a low editor and otherwise
+_RULER: Final = 24.0  # pixels at a scale of 1: height of the frame numbers
 _THICK: Final = 0.6  # of a lane
 _TEXT: Final = 9.0
 _EASE: Final = 0.3  # of the opacity
@@ -22,7 +22,7 @@ _MUTED: Final = 0.35
 
 @dataclass(frozen=True)
 class Strip:
-    """One timed pin: its lane's name, the frames of its ease and of itself, whether it is chosen, or muted."""
+    """One timed pin: the name of its lane, its frames with and without ease, whether it is chosen or muted."""
 
     lane: str
     before: float
@@ -37,7 +37,7 @@ Find = Callable[[Any], Sequence[Strip]]
 
 
 class StripDrawing:
-    """Draws what `find(context)` gives into every dope sheet and timeline, until `close`."""
+    """Draw the strips of `find(context)` into every dope sheet and timeline until `close`."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
@@ -45,7 +45,7 @@ class StripDrawing:
         self._handle: Any = space.draw_handler_add(self._draw, (), "WINDOW", "POST_PIXEL")
 
     def close(self) -> None:
-        """Take it off the editors; a second time does nothing."""
+        """Remove the drawing from the editors. A second call does nothing."""
         if self._handle is not None:
             space: Any = bpy.types.SpaceDopeSheetEditor
             space.draw_handler_remove(self._handle, "WINDOW")
@@ -77,14 +77,14 @@ class StripDrawing:
 
 
 def lanes_of(strips: Sequence[Strip]) -> list[str]:
-    """From the lowest up."""
+    """Return the names of the lanes, the lowest first."""
     return sorted({strip.lane for strip in strips}, reverse=True)
 
 
 def strip_strokes(
     strips: Sequence[Strip], place: Callable[[float], float], height: float, colour: Colour, chosen: Colour
 ) -> Strokes:
-    """Lines of the strips in lanes of a height in pixels; `place` gives the pixel of a frame."""
+    """Return the lines of strips in lanes of a height in pixels; `place` converts a frame to a pixel."""
     lanes = {lane: (number + 0.5) * height for number, lane in enumerate(lanes_of(strips))}
     found: list[Strokes] = []
     for strip in strips:

@@ -1,4 +1,4 @@
-"""Lines of the overlay as arrays: in pixels of a region, with a colour at each end."""
+"""Lines of the overlay as arrays, in pixels of a region, with a colour at each end."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ NOTHING = Strokes(np.zeros((0, 2, 2)), np.zeros((0, 2, 4)))
 
 
 def together(parts: Iterable[Strokes]) -> Strokes:
-    """All of them, without segments that are behind the viewer."""
+    """Return all strokes as one, without segments behind the viewer."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return NOTHING
@@ -36,14 +36,14 @@ def together(parts: Iterable[Strokes]) -> Strokes:
 
 
 def segments(starts: ArrayLike, ends: ArrayLike, colour: Colour, end_colour: Colour | None = None) -> Strokes:
-    """From each start (n, 2) to its end (n, 2)."""
+    """Return segments from each start (n, 2) to its end (n, 2)."""
     points = np.stack([np.atleast_2d(starts), np.atleast_2d(ends)], axis=1).astype(float)
     pair = np.array([colour, colour if end_colour is None else end_colour], float)
     return Strokes(points, np.broadcast_to(pair, (len(points), 2, 4)))
 
 
 def path(points: ArrayLike, colour: Colour) -> Strokes:
-    """A line through points (n, 2), the older the fainter."""
+    """Return a line through points (n, 2); older points are fainter."""
     through = np.atleast_2d(np.asarray(points, float))
     if len(through) < 2:
         return NOTHING
@@ -53,21 +53,21 @@ def path(points: ArrayLike, colour: Colour) -> Strokes:
 
 
 def polygon(centre: ArrayLike, radius: float, corners: int, colour: Colour) -> Strokes:
-    """A regular polygon with a corner at the top; many corners make a ring, four a diamond."""
+    """Return a regular polygon with a corner at the top."""
     angle = np.linspace(0.0, 2.0 * np.pi, corners + 1)
     points = np.asarray(centre, float) + radius * np.stack([np.sin(angle), np.cos(angle)], axis=1)
     return segments(points[:-1], points[1:], colour)
 
 
 def cross(centre: ArrayLike, inner: float, outer: float, colour: Colour) -> Strokes:
-    """Four strokes that point at a place and leave it free."""
+    """Return four strokes around a place that is left free."""
     ways = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
     middle = np.asarray(centre, float)
     return segments(middle + inner * ways, middle + outer * ways, colour)
 
 
 def dashes(start: ArrayLike, end: ArrayLike, length: float, colour: Colour) -> Strokes:
-    """A dashed line, each dash and each gap `length` long."""
+    """Return a dashed line with dashes and gaps of `length`."""
     a, b = np.asarray(start, float), np.asarray(end, float)
     far = float(np.sqrt(np.sum(np.square(b - a))))
     if not np.isfinite(far) or far <= 0.0:

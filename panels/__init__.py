@@ -1,4 +1,4 @@
-"""What Poise shows in Blender's window; panels draw settings and compute nothing."""
+"""Panels, menus and the tool of Poise. Panels draw settings and compute nothing."""
 
 from pathlib import Path
 from typing import Final

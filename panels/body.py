@@ -1,4 +1,4 @@
-"""The panel "Body": what is done to a whole body by its parts."""
+"""The panel Body: tools that pose a body by its roles."""
 
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
 
 
 def draw_body_menu(layout: Any) -> None:
-    """The same for the Pose menu and the search."""
+    """Draw the tools of the panel Body in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
     layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
     for tool in ("plant_feet", "lay_hands", "pose_fingers", "look_at", "make_rest"):

@@ -1,4 +1,4 @@
-"""The panel "Chains": chains of joints, the lists by which they share the way, and how much each one turned."""
+"""The panel Chains: chains of joints, their contribution lists, and how much each joint turned."""
 
 from math import degrees
 from typing import Any
@@ -121,7 +121,7 @@ class POISE_PT_turns(Side, bpy.types.Panel):
 
 
 def draw_list(layout: Any, armature: Any, chain: Any) -> None:
-    """The list of a chain, the joint chosen in it, and what changes it; a sidebar has no room for more abreast."""
+    """Draw the list of a chain, the joint chosen in it, and the buttons that change the list."""
     layout.template_list("POISE_UL_actuations", "", chain, "entries", chain, "active_entry", rows=6)
     row = layout.row(align=True)
     row.operator("poise.add_joint", text="", icon="ADD")
@@ -145,12 +145,12 @@ def draw_list(layout: Any, armature: Any, chain: Any) -> None:
 
 
 def short(bone: str) -> str:
-    """Its name without the prefix that some programs give to all bones."""
+    """Return a bone's name without the prefix that some programs give to all bones."""
     return bone.rpartition(":")[2]
 
 
 def _chain(context: Any) -> Any:
-    """The chain chosen in the list, or None."""
+    """Return the chain chosen in the list, or None."""
     armature = context.active_object
     if (
         armature is None

@@ -1,4 +1,4 @@
-"""The panel "Generate" of the sidebar: two key poses, and the samples of how far between them the body is."""
+"""The panel Generate: two key poses and the samples of the offsets between them."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ class POISE_PT_generate(Side, bpy.types.Panel):
 
 
 def draw_track(layout: Any, armature: Any, number: int) -> None:
-    """The samples of a track as a table of frames and offsets, and how smooth the curve through them is."""
+    """Draw the samples of a track as a table of frames and offsets, and the settings of the fit."""
     path = f"poise_tracks[{number}]"
     draw_samples(layout, ("Offset",), [_curve(armature, f"{path}.offset", 0)], _curve(armature, f"{path}.weight", 0))
     settings = layout.column()
@@ -81,7 +81,7 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
 
 
 def draw_path(layout: Any, armature: Any) -> None:
-    """The path of the root, which is keyed beside its numbers, and its samples as a table."""
+    """Draw the path of the root and its samples as a table."""
     column = layout.column(align=True)
     column.use_property_split = True
     for index, name in enumerate(("Path Left", "Forward", "Up")):
@@ -92,7 +92,7 @@ def draw_path(layout: Any, armature: Any) -> None:
 
 
 def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights: Any, path: bool = False) -> None:
-    """A table of the keys of curves: frames and values, and the weights where there are as many."""
+    """Draw a table of the keys of curves: frames, values, and weights if there are as many."""
     column = layout.column(align=True)
     rows = [*zip(*(curve.keyframe_points if curve else () for curve in curves), strict=False)]
     weighed = weights.keyframe_points if weights is not None else ()
@@ -100,7 +100,7 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
         row = column.row(align=True)
         for name in ("Frame", *names, *(("Weight",) if len(weighed) == len(rows) else ())):
             row.label(text=name)
-        row.label(text="", icon="BLANK1")  # over the crosses
+        row.label(text="", icon="BLANK1")  # above the remove buttons
     for number, keys in enumerate(rows):
         row = column.row(align=True)
         row.prop(keys[0], "co", index=0, text="")
@@ -117,7 +117,7 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
 
 
 def draw_phases(layout: Any, armature: Any) -> None:
-    """What bears the body, and when."""
+    """Draw the supports and flights of the motion."""
     row = layout.row()
     row.template_list("POISE_UL_phases", "", armature, "poise_phases", armature, "poise_active_phase", rows=2)
     side = row.column(align=True)
@@ -133,14 +133,14 @@ def draw_phases(layout: Any, armature: Any) -> None:
 
 
 def _curve(armature: Any, path: str, index: int) -> Any:
-    """A curve of the object's action, or None."""
+    """Return a curve of the object's action, or None."""
     data = armature.animation_data
     bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot) if data and data.action else None
     return bag.fcurves.find(path, index=index) if bag else None
 
 
 def draw_generate_tools(layout: Any) -> None:
-    """In the Pose menu, where F3 finds them."""
+    """Draw the tools in the Pose menu, where the search (F3) finds them."""
     for name in _TOOLS:
         layout.operator(f"poise.{name}")
 

@@ -1,4 +1,4 @@
-"""How the humanoid method treats the body."""
+"""The panel Humanoid: settings of the humanoid method."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The panel "Keypoints": files onto the armature, and live trackers."""
+"""The panel Keypoints: import files, and listen to live trackers."""
 
 from typing import Any, Final
 
@@ -61,7 +61,7 @@ class POISE_PT_live_settings(Side, bpy.types.Panel):
 
 
 def settings(layout: Any, live: Any) -> Any:
-    """A column for what is set before listening begins."""
+    """Return a column for settings that apply when listening starts."""
     column = layout.column()
     column.use_property_split, column.use_property_decorate = True, False
     column.enabled = not live.owner

@@ -1,4 +1,4 @@
-"""The panel "Motion" of the sidebar: what is held of a motion, and what is made of it."""
+"""The panel Motion: timed pins and the tools for whole motions."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _TOOLS = (
 
 
 def _icon(pin: Any) -> str:
-    """What it is, of a contact; else where it is held."""
+    """Return the icon of a timed pin: the kind of contact, else the space in which it is held."""
     return _KINDS.get(pin.label.partition(".")[0], _ICONS["PLACE"]) if pin.held == "PLACE" else _ICONS[pin.held]
 
 
@@ -33,7 +33,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
         sign = _icon(item) if there else "ERROR"
         label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
-        name = item.label.rpartition(":")[2]  # without a prefix that all bones have
+        name = item.label.rpartition(":")[2]  # without the prefix of all bones
         label.label(text=name if there else f"{item.bone} (no such bone)")
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
@@ -81,7 +81,7 @@ class POISE_PT_motion(Side, bpy.types.Panel):
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:
-    """The settings of one timed pin."""
+    """Draw the settings of one timed pin."""
     row = layout.row(align=True)
     row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
     row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
@@ -101,7 +101,7 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
 
 
 def draw_motion_tools(layout: Any) -> None:
-    """In the Pose menu, where F3 finds them."""
+    """Draw the tools in the Pose menu, where the search (F3) finds them."""
     for name in _TOOLS:
         layout.operator(f"poise.{name}")
 

@@ -1,4 +1,4 @@
-"""The tab "Poise" in the sidebar of the 3D viewport and the entry in the Pose menu: pins and what to do with them."""
+"""The panels Pins and Solver, the panel of the active bone, and the entry in the Pose menu."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class POISE_UL_pins(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.name in context.active_object.pose.bones
-        name = item.name.rpartition(":")[2]  # what Mixamo and Maya put before it would fill the row
+        name = item.name.rpartition(":")[2]  # prefixes of Mixamo and Maya would fill the row
         row = layout.row(align=True)
         label = row.row()
         label.active = not item.mute
@@ -61,13 +61,13 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         if 0 <= armature.poise_active_pin < len(armature.poise_pins):
             draw_pin(layout, armature.poise_pins[armature.poise_active_pin])
         row = layout.row(align=True)
-        if context.mode == "POSE":  # bones are selected there only
+        if context.mode == "POSE":  # bones can be selected only there
             row.operator("poise.unpin").bone = ""
         row.operator("poise.mirror_pins", text="Mirror")
         row.operator("poise.clear_pins", text="Clear All")
         column = layout.column(align=True)
-        column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then leads the bone
-        column.operator("poise.drag").use_active = True  # not what the panel covers
+        column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then drags the bone
+        column.operator("poise.drag").use_active = True  # not the bone behind the panel
         column = layout.column(align=True)
         column.operator("poise.solve")
         column.operator("poise.bake", text="Bake...")
@@ -114,7 +114,7 @@ class POISE_PT_solver(Side, bpy.types.Panel):
 
 
 class _Bone:
-    """What the active bone has."""
+    """A panel of the active bone."""
 
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -143,7 +143,7 @@ class POISE_PT_active_bone(_Bone, Side, bpy.types.Panel):
 
 
 def draw_pin(layout: Any, pin: Any) -> None:
-    """The settings of one pin."""
+    """Draw the settings of one pin."""
     column = layout.column()
     column.use_property_split = True
     column.use_property_decorate = False
@@ -155,7 +155,7 @@ def draw_pin(layout: Any, pin: Any) -> None:
 
 
 def draw_bone(layout: Any, context: Any) -> None:
-    """Pin of the active bone, and Blender's own fields that the solver heeds."""
+    """Draw the pin of the active bone and Blender's fields that the solver respects."""
     bone, armature = context.active_pose_bone, context.active_object
     place = armature.poise_pins.find(bone.name)
     row = layout.row(align=True)
@@ -194,7 +194,7 @@ class POISE_MT_pose(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator("poise.drag").use_active = True  # not what the menu covers
+        layout.operator("poise.drag").use_active = True  # not the bone behind the menu
         layout.separator()
         for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
             layout.operator("poise.pin", text=f"Pin {held}").kind = kind
@@ -228,7 +228,7 @@ class POISE_MT_pose(bpy.types.Menu):
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:
-    """Poise's entry in the Pose menu, where F3 finds its tools, too."""
+    """Draw the entry of Poise in the Pose menu, where the search (F3) finds the tools."""
     menu.layout.separator()
     menu.layout.menu("POISE_MT_pose")
 

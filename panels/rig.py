@@ -1,4 +1,4 @@
-"""The panel "Rig": what Poise understands of the armature and what is in its way, as `poise.survey` noted it."""
+"""The panel Rig: roles, driven bones and obstacles of the armature, as `poise.survey` found them."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -51,7 +51,7 @@ class POISE_PT_rig(Side, bpy.types.Panel):
 
 
 class _Part(Side):
-    """A part of that panel, for findings of one kind."""
+    """A subpanel for findings of one kind."""
 
     bl_parent_id = "POISE_PT_rig"
     bl_options = {"DEFAULT_CLOSED"}
@@ -107,7 +107,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
 
 
 def _draw_part(layout: Any, finding: Any) -> None:
-    """The part that is looked at, and what can be done about it."""
+    """Draw the chosen role and the tools that correct it."""
     box = layout.box()
     box.label(text=f"{finding.name}: {finding.text or 'no bone'}", icon=_STATES[finding.state])
     if bridge.can_correct(finding.name):
@@ -131,7 +131,7 @@ class POISE_PT_driven(_Part, bpy.types.Panel):
 
 
 def draw_roles_menu(layout: Any) -> None:
-    """The tools for parts, for the Pose menu and the search."""
+    """Draw the tools that correct roles in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
     layout.operator("poise.clear_roles", text="All Parts as Found").role = ""
     layout.operator("poise.swap_sides")

@@ -23,7 +23,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
     bl_icon = str(Path(__file__).with_name("icons") / "poise.drag")
     bl_cursor = "DEFAULT"
     bl_widget = "POISE_GGT_hover"
-    # the last comes first: Blender turns the order of these around; a drag beside the body is passed on to the box
+    # Blender reverses the order: the last entry is tried first; a drag next to the body falls through to box select
     bl_keymap = (
         ("view3d.select_box", _DRAG, _box("SET")),
         ("view3d.select_box", {**_DRAG, "shift": True}, _box("ADD")),

@@ -1,7 +1,7 @@
-"""What Poise saves with the file, and what its panels show; one file a topic.
+"""Settings that Poise saves with the file, one module per topic.
 
-Settings are properties of Blender's own types, as `poise_pins`, `poise_root` ...: not in one group, because Blender 5.2
-loses what a library override has in a group that the library's file never filled.
+Settings are properties of Blender's own types, such as `poise_pins` and `poise_root`, and not members of one group,
+because Blender 5.2 loses overridden members of a group that is empty in the library's file.
 """
 
 from typing import Any, Final
@@ -27,14 +27,14 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
 
 
 def attach() -> None:
-    """Give Blender's types their properties."""
+    """Add the properties to Blender's types."""
     for owner, definitions in OWNERS:
         for name, definition in definitions.items():
             setattr(owner, f"poise_{name}", definition)
 
 
 def detach() -> None:
-    """Take them off again; what files have saved stays in them."""
+    """Remove the properties from Blender's types; values saved in files are kept."""
     for owner, definitions in OWNERS:
         for name in definitions:
             delattr(owner, f"poise_{name}")

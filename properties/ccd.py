@@ -1,4 +1,4 @@
-"""Chains and the lists by which their joints share the way: contribution CCD."""
+"""Chains of joints and their lists for contribution CCD."""
 
 from collections.abc import Callable
 from itertools import count
@@ -34,7 +34,7 @@ def _tune(group: Any, context: Any) -> None:
 
 
 def _tell_apart(chain: Any, context: Any) -> None:
-    """A chain has got a name: tools, jobs and overrides find it by that, so that it must have one, and its own."""
+    """Make the name of a chain unique: tools, jobs and overrides find chains by name."""
     if not chain.name:
         chain.name = chain.effector or "Chain"
         return
@@ -47,7 +47,7 @@ def _tell_apart(chain: Any, context: Any) -> None:
 class PoiseActuation(bpy.types.PropertyGroup):
     """A joint about one axis, and its share of the way"""
 
-    # library overrides tell items by their names: they must differ
+    # library overrides identify items by name: names must differ
     name: StringProperty(name="Name", description="What tells it from others in the list", override=OPEN)
     bone: StringProperty(
         name="Bone", description="The bone that turns", override=OPEN, update=marking("bone", then=_tune)

@@ -1,4 +1,4 @@
-"""Motions from two key poses: the poses, and how far between them parts of the body are over time."""
+"""Motions from two key poses: the poses, and tracks of offsets between them over time."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -29,7 +29,7 @@ def _preview(track: Any, context: Any) -> None:
 
 
 def label_of(track: Any) -> str:
-    """What a track is called: the parts of the body, or the bones, that it is of."""
+    """Return the label of a track: its roles or bones."""
     return ", ".join(part.part for part in track.parts) or "all"
 
 

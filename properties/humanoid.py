@@ -1,4 +1,4 @@
-"""What the humanoid method does with a body: pull, reach, resist and swivel."""
+"""Settings of the humanoid method: pull, reach, resist and swivel."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Live keypoints: what they are, where they come from, and how it goes."""
+"""Settings and state of live keypoints."""
 
 from typing import Any, Final
 

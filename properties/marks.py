@@ -1,7 +1,7 @@
-"""Bones that settings name, found again when they are renamed: each has a number that Blender takes along.
+"""Keep settings that name bones up to date when bones are renamed, by a number that Blender keeps with each bone.
 
-A setting `bone` that names one has a setting `bone_mark` beside it. A library override forgets the numbers that it gave
-to bones when the library renames these: it gives negative ones, which say at which place among how many the bone is.
+Next to a setting `bone` there is a setting `bone_mark` with that number. A library override loses the numbers of bones
+that the library renames. It stores negative numbers instead, which encode the bone's index and the number of bones.
 """
 
 import json
@@ -14,7 +14,7 @@ from bpy.props import IntProperty
 
 from .overrides import OPEN, linked_count, new_key
 
-_MOST: Final = 1 << 15  # bones of an armature whose places fit into a number, with how many there are
+_MOST: Final = 1 << 15  # largest number of bones whose index and count fit into one number
 
 # On every pose bone.
 MARKS: Final[dict[str, Any]] = {
@@ -25,7 +25,7 @@ MARKS: Final[dict[str, Any]] = {
 
 
 def mark() -> Any:
-    """The setting beside a name."""
+    """Return the property for the number next to a bone's name."""
     return IntProperty(
         name="Number",
         description="Which bone it is, whatever that is called by now",
@@ -35,7 +35,7 @@ def mark() -> Any:
 
 
 def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Callable[[Any, Any], None]:
-    """What a name that is changed does: note which bone it is."""
+    """Return the update callback of a bone's name, which stores the number of the bone."""
 
     def update(group: Any, context: Any) -> None:
         bones: Any = group.id_data.pose.bones if group.id_data.pose is not None else {}
@@ -54,10 +54,10 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
 
 
 def follow_names_of(armature: Any) -> None:
-    """Give the pins, chains, timed pins and samples of an armature the present names of their bones."""
+    """Update the bone names in pins, chains, timed pins and tracks of an armature."""
     bones = armature.pose.bones if armature.pose is not None else {}
     strayed: list[tuple[Any, str, int]] = []
-    marks: dict[str, int | None] = {}  # of the bones that are named, each looked up once; None: it is not there
+    marks: dict[str, int | None] = {}  # number of each named bone, looked up once; None: there is no such bone
     found: set[str] = set()
     for group, field in _named(armature):
         name, number = getattr(group, field), getattr(group, f"{field}_mark")
@@ -70,14 +70,14 @@ def follow_names_of(armature: Any) -> None:
             strayed.append((group, field, number))
     if not strayed:
         return
-    # a double of a bone has its number, too: it is none that is named itself, else the first
+    # a duplicated bone has the same number: take one that no setting names itself, else the first
     names = {bone.poise_mark: bone.name for bone in reversed(bones) if bone.name not in found}
     for _, _, number in strayed:
         count, place = divmod(-number, _MOST)
         if count == len(bones) and number not in names:
             names[number] = bones[place].name
     for chain in armature.poise_chains:
-        chain.quiet = True  # nothing to be solved again
+        chain.quiet = True  # do not solve again
     for group, field, number in strayed:
         if number in names:
             if field == "bone" and getattr(group, "label", "") == group.bone:  # a timed pin that is called as its bone
@@ -88,9 +88,9 @@ def follow_names_of(armature: Any) -> None:
 
 
 def adopt(armature: Any) -> None:
-    """Give what an older file has its names: there `name` was the bone or the part, and overrides lost entries by it.
+    """Convert entries of older files, in which `name` was the bone or role and overrides lost entries.
 
-    What they doubled in place of these is taken out.
+    Duplicates that overrides added in their place are removed.
     """
     for collection, field in (("poise_timed_pins", "bone"), ("poise_phases", "part")):
         entries, linked = getattr(armature, collection), linked_count(armature, collection)
@@ -99,7 +99,7 @@ def adopt(armature: Any) -> None:
             if getattr(entry, field):
                 continue
             setattr(entry, field, entry.name)
-            if place < linked or armature.library is not None:  # by its name the override finds it
+            if place < linked or armature.library is not None:  # overrides find it by name
                 continue
             entry.name = ""
             setattr(entry, field, getattr(entry, field))
@@ -119,7 +119,7 @@ def adopt(armature: Any) -> None:
 
 @persistent
 def follow_names(scene: Any, depsgraph: Any) -> None:
-    """Give pins and chains the new names of renamed bones; Blender calls this after every change."""
+    """Update the names of renamed bones in settings; Blender calls this after every change."""
     for update in depsgraph.updates:
         if isinstance(update.id, bpy.types.Object) and update.id.type == "ARMATURE":
             follow_names_of(update.id.original)
@@ -137,7 +137,7 @@ def follow_names_in_libraries(*_: Any) -> None:
 
 
 def _named(armature: Any) -> Iterator[tuple[Any, str]]:
-    """All settings that name a bone."""
+    """Yield all settings that name a bone."""
     for pin in armature.poise_pins:
         yield pin, "name"
     for chain in armature.poise_chains:

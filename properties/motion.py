@@ -1,4 +1,4 @@
-"""Pins on the timeline: what is held of a motion, from when to when."""
+"""Timed pins: which bone of a motion is held in which frames."""
 
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What makes a property open to library overrides, and entries of collections last on them."""
+"""Options that allow library overrides of properties, and unique names that keep entries of collections on them."""
 
 from secrets import token_hex
 from typing import Any, Final
@@ -10,19 +10,19 @@ OPEN_LIST: Final[Any] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}  # a collection
 
 
 def key() -> Any:
-    """The `name` of entries that may be of one bone or part: library overrides lose entries whose names are alike."""
+    """Return the property `name` of collection entries: library overrides lose entries with equal names."""
     return StringProperty(
         name="Name", description="What tells it from others in the list", options={"HIDDEN"}, override=OPEN
     )
 
 
 def new_key(what: str) -> str:
-    """A name that no other entry has, in no file that this one may be linked to."""
+    """Return a name that no other entry has in any file."""
     return f"{what} {token_hex(4)}"
 
 
 def keying(field: str) -> Any:
-    """What a field that is set first in a new entry does: give the entry a name that no other has, in no file."""
+    """Return the update callback of the first field of a new entry, which gives the entry a unique name."""
 
     def update(group: Any, context: Any) -> None:
         if not group.name:
@@ -32,9 +32,6 @@ def keying(field: str) -> Any:
 
 
 def linked_count(armature: Any, collection: str) -> int:
-    """How many entries of a collection are of the linked file; they come first, and stay in it.
-
-    They cannot be taken out, and `clear` leaves them in.
-    """
+    """Return how many entries of a collection belong to the linked file. They come first and cannot be removed."""
     override = armature.override_library
     return len(getattr(override.reference, collection)) if override is not None and override.reference else 0

@@ -1,4 +1,4 @@
-"""Pins and how they are solved for."""
+"""Pins and the settings of the solver."""
 
 from typing import Any, Final
 
@@ -136,6 +136,6 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
 }
 
-SOLVER: Final = tuple(name for name in SETTINGS if name not in ("pins", "active_pin"))  # what presets have
+SOLVER: Final = tuple(name for name in SETTINGS if name not in ("pins", "active_pin"))  # the settings in presets
 
 CLASSES: Final = (PoisePin,)

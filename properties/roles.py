@@ -1,4 +1,4 @@
-"""What is known of single bones beside Blender's own: the part that the user gave it, what it learnt."""
+"""Settings of single bones: the role that the user assigned, learnt limits and stiffness."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What was found out about an armature, for the panel to show."""
+"""Findings about an armature that the panel Rig shows."""
 
 from typing import Any, Final
 
