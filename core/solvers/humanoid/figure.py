@@ -1,4 +1,4 @@
-"""A humanoid reduced to the bones that have a part in it: what `humanoid` moves, and how that comes back to a pose."""
+"""The bones of a skeleton that the humanoid method turns, and their heads and frames, from a pose and back to one."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,31 +19,44 @@ from ...skeleton import Skeleton
 
 @dataclass(frozen=True, eq=False)
 class LimbBones:
-    """An arm or a leg: bones by their index in the skeleton; -1 for a clavicle that is not there.
+    """An arm or a leg: bones by their index in the skeleton.
 
-    field (3, 3) the frame of the field of swivels in the frame of the bone that carries the limb
-    hinge (3,) the axis that its middle joint bends about, in the frame of `elbow`: the last bone of the upper segment
+    name      "arm.L", "arm.R", "leg.L" or "leg.R"
+    clavicle  -1 where there is none
+    end       the hand or foot
+    twists    twist bones of the upper and of the lower segment, from the root outwards
+    carrier   the parent of `upper`
+    field     (3, 3) the frame of the reference field of swivels (see `limb`), in the frame of `carrier`
+    hinge     (3,) the axis that the middle joint bends about, in the frame of `elbow`
     """
 
     name: str
-    before: int
+    clavicle: int
     upper: int
     lower: int
     end: int
-    twists: tuple[tuple[int, ...], tuple[int, ...]]  # in line, of the upper and of the lower segment
+    twists: tuple[tuple[int, ...], tuple[int, ...]]
     carrier: int
     field: Array
     hinge: Array
 
     @property
     def elbow(self) -> int:
+        """The last bone of the upper segment: its last twist bone, else `upper`."""
         return self.twists[0][-1] if self.twists[0] else self.upper
 
 
 class Figure:
-    """The parts of a humanoid skeleton. Nodes are its bones that a solve may turn, parents first.
+    """The parts of a humanoid skeleton. Nodes are the bones that a solve may turn, parents first.
 
-    Raises CoreError where there is no humanoid body, or no hips.
+    root, hips, chest, head  bones; the chest is the last one of the spine, else the hips; -1 for a missing head
+    spine, neck              bones from the hips upwards; the head is the last one of the neck
+    limbs                    name -> arm or leg
+    nodes                    (N,) bones; rows: bone -> its row among the nodes
+    anchors                  (J,) rows of the nodes that carry the bones: their own, else that of the nearest ancestor;
+                             -1 where no node carries the bone
+
+    Raises CoreError if the skeleton has no humanoid body, or no hips.
     """
 
     def __init__(self, skeleton: Skeleton, roles: Roles | None = None) -> None:
@@ -61,10 +74,11 @@ class Figure:
         self.limbs = {limb.name: limb for side in SIDES for kind in LIMBS if (limb := self._limb(kind, side))}
         bones = {self.root, self.hips, *self.spine, *self.neck}
         for limb in self.limbs.values():
-            bones |= {limb.before, limb.upper, limb.lower, limb.end, *limb.twists[0], *limb.twists[1]}
+            bones |= {limb.clavicle, limb.upper, limb.lower, limb.end, *limb.twists[0], *limb.twists[1]}
         self.nodes = np.array(sorted(bones - {-1}))
-        self.place = {bone: place for place, bone in enumerate(self.nodes.tolist())}
-        self.anchors = np.array([self.anchor(bone) for bone in range(len(skeleton))])
+        self.rows = {bone: row for row, bone in enumerate(self.nodes.tolist())}
+        chains = (skeleton.ancestors(bone) for bone in range(len(skeleton)))
+        self.anchors = np.array([next((self.rows[b] for b in chain if b in self.rows), -1) for chain in chains])
 
     @cached_property
     def anatomy(self) -> Anatomy:
@@ -72,13 +86,13 @@ class Figure:
 
     @cached_property
     def trunk(self) -> dict[str, tuple[int, ...]]:
-        """The bones of the trunk's parts."""
-        clavicles = tuple(limb.before for limb in self.limbs.values() if limb.before >= 0)
+        """Part of the trunk ("hips", "spine", "neck", "shoulder") -> its bones."""
+        clavicles = tuple(limb.clavicle for limb in self.limbs.values() if limb.clavicle >= 0)
         return {"hips": (self.hips,), "spine": self.spine, "neck": self.neck, "shoulder": clavicles}
 
     @cached_property
     def ends(self) -> dict[int, tuple[str, tuple[int, ...]]]:
-        """The nodes that pull the body along: what they are called, and the bones that serve them alone."""
+        """Node that pulls the body along -> its role, and the bones that only serve this node."""
         limbs = {
             limb.end: (limb.name.replace("arm", "hand").replace("leg", "foot"), (limb.upper,))
             for limb in self.limbs.values()
@@ -86,31 +100,23 @@ class Figure:
         columns = {self.chest: ("chest", self.spine), self.head: ("head", self.neck)}
         return {**limbs, **{bone: end for bone, end in columns.items() if bone not in (-1, self.hips)}}
 
-    def anchor(self, bone: int) -> int:
-        """The place of the node that a bone is carried by: itself or what it hangs on; -1 if nothing moves it."""
-        return next((self.place[b] for b in self.skeleton.ancestors(bone) if b in self.place), -1)
-
-    def below(self, bone: int) -> NDArray[np.int64]:
-        """Places of the nodes at and below a node."""
-        return self._below[bone]
-
     @cached_property
-    def _below(self) -> dict[int, NDArray[np.int64]]:
-        above = {node: set(self.skeleton.ancestors(node)) for node in self.place}
+    def below(self) -> dict[int, NDArray[np.int64]]:
+        """Node -> rows of the nodes at and below it."""
+        above = {node: set(self.skeleton.ancestors(node)) for node in self.rows}
         return {
-            bone: np.array([place for node, place in self.place.items() if bone in above[node]], int)
-            for bone in self.place
+            bone: np.array([row for node, row in self.rows.items() if bone in above[node]], int) for bone in self.rows
         }
 
     @cached_property
     def shifts(self) -> bool:
-        """Whether the root may be moved."""
+        """Whether the root may be translated."""
         return bool(self.skeleton.translatable[self.root].all()) and not self.skeleton.connected[self.root]
 
     # -- roles to bones ---------------------------------------------------------------------------------------------
 
     def _hanging(self, chain: tuple[int, ...]) -> tuple[int, ...]:
-        """The bones of a chain that hang on the hips, and on each other."""
+        """Return the bones of a chain that descend from the hips and from each other."""
         kept: list[int] = []
         for bone in chain:
             if (kept[-1] if kept else self.hips) in self.skeleton.ancestors(bone) and bone != self.hips:
@@ -131,10 +137,10 @@ class Figure:
             for part, after in zip(LIMBS[kind], bones[1:], strict=False)
         )
         axes = self.anatomy.axes
-        # the canonical frames of both segments are one where the limb is straight
+        # where the limb is straight, the canonical frames of both segments are equal
         bend = rotation.rotate(rotation.inv(axes[bones[1]]), self.anatomy.bends[bones[1]])
         bend = bend / np.linalg.norm(bend)
-        out = mirror_direction(DIRECTIONS[kind], side)  # a way that it can always take, opposite to where it cannot go
+        out = mirror_direction(DIRECTIONS[kind], side)  # the limb can take this direction, but not the opposite one
         field = np.stack([out, bend, np.cross(out, bend)], axis=-1)
         return LimbBones(
             f"{kind}.{side}",
@@ -150,52 +156,52 @@ class Figure:
 
 
 class Nodes:
-    """Where the nodes of a figure are: `heads` (..., N, 3) and `turns` (..., N, 4) in armature space."""
+    """`heads` (..., N, 3) and `frames` (..., N, 4) of the nodes of a figure, in armature space."""
 
-    def __init__(self, figure: Figure, heads: Array, turns: Array) -> None:
-        self.figure, self.heads, self.turns = figure, np.array(heads), np.array(turns)
+    def __init__(self, figure: Figure, heads: Array, frames: Array) -> None:
+        self.figure, self.heads, self.frames = figure, np.array(heads), np.array(frames)
 
-    def move(self, places: NDArray[np.int64], turn: Array, pivot: Array, to: Array) -> None:
-        """Carry nodes rigidly: turned by `turn` (..., 4) about `pivot` (..., 3), which comes to `to` (..., 3)."""
-        away = self.heads[..., places, :] - pivot[..., None, :]
-        self.heads[..., places, :] = to[..., None, :] + rotation.rotate(turn[..., None, :], away)
-        self.turns[..., places, :] = rotation.mul(turn[..., None, :], self.turns[..., places, :])
+    def move(self, rows: NDArray[np.int64], turn: Array, pivot: Array, to: Array) -> None:
+        """Rotate nodes rigidly by `turn` (..., 4) about `pivot` (..., 3), and move the pivot to `to` (..., 3)."""
+        away = self.heads[..., rows, :] - pivot[..., None, :]
+        self.heads[..., rows, :] = to[..., None, :] + rotation.rotate(turn[..., None, :], away)
+        self.frames[..., rows, :] = rotation.mul(turn[..., None, :], self.frames[..., rows, :])
 
-    def turn_about(self, bone: int, turn: Array) -> None:
-        """Turn a node with all below it about its head."""
-        self.move(self.figure.below(bone), turn, self.head(bone), self.head(bone))
+    def turn(self, bone: int, turn: Array) -> None:
+        """Rotate a node and all nodes below it by `turn` (..., 4) about its head."""
+        self.move(self.figure.below[bone], turn, self.head(bone), self.head(bone))
 
     def head(self, bone: int) -> Array:
-        return self.heads[..., self.figure.place[bone], :].copy()
+        """Return a copy of a node's head (..., 3)."""
+        return self.heads[..., self.figure.rows[bone], :].copy()
 
-    def turn(self, bone: int) -> Array:
-        return self.turns[..., self.figure.place[bone], :].copy()
+    def frame(self, bone: int) -> Array:
+        """Return a copy of a node's frame (..., 4)."""
+        return self.frames[..., self.figure.rows[bone], :].copy()
 
     def point(self, bone: int, point: Array) -> Array:
-        """(..., 3) where a point of a node's frame is."""
-        return self.head(bone) + rotation.rotate(self.turn(bone), point)
+        """Return the position (..., 3) of a point (..., 3) of a node's frame."""
+        return self.head(bone) + rotation.rotate(self.frame(bone), point)
 
 
-class Stance(Nodes):
-    """The nodes in B frames, from a pose and back to one."""
+class PosedNodes(Nodes):
+    """The nodes of a figure in a flat pose (B,); `start_heads` (B, J, 3), `start_frames` (B, J, 4) of all bones."""
 
     def __init__(self, figure: Figure, pose: Pose) -> None:
-        heads, turns = forward(figure.skeleton, pose)
-        super().__init__(figure, heads[:, figure.nodes], turns[:, figure.nodes])
         self.pose = pose
-        self.start_heads, self.start_turns = heads, turns  # of all bones
+        self.start_heads, self.start_frames = forward(figure.skeleton, pose)
+        super().__init__(figure, self.start_heads[:, figure.nodes], self.start_frames[:, figure.nodes])
 
-    def carried_turn(self, bone: int) -> Array:
-        """(B, 4) the frame of any bone, carried by its node."""
-        place = self.figure.anchors[bone]
-        start = self.start_turns[:, bone]
-        if place < 0:
+    def carried_frame(self, bone: int) -> Array:
+        """Return the frame (B, 4) of any bone, carried by its anchor."""
+        row, start = self.figure.anchors[bone], self.start_frames[:, bone]
+        if row < 0:
             return start
-        change = rotation.mul(self.turns[:, place], rotation.inv(self.start_turns[:, self.figure.nodes[place]]))
+        change = rotation.mul(self.frames[:, row], rotation.inv(self.start_frames[:, self.figure.nodes[row]]))
         return rotation.mul(change, start)
 
-    def base_turn(self, bone: int) -> Array:
-        """(B, 4) the frame that a bone's own rotation starts from: its rest frame, carried by its parent."""
+    def base_frame(self, bone: int) -> Array:
+        """Return the frame (B, 4) that a bone's own rotation starts from: its rest frame, carried by its parent."""
         skeleton = self.figure.skeleton
         parent, rest = int(skeleton.parents[bone]), skeleton.rest_rotations[bone]
         if parent < 0:
@@ -203,16 +209,15 @@ class Stance(Nodes):
         if not skeleton.inherit_rotation[bone]:
             above = rotation.from_matrix(skeleton.rest_matrices[parent, :, :3])
             return np.broadcast_to(rotation.mul(above, rest), (len(self.heads), 4))
-        return rotation.mul(self.carried_turn(parent), rest)
+        return rotation.mul(self.carried_frame(parent), rest)
 
     def to_pose(self) -> Pose:
-        """The pose in which the nodes stand like that."""
+        """Return the pose (B,) in which the nodes have these heads and frames."""
         figure, pose = self.figure, self.pose
         rotations = np.array(pose.rotations)
-        for place, bone in enumerate(figure.nodes.tolist()):
-            rotations[:, bone] = rotation.mul(rotation.inv(self.base_turn(bone)), self.turns[:, place])
+        for row, bone in enumerate(figure.nodes.tolist()):
+            rotations[:, bone] = rotation.mul(rotation.inv(self.base_frame(bone)), self.frames[:, row])
         if figure.shifts:
-            pose = shifted(
-                figure.skeleton, pose, figure.root, self.head(figure.root) - self.start_heads[:, figure.root]
-            )
+            way = self.head(figure.root) - self.start_heads[:, figure.root]
+            pose = shifted(figure.skeleton, pose, figure.root, way)
         return replace(pose, rotations=rotation.normalize(rotations))

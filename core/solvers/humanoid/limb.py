@@ -1,9 +1,9 @@
-"""Limbs of two segments in closed form, with a swivel that does not pop (CN106502395).
+"""Limbs of two segments in closed form, with a swivel that does not jump (CN106502395).
 
-The middle joint lies in a plane through root and end. Where that plane is, is said against a field of normals on the
-sphere of the end's directions, F(p) = R(x -> p) y with the shortest rotation from x to p: smooth everywhere but at -x,
-where the limb is not to go. The swivel is the angle about p from F(p) to the plane's normal; the joint bends about the
-normal by a positive angle.
+The middle joint lies in a plane through root and end. A reference field of normals on the sphere of the end's
+directions p defines the zero of this plane: F(p) = R(x -> p) y, with the shortest rotation from x to p. The field is
+smooth everywhere but at -x, the direction that the limb cannot take. The swivel is the angle about p from F(p) to the
+plane's normal; the joint bends about the normal by a positive angle.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ import numpy as np
 
 from ...rotation import Array, cross, lengths
 
-_SINGULAR: Final = 1e-12  # of 1 + cos: nearer to -x, F is what the source says it is there, y
-# A joint that is bent by the second or more (sine) shows its plane, one by the first or less its hinge only.
-_TOLD: Final = (0.01, 0.05)
+_SINGULAR: Final = 1e-12  # of 1 + cosine: nearer to -x, F is y, as in the source
+# Sines of the bend: from the second one on the bend defines the plane, up to the first one the hinge does.
+_STRAIGHT: Final = (0.01, 0.05)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Limb:
 
 
 def reference_field(ways: Array) -> Array:
-    """F(p) (..., 3) for unit directions p (..., 3): the normal of the plane whose swivel is zero."""
+    """Return F(p) (..., 3) for unit directions p (..., 3): the normal of the plane whose swivel is zero."""
     x, y, z = ways[..., 0], ways[..., 1], ways[..., 2]
     singular = 1.0 + x < _SINGULAR
     share = y / np.where(singular, 1.0, 1.0 + x)
@@ -38,28 +38,31 @@ def reference_field(ways: Array) -> Array:
 
 
 def measure_limb(root: Array, middle: Array, end: Array, hinge: Array) -> Limb:
-    """A limb as it stands; `hinge` (..., 3) is the axis that its middle joint bends about.
+    """Return a limb with its plane, from its points (..., 3) and the axis (..., 3) that its middle joint bends about.
 
-    A straight limb has no plane but its hinge's, nor has one that is bent the wrong way: it will bend the right way.
+    The plane of a limb that is straight, or bent the wrong way, is that of its hinge: it will bend the right way.
     """
     way = _unit(end - root)
     bend = cross(_unit(middle - root), _unit(end - middle))
     across = _unit(hinge - _dot(hinge, way) * way)
     bend = bend - _dot(bend, way) * way
-    told = np.clip((_dot(bend, across) - _TOLD[0]) / (_TOLD[1] - _TOLD[0]), 0.0, 1.0)
-    told = told * told * (3.0 - 2.0 * told)
-    return Limb(root, middle, end, _unit(told * _unit(bend) + (1.0 - told) * across))
+    clear = np.clip((_dot(bend, across) - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0]), 0.0, 1.0)
+    clear = clear * clear * (3.0 - 2.0 * clear)
+    return Limb(root, middle, end, _unit(clear * _unit(bend) + (1.0 - clear) * across))
 
 
 def swivel_of(limb: Limb, field: Array) -> Array:
-    """(...) radians from F to the limb's plane, about the way to its end; `field` (..., 3, 3): the frame of F."""
+    """Return the swivel (...) of a limb, radians; `field` (..., 3, 3) has the axes x, y and z of F as columns."""
     way = _unit(limb.end - limb.root)
     zero = _in_space(field, way)
     return np.arctan2(_dot(cross(zero, limb.normal), way), _dot(zero, limb.normal))[..., 0]
 
 
 def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Array, swivel: Array) -> Limb:
-    """The limb with its end at `target` (..., 3), or as near as its lengths (...) let it come, at that swivel (...)."""
+    """Return the limb at a swivel (...) with its end at `target` (..., 3), or as near as its lengths (...) allow.
+
+    field (..., 3, 3) is as in `swivel_of`, root (..., 3); upper and lower are the lengths of the segments.
+    """
     far = lengths(target - root)
     way = np.where((far > 0.0)[..., None], _unit(target - root), field[..., :, 0])
     reach = np.clip(far, np.abs(upper - lower), upper + lower)
@@ -75,21 +78,21 @@ def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Arr
 
 
 def swivel_towards(field: Array, root: Array, end: Array, middle: Array) -> Array:
-    """(...) the swivel at which the middle joint is nearest to a place (..., 3)."""
+    """Return the swivel (...) at which the middle joint is nearest to a place `middle` (..., 3)."""
     way = _unit(end - root)
     normal = _unit(cross(middle - root, way))
     return swivel_of(Limb(root, middle, end, normal), field)
 
 
 def plane_frame(way: Array, normal: Array) -> Array:
-    """(..., 3, 3) a segment's direction, the normal of its plane made square to it, and what is across."""
+    """Return a segment's frame (..., 3, 3): its direction, its plane's normal at a right angle, their cross product."""
     first = _unit(way)
     second = _unit(normal - _dot(normal, first) * first)
     return np.stack([first, second, cross(first, second)], axis=-1)
 
 
 def _in_space(field: Array, way: Array) -> Array:
-    """F of a direction in armature space, in armature space."""
+    """Return F (..., 3) of a direction, both in armature space."""
     local = (np.swapaxes(field, -1, -2) @ way[..., None])[..., 0]
     return (field @ reference_field(local)[..., None])[..., 0]
 

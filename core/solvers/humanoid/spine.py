@@ -1,9 +1,10 @@
-"""Columns of many joints with one end, the spine and the neck: unique, as all joints turn about one axis at a time.
+"""Columns of many joints with one end: the spine and the neck (CN106502395).
 
-CN106502395: the orientation step turns every joint by its share of the rotation from the end's frame to the wanted one;
-the position step turns the end into the wanted direction from the base, by other shares, with a backtracking line
-search; both in turns. Here every position step takes the orientation step with it, by shares that differ and sum to
-nothing: the end keeps its orientation exactly. What the column's length cannot do is left.
+All joints turn about one axis at a time, so that the solution is unique. In the source, the orientation step turns
+every joint by its share of the rotation from the end's frame to the wanted one, the position step turns the end into
+the wanted direction from the base by other shares, with a backtracking line search, and both alternate. Here the shares
+of the position step sum to zero where an orientation is wanted: the end keeps it exactly. The distance from the base
+that the column's length does not allow remains for the pull.
 """
 
 from dataclasses import dataclass, replace
@@ -14,18 +15,20 @@ import numpy as np
 from ... import rotation
 from ...rotation import Array, cross, lengths
 
-_STEPS: Final = 24  # of the position; each is a Newton step
-_HALVINGS: Final = 6
-_THERE: Final = 1e-12  # radians off the wanted direction
+_STEPS: Final = 24  # Newton steps of the position, at most
+_HALVINGS: Final = 6  # of one step
+_REACHED: Final = 1e-12  # radians off the wanted direction
 _LONGEST: Final = 1.0  # radians, of a step
-_LEAST_GAIN: Final = 0.05  # of the end's direction for a radian at the joints
+_LEAST_GAIN: Final = 0.05  # radians of the end's direction for a radian at the joints
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """n links with the frames' changes so far, in armature space: joint 0 is the base and stays.
+    """n links from a fixed base, in armature space.
 
-    links (..., n, 3) from each joint to the next, the last to the end; turns (..., n, 4)
+    base   (..., 3) the first joint
+    links  (..., n, 3) from each joint to the next one, the last to the end, before the turns
+    turns  (..., n, 4) the rotation of each link from then on
     """
 
     base: Array
@@ -33,41 +36,41 @@ class Column:
     turns: Array
 
     def joints(self) -> Array:
-        """(..., n + 1, 3), the end last."""
+        """Return the positions (..., n + 1, 3) of the joints and the end."""
         ways = np.cumsum(rotation.rotate(self.turns, self.links), axis=-2)
         return np.concatenate([self.base[..., None, :], self.base[..., None, :] + ways], axis=-2)
 
     def end(self) -> Array:
-        """(..., 3)"""
+        """Return the position (..., 3) of the end."""
         return self.base + np.sum(rotation.rotate(self.turns, self.links), axis=-2)
 
     def turned(self, vectors: Array, shares: Array) -> "Column":
-        """Every joint turned by its share (n,) of a rotation vector (..., 3), all about one axis."""
+        """Return the column with every joint turned by its share (n,) of one rotation vector (..., 3)."""
         steps = rotation.exp(np.cumsum(shares)[:, None] * vectors[..., None, :])
         return replace(self, turns=rotation.mul(steps, self.turns))
 
 
 def straight_column(joints: Array) -> Column:
-    """The column as it stands, of its joints and its end (..., n + 1, 3)."""
+    """Return the column of joints and an end (..., n + 1, 3), not turned yet."""
     links = np.diff(joints, axis=-2)
     return Column(joints[..., 0, :], links, np.broadcast_to(rotation.IDENTITY, (*links.shape[:-1], 4)))
 
 
 def orient_column(column: Column, wanted: Array, shares: Array) -> Column:
-    """The end's frame turned so that its change is `wanted` (..., 4), by the joints' shares (n,), which sum to 1."""
+    """Return the column with its last link's turn equal to `wanted` (..., 4); the joints' shares (n,) sum to 1."""
     return column.turned(rotation.log(rotation.mul(wanted, rotation.inv(column.turns[..., -1, :]))), shares)
 
 
 def direct_column(column: Column, target: Array, shares: Array) -> Column:
-    """The end turned into the direction of `target` (..., 3) from the base.
+    """Return the column with its end in the direction of `target` (..., 3) from the base.
 
-    shares (n,) of the angle by joint: they sum to 0 where the end's orientation is to stay.
+    The joints' shares (n,) of the angle sum to 0 where the end keeps its orientation.
     """
     reach = np.cumsum(shares)
     wanted = target - column.base
     error, axis = _between(column.end() - column.base, wanted)
     for _ in range(_STEPS):
-        if not (error > _THERE).any():
+        if not (error > _REACHED).any():
             break
         # how fast the end's direction follows a turn of the joints about the axis
         way = column.end() - column.base
@@ -76,7 +79,7 @@ def direct_column(column: Column, target: Array, shares: Array) -> Column:
         gain = np.sum(cross(axis, moved) * cross(axis, way), axis=-1) / square
         angle = np.where(gain > _LEAST_GAIN, error / np.maximum(gain, _LEAST_GAIN), 0.0)
         angle = np.minimum(angle, _LONGEST)
-        tried, after, axis_after, worse = column, error, axis, error > _THERE
+        tried, after, axis_after, worse = column, error, axis, error > _REACHED
         for _ in range(_HALVINGS):
             tried = column.turned(angle[..., None] * axis, shares)
             after, axis_after = _between(tried.end() - tried.base, wanted)
@@ -91,7 +94,7 @@ def direct_column(column: Column, target: Array, shares: Array) -> Column:
 
 
 def _between(way: Array, wanted: Array) -> tuple[Array, Array]:
-    """The angle (...) from one direction to the other, and the unit axis (..., 3); none where there is no direction."""
+    """Return the angle (...) between directions (..., 3) and its unit axis (..., 3); zeros where it has none."""
     axis = cross(way, wanted)
     size = lengths(axis)
     angle = np.arctan2(size, np.sum(way * wanted, axis=-1))

@@ -1,0 +1,92 @@
+"""The finish of the humanoid method: frames that miss a goal are solved by `PinAndDrag`, near the pose found."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...goals import AnyGoal, Goal
+from ...pose import Pose, forward
+from ...rotation import Array, lengths
+from ...skeleton import Skeleton
+from ..pins.problem import PinAndDrag
+from .figure import Figure
+from .targets import Targets
+
+
+def errors_of(skeleton: Skeleton, targets: Targets, pose: Pose) -> tuple[Array, Array]:
+    """Return distances in armature units and angles in radians (B, G) by which a pose (B,) misses the goals."""
+    heads, frames = forward(skeleton, pose)
+    far, off = np.zeros((2, len(heads), len(targets.goals)))
+    others = np.flatnonzero(np.logical_not(targets.known))
+    if len(others):
+        goals = [targets.goals[number] for number in others.tolist()]
+        far[:, others], off[:, others] = PinAndDrag(limits=False).prepare(skeleton, pose, goals).missing()
+    for number, goal in enumerate(targets.goals):
+        if not targets.known[number] or not isinstance(goal, Goal):
+            continue
+        bone = skeleton.index(goal.bone)
+        if goal.position is not None:
+            far[:, number] = lengths(heads[:, bone] + rotation.rotate(frames[:, bone], goal.point) - goal.position)
+        if goal.rotation is not None:
+            off[:, number] = rotation.angle_between(frames[:, bone], goal.rotation)
+    return far, off
+
+
+def finish(
+    figure: Figure,
+    skeleton: Skeleton,
+    targets: Targets,
+    pulls: Mapping[int, float],
+    gives: Mapping[str, float],
+    pose: Pose,
+    missed: NDArray[np.int64],
+    bend_back: bool,
+    tolerances: Mapping[str, Any],
+) -> tuple[Pose, NDArray[np.int64]]:
+    """Return the pose (B,) with its missed frames solved by `PinAndDrag`, and its iterations in these.
+
+    skeleton       with the limits to be kept
+    pulls, gives   as in `pull_trunk`: what does not pull keeps its position, and what resists is stiffer
+    bend_back      also try spine and neck bent the other way
+    tolerances     of `PinAndDrag`
+    """
+    known = figure.anatomy
+    deviations = np.array(known.deviations)
+    for part, bones in figure.trunk.items():
+        deviations[list(bones)] *= gives[part]
+    method = PinAndDrag(
+        root="fixed" if gives["hips"] == 0.0 else "free", root_bone=figure.root, reference=pose[missed],
+        deviations=deviations, axes=known.axes, bends=known.bends, restarts=0, **tolerances,
+    )  # fmt: skip
+    goals = [goal.at((missed,), (len(pose.rotations),)) for goal in _pulling(figure, targets, pulls, pose)]
+    ways = _bent_back(figure) if bend_back else []
+    solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, ways=ways)
+    rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+    rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
+    return replace(pose, rotations=rotations, translations=translations), solution.iterations
+
+
+def _bent_back(figure: Figure) -> list[Array]:
+    """Return signs (J, 3) of turns about the anatomical axes: spine and neck reversed sideways, then forwards."""
+    column = [*figure.spine, *figure.neck]
+    signs = np.ones((2, len(figure.skeleton), 3))
+    signs[0, column, 1:], signs[1, column, 0] = -1.0, -1.0
+    return list(signs)
+
+
+def _pulling(figure: Figure, targets: Targets, pulls: Mapping[int, float], pose: Pose) -> list[AnyGoal]:
+    """Return the goals; that of an end is moved towards its position in the pose by how little the end pulls."""
+    heads, frames = forward(figure.skeleton, pose)
+    found: list[AnyGoal] = []
+    for goal, known in zip(targets.goals, targets.known, strict=True):
+        bone = figure.skeleton.index(goal.bone)
+        node = int(figure.nodes[figure.anchors[bone]])
+        if known and isinstance(goal, Goal) and goal.position is not None and node in pulls:
+            here = heads[:, bone] + rotation.rotate(frames[:, bone], goal.point)
+            goal = replace(goal, position=here + pulls[node] * (goal.position - here))
+        found.append(goal)
+    return found

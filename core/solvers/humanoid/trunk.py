@@ -1,0 +1,63 @@
+"""The trunk for the unknowns of the pull: hips shifted and turned, spine, neck and clavicles turned (CN106502395)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from ... import rotation
+from ...rotation import Array
+from .figure import Nodes, PosedNodes
+from .spine import direct_column, orient_column, straight_column
+from .targets import NodeTarget
+
+# Unknowns (B, 18), three each: the shift of the hips in parts of the skeleton's size; rotation vectors of the hips, of
+# spine and neck as wholes, and of the left and the right clavicle about its anatomical axes.
+SHIFT, TURN, SPINE, NECK, LEFT, RIGHT = (slice(3 * part, 3 * part + 3) for part in range(6))
+UNKNOWNS: Final = 18
+
+
+def place_trunk(start: PosedNodes, targets: Mapping[int, NodeTarget], x: Array) -> Nodes:
+    """Return the nodes for unknowns (B, 18), with hips, chest and head at their targets; limbs are carried rigidly."""
+    figure, size = start.figure, start.figure.skeleton.size
+    nodes = Nodes(figure, start.heads, start.frames)
+    turn = rotation.exp(x[..., TURN])
+    pivot = nodes.head(figure.hips)
+    to = pivot + size * x[..., SHIFT]
+    wanted = targets.get(figure.hips)
+    if wanted is not None and wanted.rotation is not None:
+        turn = rotation.mul(wanted.rotation, rotation.inv(nodes.frame(figure.hips)))
+    if wanted is not None and wanted.position is not None:
+        pivot, to = nodes.point(figure.hips, wanted.point), wanted.position
+    nodes.move(figure.below[figure.root], turn, pivot, to)
+    if figure.spine:
+        _turn_column(nodes, figure.spine, targets.get(figure.chest), rotation.rotate(turn, x[..., SPINE]))
+    for side, unknown in (("L", LEFT), ("R", RIGHT)):
+        limb = figure.limbs.get(f"arm.{side}")
+        if limb is not None and limb.clavicle >= 0:
+            axes = rotation.mul(nodes.frame(limb.clavicle), figure.anatomy.axes[limb.clavicle])
+            nodes.turn(limb.clavicle, rotation.exp(rotation.rotate(axes, x[..., unknown])))
+    if figure.neck:
+        change = rotation.mul(nodes.frame(figure.chest), rotation.inv(start.frame(figure.chest)))
+        _turn_column(nodes, figure.neck, targets.get(figure.head), rotation.rotate(change, x[..., NECK]))
+    return nodes
+
+
+def _turn_column(nodes: Nodes, bones: tuple[int, ...], target: NodeTarget | None, vector: Array) -> None:
+    """Turn spine or neck by a rotation vector (B, 3) in equal parts, then bring its last bone to its target."""
+    count, end, below = len(bones), bones[-1], nodes.figure.below
+    upward = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1))  # shares of the orientation step
+    tip = nodes.head(end) if target is None else nodes.point(end, target.point)
+    heads = [nodes.head(bone) for bone in bones]
+    column = straight_column(np.stack([*heads, tip], axis=-2))
+    column = column.turned(vector, np.full(count, 1.0 / count))
+    shares = upward[::-1]
+    if target is not None and target.rotation is not None:
+        column = orient_column(column, rotation.mul(target.rotation, rotation.inv(nodes.frame(end))), upward)
+        shares = shares - upward
+    if target is not None and target.position is not None:
+        column = direct_column(column, target.position, shares)
+    after = column.joints()
+    for number, bone in enumerate(bones):
+        rows = below[bone] if bone == end else np.setdiff1d(below[bone], below[bones[number + 1]])
+        nodes.move(rows, column.turns[..., number, :], heads[number], after[..., number, :])
