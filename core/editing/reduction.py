@@ -1,12 +1,11 @@
-"""Fewer keys with a guarantee: chosen bones stay within a tolerance in armature space, between frames, too.
+"""Key reduction with a guarantee: chosen bones stay within a tolerance in armature space, between frames too.
 
-Every bone has key times of its own; values and slopes at its keys are the least-squares fit to its channels. What a
-bone's misfit does to the chosen bones is linear for so small errors: a turn moves a point by its lever. So the error of
-every point is a sum over bones, kept up to date. First each bone gets keys until it does no more than a small part of
-the tolerance; then each key is tried without, in rounds that allow more and more, and left out if all stays within.
-What is left is judged by exact evaluation, and what linear errors did not see is mended by a smaller aim. Curves are
-smooth but at keys of two frames that follow each other: there each segment may have slopes of its own, so that corners
-and jumps of the motion stay what they are.
+Every bone has its own key times; values and slopes at its keys are the least-squares fit to its channels. To first
+order the error of a watched point is a sum over bones: a small rotation moves a point by its lever. First each bone gets
+keys until its own share of the error is a small part of the tolerance. Then keys are removed one by one, in rounds that
+allow larger errors, if all points stay within the aim. Exact evaluation of the keys judges the result; if it is off by more
+than the tolerance, the aim is lowered. Curves are smooth, except at keys on two successive frames: there each segment
+may have its own slopes, so that corners and jumps of the motion are kept.
 """
 
 import math
@@ -23,33 +22,33 @@ from ..goals import Bone
 from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
-from ..skeleton import Flags, Indices, Skeleton
+from ..skeleton import Indices, Skeleton
 from .bezier import Keys
 
-QUARTERS: Final = 4  # samples of a frame
-SPACING: Final = 12  # frames between the keys at first
-APART: Final = 6  # frames between keys that are put in at once, and as far off as a frame without key is looked for
-ASIDE: Final = 0.25  # of its length: a point beside the bone, so that its twist counts
-WINDOW: Final = 2  # keys on each side that are fitted anew with one
-RIDGE: Final = 1e-9  # of the normal equations, against windows with too few samples
-AIM: Final = 0.99  # of the tolerance for linear errors, at first
-LOWER: Final = 0.97  # times the aim, while exact errors are larger than linear ones
-SHARE: Final = 0.3  # of the aim for each bone, at first
-LESS: Final = 0.8  # times that share for a bone that does most of an error
-ROUNDS: Final = (0.5, 0.75, 0.9, 1.0)  # shares of the aim up to which keys are left out, one after the other
-FLOOR: Final = 1e-3  # of the aim: a bone that does less is not what an error is from
-ROUND: Final = 0.01  # of a frame: as near as two keys cannot be
-NEAR: Final = 0.75  # of a frame: where a bone has a key between frames, none is put nearer
-LOWEST: Final = 0.7  # of the tolerance: an aim below is no help, as for curves that no key can follow
+QUARTERS: Final = 4  # samples per frame
+SPACING: Final = 12  # frames between the first keys
+APART: Final = 6  # frames between keys inserted at once, and the reach of the search for a frame without key
+ASIDE: Final = 0.25  # of the bone's length: distance of a watched point beside the bone, which shows twist
+WINDOW: Final = 2  # keys fitted again on each side of a removed key
+RIDGE: Final = 1e-9  # of the trace of the normal equations, against windows with too few samples
+AIM: Final = 0.99  # of the tolerance: first aim for linear errors
+LOWER: Final = 0.97  # factor on the aim while exact errors exceed the tolerance
+SHARE: Final = 0.3  # of the aim: first part of each bone
+LESS: Final = 0.8  # factor on the part of a bone that causes most of an error
+ROUNDS: Final = (0.5, 0.75, 0.9, 1.0)  # of the aim: the errors allowed in each round of removing keys
+FLOOR: Final = 1e-3  # of the aim: smallest part of a bone
+ROUND: Final = 0.01  # frames: keys nearer than this are one
+NEAR: Final = 0.75  # frames: smallest distance of new keys to keys between frames
+LOWEST: Final = 0.7  # of the tolerance: lowest aim
+CONSTANT: Final = 1e-7  # of the skeleton's size: a location that changes less has no keys
 _OF_FOUR: Final = ("QUATERNION", "AXIS_ANGLE")
-CONSTANT: Final = 1e-7  # of the size: a location that changes less has no keys
 
 
 @dataclass(frozen=True, eq=False)
 class BoneChannels:
-    """What is keyed of a bone, frame by frame: rotation (F, 3 or 4) in the bone's own mode, location (F, 3) or None.
+    """Keyed channels of a bone: rotation (F, 3 or 4) in the bone's own mode, and location (F, 3) or None.
 
-    `times`: the frames at which it has keys; where these are no whole ones, new keys may be there, too.
+    `times`: the frames of its keys. New keys may be at these too where they are between frames.
     """
 
     bone: int
@@ -61,7 +60,7 @@ class BoneChannels:
 
 @dataclass(frozen=True, eq=False)
 class BoneKeys:
-    """The keys of a bone: the columns are those of its rotation, then of its location if that is keyed."""
+    """Keys of a bone; their columns are its rotation, then its location if that is keyed."""
 
     bone: int
     mode: str
@@ -71,11 +70,12 @@ class BoneKeys:
 
 @dataclass(frozen=True, eq=False)
 class ReducedKeys:
-    """Keys by bone; `kept` of `before`, a key being all channels of a bone at one frame.
+    """The result of `reduce_keys`; a key is all channels of a bone at one frame.
 
-    error   the largest distance of a point of a chosen bone from where it was, at any quarter of a frame
+    kept    keys that are left of the keys `before`
+    error   largest distance of a watched point from its original position, at any quarter of a frame
     frame   where that is
-    missed  bones (indices) without which the error may be small enough: no keys are found that bring them near enough
+    missed  indices of bones that cause errors above the tolerance, whatever keys they get
     """
 
     bones: tuple[BoneKeys, ...]
@@ -87,13 +87,14 @@ class ReducedKeys:
 
     @property
     def share(self) -> float:
+        """The share of keys that are left."""
         return self.kept / max(self.before, 1)
 
 
 def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
-    """The channels of all bones in their own modes without jumps; locations of those that move.
+    """Return channels of all bones in their own rotation modes, without jumps; locations only of bones that move.
 
-    For want of the values that were keyed: where they are known, take them.
+    Use them only if the original keyed values are not known.
     """
     found: list[BoneChannels] = []
     for bone, mode in enumerate(skeleton.rotation_modes):
@@ -113,17 +114,16 @@ def reduce_keys(
     channels: Sequence[BoneChannels] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> ReducedKeys:
-    """The fewest keys that are found with which the chosen bones stay within `tolerance`, in armature units.
+    """Return as few keys as are found with which the chosen bones stay within `tolerance`, in armature units.
 
-    A bone's head, its tail and a point beside it are watched. Keys are those of the chosen bones and of all that they
-    hang on; other bones are left out, their keys are nobody's business here. `channels`: what is keyed in each frame,
-    by default `channels_of`. A motion with every quarter of its frames says itself what is between them; of one with
-    whole frames alone it is the smooth curve through them (Catmull-Rom). `progress` is told the share that is done, and
-    may raise to cancel. The result says the error that was reached: it is larger than the tolerance only for curves
-    that no keys with handles can follow between two frames, such as steps; `missed` are the bones that have them.
+    Head, tail and a point beside each chosen bone are watched. Only the chosen bones and their ancestors get keys.
+    `channels`: the keyed values in each frame, by default `channels_of`. Motions may be sampled at quarters of frames;
+    at whole frames only, they are interpolated by Catmull-Rom splines. `progress` is called with the share done and may
+    raise to cancel. The error exceeds the tolerance only for curves that keys with handles cannot follow between two
+    frames, such as steps; `missed` has their bones.
 
-    Raises CoreError for a tolerance that is not positive, for no bones, for fewer than three frames, and for frames
-    that do not follow each other by one, or by a quarter.
+    Raises CoreError for a tolerance that is not positive, no bones, fewer than three frames, and frames that are not
+    spaced by one or by a quarter.
     """
     chosen = sorted({skeleton.index(bone) for bone in bones})
     if not chosen:
@@ -135,13 +135,13 @@ def reduce_keys(
     if not whole and (np.any(spacing != 1.0 / QUARTERS) or count < 2 * QUARTERS + 1 or (count - 1) % QUARTERS):
         raise CoreError("Keys can be left out of three or more frames that follow each other.")
     given = channels_of(skeleton, motion) if channels is None else channels
-    carriers = {bone for one in chosen for bone in skeleton.ancestors(one)}
-    work = _KeyReducer(skeleton, motion, chosen, [one for one in given if one.bone in carriers], tolerance)
-    return work.reduced(progress or (lambda share: None))
+    keyed = {bone for one in chosen for bone in skeleton.ancestors(one)}
+    reducer = _KeyReducer(skeleton, motion, chosen, [one for one in given if one.bone in keyed], tolerance)
+    return reducer.reduce(progress or (lambda share: None))
 
 
 class _Fit:
-    """The channels of one bone at S samples, and a fit to them by keys at some frames; frames count from 0."""
+    """Keys fitted to the channels of one bone at S samples; frames count from 0."""
 
     def __init__(self, channels: BoneChannels, whole: bool, first: float) -> None:
         self.channels = channels
@@ -150,20 +150,20 @@ class _Fit:
         given = np.concatenate(parts, axis=1).astype(float)
         self.truth = _between(given) if whole else given
         frames = (len(self.truth) - 1) // QUARTERS + 1
-        self.turns = to_rotations(self.truth[:, : self.width], channels.mode)
-        self.places = _places(channels.times, first, frames - 1)  # where keys may be
-        self.times = np.unique(np.append(self.places[:-1:SPACING], frames - 1))
-        self.corners = np.zeros(len(self.times), bool)  # keys whose slopes before and after are two
-        self.heights = self._flat()
+        self.rotations = to_rotations(self.truth[:, : self.width], channels.mode)
+        self.allowed = _allowed_times(channels.times, first, frames - 1)
+        self.times = np.unique(np.append(self.allowed[:-1:SPACING], frames - 1))
+        self.corners = np.zeros(len(self.times), bool)  # keys with different slopes before and after
         self.fitted = self.truth.copy()
+        self._fit_all()
+
+    def _fit_all(self) -> None:
+        # values, slopes before and slopes after the keys
+        self.heights = np.zeros((3, len(self.times), self.truth.shape[1]))
         self.fit(0, len(self.times) - 1)
 
-    def _flat(self) -> Array:
-        """Values, slopes before and slopes after the keys, (3, K, C), that are to be fitted."""
-        return np.zeros((3, len(self.times), self.truth.shape[1]))
-
     def fit(self, first: int, last: int) -> slice:
-        """Fit keys first..last anew, the ones beside them as they are; the samples that this changes."""
+        """Fit keys first..last with the others fixed, and return the samples that change."""
         above, below = max(first - 1, 0), min(last + 1, len(self.times) - 1)
         samples = _within(self.times[above], self.times[below])
         basis = _hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
@@ -172,7 +172,7 @@ class _Fit:
         heights = self.heights[:, above : below + 1]
         matrix = basis.reshape(len(basis), -1)
         rest = np.where(free[..., None], 0.0, heights).reshape(matrix.shape[1], -1)
-        one = free[2] & ~self.corners[above : below + 1]  # the slopes are one number
+        one = free[2] & ~self.corners[above : below + 1]  # both slopes are one unknown
         basis[:, 1, one] += basis[:, 2, one]
         free[2, one] = False
         used = matrix[:, free.ravel()]
@@ -186,43 +186,39 @@ class _Fit:
         return samples
 
     def insert(self, frames: Sequence[float]) -> None:
-        """Keys at further frames; all are fitted anew."""
+        """Insert keys at some frames, and fit all keys."""
         corners = self.times[self.corners]
         self.times = np.union1d(self.times, frames)
         self.corners = np.isin(self.times, corners)
-        self.heights = self._flat()
-        self.fit(0, len(self.times) - 1)
+        self._fit_all()
 
     def sharpen(self, frame: float) -> bool:
-        """Let the keys beside a place have two slopes; False if they have, or are not the frames beside it."""
+        """Allow two slopes at the keys on both sides of a frame, and return whether that is new.
+
+        False also where the keys are not on successive allowed times.
+        """
         place = min(int(np.searchsorted(self.times, frame, side="right")), len(self.times) - 1)
         beside = slice(place - 1, place + 1)
-        if self.places[np.searchsorted(self.places, self.times[beside][0]) + 1] != self.times[beside][1]:
+        if self.allowed[np.searchsorted(self.allowed, self.times[beside][0]) + 1] != self.times[beside][1]:
             return False
         if self.corners[beside].all():
             return False
         self.corners[beside] = True
-        self.fit(0, len(self.times) - 1)
+        self._fit_all()
         return True
 
     def remove(self, place: int) -> slice:
+        """Remove a key, fit those near it, and return the samples that change."""
         self.times, self.corners = np.delete(self.times, place), np.delete(self.corners, place)
         self.heights = np.delete(self.heights, place, axis=1)
         return self.fit(max(place - WINDOW, 0), min(place + WINDOW - 1, len(self.times) - 1))
-
-    def state(self) -> tuple[Array, Flags, Array, Array]:
-        """What `restore` brings back."""
-        return self.times, self.corners, self.heights.copy(), self.fitted.copy()
-
-    def restore(self, times: Array, corners: Flags, heights: Array, fitted: Array) -> None:
-        self.times, self.corners, self.heights, self.fitted = times, corners, heights, fitted
 
     def keys(self, first: float) -> Keys:
         return Keys.of_slopes(first + self.times, *self.heights)
 
 
 class _KeyReducer:
-    """Bones with their fits, and the errors (S, P, 3) of the points that are watched, as sums over the bones."""
+    """Fits of all bones, and the linear errors (S, P, 3) of the watched points as sums over the bones."""
 
     def __init__(
         self,
@@ -252,7 +248,7 @@ class _KeyReducer:
             self.errors[:, moved] += share
 
     def _sampled_base(self) -> Pose:
-        """The motion at the samples: what is not keyed stays as in the frame before, if there is nothing between."""
+        """Return the motion at the samples; channels without keys hold the values of the frame before."""
         if not self.whole:
             return self.motion.pose
         index = np.minimum(np.arange(QUARTERS * (len(self.motion) - 1) + 1) // QUARTERS, len(self.motion) - 1)
@@ -270,17 +266,17 @@ class _KeyReducer:
         return heads[:, self.owners] + rotation.rotate(frames[:, self.owners], self.places)
 
     def _share(self, number: int, samples: slice) -> Array:
-        """What the misfit of one bone does to the points that it moves, (S, p, 3), to first order."""
+        """Return the linear errors (S, p, 3) of the points that a bone moves, from its misfit."""
         fit = self.fits[number]
         bone = fit.channels.bone
         frames = self.frames[samples, bone]
         turned = to_rotations(fit.fitted[samples, : fit.width], fit.channels.mode)
-        omega = rotation.rotate(frames, rotation.log(rotation.mul(rotation.inv(fit.turns[samples]), turned)))
+        omega = rotation.rotate(frames, rotation.log(rotation.mul(rotation.inv(fit.rotations[samples]), turned)))
         levers = self.truth[samples][:, self.moved[number]] - self.heads[samples, bone, None]
         result = levers @ np.swapaxes(rotation.skew(omega), -1, -2)
         if fit.channels.location is not None:
             shift = fit.fitted[samples, fit.width :] - fit.truth[samples, fit.width :]
-            rest = rotation.mul(frames, rotation.inv(fit.turns[samples]))
+            rest = rotation.mul(frames, rotation.inv(fit.rotations[samples]))
             if not self.skeleton.local_location[bone]:
                 rest = rotation.mul(rest, rotation.inv(self.skeleton.rest_rotations[bone]))
             result += rotation.rotate(rest, shift)[:, None]
@@ -291,17 +287,18 @@ class _KeyReducer:
         self.errors[samples, self.moved[number]] += share - self.shares[number][samples]
         self.shares[number][samples] = share
 
-    def reduced(self, progress: Callable[[float], object]) -> ReducedKeys:
+    def reduce(self, progress: Callable[[float], object]) -> ReducedKeys:
         aim = AIM * self.tolerance
         while True:
-            missed = self._put_in(aim)
-            self._leave_out(aim, progress)
-            error, frame = self._exact()
+            missed = self._insert_keys(aim)
+            self._remove_keys(aim, progress)
+            error, frame = self._exact_error()
             if error <= self.tolerance:
                 missed = set[int]()
             elif aim < LOWEST * self.tolerance:
-                missed |= self._blamed()
-            elif not missed:  # they are no matter of the aim
+                sample, point = np.unravel_index(int(np.argmax(rotation.lengths(self.errors))), self.errors.shape[:2])
+                missed.add(self._main_cause(int(sample), int(point)))
+            elif not missed:  # a lower aim may help
                 aim *= LOWER
                 continue
             break
@@ -314,8 +311,8 @@ class _KeyReducer:
         bones = tuple(self.fits[number].channels.bone for number in sorted(missed))
         return ReducedKeys(keys, kept, len(self.fits) * self.count, error, frame, bones)
 
-    def _exact(self) -> tuple[float, float]:
-        """The largest error by exact evaluation of the keys that are written, and its frame."""
+    def _exact_error(self) -> tuple[float, float]:
+        """Return the largest error of the keys by exact evaluation, and its frame."""
         first = float(self.motion.frames[0])
         at = first + np.arange(len(self.truth)) / QUARTERS
         pose = self._pose([fit.keys(first).evaluate(at) for fit in self.fits])
@@ -323,23 +320,18 @@ class _KeyReducer:
         worst = int(np.argmax(errors))
         return float(errors[worst]), float(at[worst])
 
-    def _blame(self, sample: int, point: int) -> int:
-        """The number of the bone that does most of an error."""
-        blame = [
+    def _main_cause(self, sample: int, point: int) -> int:
+        """Return the number of the bone that causes most of an error."""
+        parts = [
             float(share[sample, moved == point].sum(axis=0) @ self.errors[sample, point])
             for share, moved in zip(self.shares, self.moved, strict=True)
         ]
-        return int(np.argmax(blame))
+        return int(np.argmax(parts))
 
-    def _blamed(self) -> set[int]:
-        """The numbers of the bones that do most of the largest error."""
-        sample, point = np.unravel_index(int(np.argmax(rotation.lengths(self.errors))), self.errors.shape[:2])
-        return {self._blame(int(sample), int(point))}
+    def _insert_keys(self, aim: float) -> set[int]:
+        """Insert keys until all linear errors are within `aim`, each bone's share within its own part.
 
-    def _put_in(self, aim: float) -> set[int]:
-        """Keys until no point is further off than `aim`: each bone within a part of it of its own.
-
-        The numbers of bones that are in the way of that, whatever keys they get.
+        Return the numbers of bones that prevent it whatever keys they get.
         """
         parts = np.full(len(self.fits), SHARE * aim)
         while True:
@@ -349,7 +341,7 @@ class _KeyReducer:
             peaks = _peaks(length.max(axis=1), aim)
             helped, stuck = False, set[int]()
             for sample in peaks:
-                worst = self._blame(sample, int(np.argmax(length[sample])))
+                worst = self._main_cause(sample, int(np.argmax(length[sample])))
                 if parts[worst] > FLOOR * aim:
                     parts[worst] *= LESS
                     helped = True
@@ -359,7 +351,7 @@ class _KeyReducer:
                 return stuck
 
     def _refine(self, number: int, most: float) -> None:
-        """Keys in one bone until what its misfit does to any point is at `most` so much."""
+        """Insert keys of one bone until its share of the errors is at most `most`."""
         fit = self.fits[number]
         while True:
             peaks = _peaks(rotation.lengths(self.shares[number]).max(axis=1), most)
@@ -372,32 +364,32 @@ class _KeyReducer:
                 return
             self._update(number, slice(0, len(self.truth)))
 
-    def _leave_out(self, aim: float, progress: Callable[[float], object]) -> None:
-        """Every key without which all stays within `aim`; within less at first, so that all bones have their share."""
-        for turn, share in enumerate(ROUNDS):
+    def _remove_keys(self, aim: float, progress: Callable[[float], object]) -> None:
+        """Remove keys while errors stay within `aim`; first rounds allow less, which shares the error among bones."""
+        for step, share in enumerate(ROUNDS):
             for number in range(len(self.fits)):
-                progress((turn + number / len(self.fits)) / len(ROUNDS))
+                progress((step + number / len(self.fits)) / len(ROUNDS))
                 for time in self.fits[number].times[1:-1].tolist():
-                    self._try_without(number, time, share * aim)
+                    self._try_to_remove(number, time, share * aim)
 
-    def _try_without(self, number: int, time: float, aim: float) -> None:
+    def _try_to_remove(self, number: int, time: float, aim: float) -> None:
         fit, moved = self.fits[number], self.moved[number]
         place = int(np.searchsorted(fit.times, time))
         beside = _within(fit.times[place - 1], fit.times[place + 1])
-        if rotation.lengths(self.errors[beside, moved]).max() > aim:  # it would hardly become better
+        if rotation.lengths(self.errors[beside, moved]).max() > aim:  # removing it will hardly help
             return
-        before = fit.state()
+        before = fit.times, fit.corners, fit.heights.copy(), fit.fitted.copy()
         samples = fit.remove(place)
         share = self._share(number, samples)
         errors = self.errors[samples, moved] + share - self.shares[number][samples]
         if rotation.lengths(errors).max() <= aim:
             self.errors[samples, moved], self.shares[number][samples] = errors, share
         else:
-            fit.restore(*before)
+            fit.times, fit.corners, fit.heights, fit.fitted = before
 
 
 def _between(values: Array) -> Array:
-    """Values (F, C) at all quarters, (S, C): the cubic through the frames whose slopes are central differences."""
+    """Return values (F, C) interpolated at quarters of frames, (S, C), by Catmull-Rom splines."""
     slopes = np.gradient(values, axis=0)
     frames = np.arange(len(values))
     basis_at = np.arange(QUARTERS * (len(values) - 1) + 1) / QUARTERS
@@ -409,7 +401,7 @@ def _between(values: Array) -> Array:
 
 
 def _hermite(times: Array, at: Array) -> Array:
-    """(S, 3, K): what values, slopes before and slopes after key times do at frames (S,) within them."""
+    """Return the Hermite basis (S, 3, K) at frames (S,): of values, slopes before and slopes after the keys."""
     result = np.zeros((len(at), 3, len(times)))
     if len(times) == 1:
         result[:, 0] = 1.0
@@ -425,7 +417,7 @@ def _hermite(times: Array, at: Array) -> Array:
 
 
 def _peaks(worst: Array, aim: float) -> list[int]:
-    """Samples that are above `aim`, the worst ones first, none near another."""
+    """Return samples above `aim`, the worst first, none within `APART` of another."""
     found: list[int] = []
     free = np.ones(len(worst), bool)
     for sample in np.argsort(-worst, kind="stable").tolist():
@@ -438,21 +430,22 @@ def _peaks(worst: Array, aim: float) -> list[int]:
 
 
 def _free_frame(fit: _Fit, frame: float) -> float:
-    """The place for a key nearest to a frame that has none, not far off; -1 if there is none."""
-    ends = np.searchsorted(fit.places, [int(frame) - APART, int(frame) + APART + 1])
-    free = np.setdiff1d(fit.places[slice(*ends)], fit.times)
+    """Return the allowed time without key nearest to a frame, within `APART`; -1 if there is none."""
+    ends = np.searchsorted(fit.allowed, [int(frame) - APART, int(frame) + APART + 1])
+    free = np.setdiff1d(fit.allowed[slice(*ends)], fit.times)
     return float(free[np.argmin(np.abs(free - frame))]) if len(free) else -1.0
 
 
 def _within(first: float, last: float) -> "slice[int, int]":
-    """The samples from one frame to another."""
+    """Return the samples from one frame to another."""
     return slice(math.ceil(QUARTERS * first), math.floor(QUARTERS * last) + 1)
 
 
-def _places(times: Array | None, first: float, last: int) -> Array:
-    """Where a bone may have keys, in frames from `first`, up to `last`: at whole ones if its keys are.
+def _allowed_times(times: Array | None, first: float, last: int) -> Array:
+    """Return the frames from `first`, up to `last`, at which a bone may have keys.
 
-    Else where they are, since curves may have corners there, and at whole frames that have none of them near.
+    These are whole frames; keys between frames may have corners, so their times are allowed too, and whole frames near
+    them are not.
     """
     whole = np.arange(last + 1.0)
     if times is None or np.all(np.abs(times - np.round(times)) < ROUND):
