@@ -126,7 +126,7 @@ class LiveKeypoints:
                 continue
             self._arrivals.append(arrival)
             self.used += 1
-            if self.tracker.follow(frame):
+            if self.tracker.add(frame):
                 newest = arrival
                 if self.tracker.recorded == 1:
                     self._start = context.scene.frame_current
@@ -136,7 +136,7 @@ class LiveKeypoints:
             return
         if looked > _FEW:
             self.walk.lose()
-        captured = self.tracker.read()
+        captured = self.tracker.estimate()
         if self.target.controlled is not None and not self._drive(armature, self.target.controlled, captured):
             self._take(find_target(armature, armature.poise_live_limits, controls=False))
         if self.target.controlled is None:

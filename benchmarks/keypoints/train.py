@@ -17,7 +17,7 @@ import torch  # pyright: ignore[reportMissingImports]
 
 from benchmarks.naturalness.motion import Array
 from core import rotation
-from core.keypoints import network
+from core.keypoints import bones, network
 from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
 from core.keypoints.geometry import solve_frames
 
@@ -42,7 +42,7 @@ def batch(motion: bank.Bank, rng: np.random.Generator) -> tuple[Array, Array, Ar
     """True rotations (n, P, 4), landmarks (n, M, 3), weights (n, M), noise (n,) in metres, lengths (n, B) or None."""
     turns, landmarks, _ = bank.draw(motion, BATCH, rng)
     clean = np.ones(landmarks.shape[:-1])
-    lengths = np.linalg.norm(network.bone_vectors(landmarks, clean)[0], axis=-1)
+    lengths = np.linalg.norm(bones.bone_vectors(landmarks, clean)[0], axis=-1)
     lengths *= np.exp(rng.normal(0.0, 0.01, lengths.shape))
     noise = rng.uniform(0.0, bank.LARGEST_NOISE, BATCH) * (rng.random(BATCH) < bank.NOISY)
     error = rng.normal(size=landmarks.shape)
@@ -128,7 +128,7 @@ def main() -> None:
         turns, landmarks, weights, noise, lengths = batch(motion, rng)
         true = rotation.to_matrix(turns)
         if not correcting:
-            x = network.normalised(landmarks, weights).reshape(BATCH, -1)
+            x = bones.normalised(landmarks, weights).reshape(BATCH, -1)
             parts = (x, true, np.zeros((BATCH, len(PARTS), 3, 2)), np.ones((BATCH, len(PARTS))))
         else:
             frames = solve_frames(landmarks, weights, noise)

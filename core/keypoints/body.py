@@ -1,4 +1,4 @@
-"""The canonical body that keypoints are converted to: names of its landmarks and parts, and standard bone lengths.
+"""The canonical body that keypoints are converted to: the names of its landmarks and parts.
 
 Metres, Y up, facing +Z, the subject's left towards +X. The rotation of a part is that of its frame in the world; all
 are the identity in a T-pose with palms down: arms along X, legs along -Y, feet flat. Elbows and knees are hinges, the
@@ -26,15 +26,6 @@ MIDDLE_PARTS: Final = ("hips", "chest", "neck", "head")
 SIDE_PARTS: Final = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 PARTS: Final = (*MIDDLE_PARTS, *(f"{part}.{side}" for side in SIDES for part in SIDE_PARTS))
 PART: Final = {name: number for number, name in enumerate(PARTS)}
-
-# Bones of standard lengths (metres): landmark -> the landmark at the start of its bone, and the length. "chest" is
-# the midpoint of the shoulders and "face" that of the ears; no tracker sees them.
-TREE: Final[dict[str, tuple[str, float]]] = {
-    "hip": ("pelvis", 0.09), "knee": ("hip", 0.41), "ankle": ("knee", 0.42), "heel": ("ankle", 0.09),
-    "ball": ("ankle", 0.16), "chest": ("pelvis", 0.48), "shoulder": ("chest", 0.18), "elbow": ("shoulder", 0.28),
-    "wrist": ("elbow", 0.23), "index": ("wrist", 0.095), "pinky": ("wrist", 0.09), "face": ("chest", 0.19),
-    "ear": ("face", 0.075), "nose": ("face", 0.10),
-}  # fmt: skip
 
 
 def sided(name: str, side: str) -> str:

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from ..errors import CoreError
 from ..rotation import Array
 from .body import LANDMARK, LANDMARK_SWAP
+from .bones import BONES, LENGTHS, bone_vectors
 from .geometry import least
 from .geometry import unit as directions
 from .layouts import AXES, LAYOUTS, TRUNK, UNITS, Layout
-from .network import BONES, LENGTHS, bone_vectors
 
 _TRUNK_LANDMARKS: Final = np.array([LANDMARK[name] for name in TRUNK])
 _TRUNK: Final = (0.25, 0.85)  # metres from hips to shoulders of any person
@@ -208,9 +208,9 @@ def _check_proportions(layout: Layout, points: Array, trust: Array) -> list[str]
 
 def _deviation(landmarks: Landmarks) -> float:
     """Return the standard deviation of the logarithms of bone lengths, relative to the standard lengths."""
-    vectors, believed = bone_vectors(landmarks.positions, landmarks.weights)
-    seen = _BUILD & (believed > 0.0).any(axis=0)
-    sizes = np.where(believed > 0.0, np.linalg.norm(vectors, axis=-1), np.nan)[:, seen]
+    vectors, bone_weights = bone_vectors(landmarks.positions, landmarks.weights)
+    seen = _BUILD & (bone_weights > 0.0).any(axis=0)
+    sizes = np.where(bone_weights > 0.0, np.linalg.norm(vectors, axis=-1), np.nan)[:, seen]
     ratios = np.nanmedian(sizes, axis=0) / LENGTHS[seen]
     largest = ratios.max(initial=0.0)
     return float(np.std(np.log(np.maximum(ratios / largest, _SHORTEST)))) if 0.0 < largest < np.inf else np.inf

@@ -1,7 +1,7 @@
-"""Keypoints to rotations of the canonical body: filter, closed form, correction; a clip at once or frame after frame.
+"""Estimation of the canonical body's rotations from landmarks, of a clip at once or live, frame after frame.
 
-Two things are measured: the lengths of its bones (medians over time), and how noisy its landmarks
-are (how much those lengths vary, which no real bone does).
+Landmarks are filtered, converted in closed form and corrected by a network. Two things are measured of the subject: the
+bone lengths (medians over time), and the noise of the landmarks (by the variation of lengths of rigid bones).
 """
 
 from collections import deque
@@ -12,33 +12,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..body import SIDES
 from ..errors import CoreError
 from ..rotation import Array
-from .body import LANDMARK
+from .body import HIPS
+from .bones import BONES, bone_lengths
 from .conversion import Landmarks
 from .filters import DELAY, LandmarkFilter, smooth_clip
 from .geometry import solve_frames
-from .network import BONES, bone_vectors, correct, default_network, read, source_network
+from .network import correct, default_network, predict_frames, source_network
 from .outliers import displaced_frames, stretched_landmarks
 
 Method = Literal["corrected", "closed", "source", "swing"]
 METHODS: Final[tuple[Method, ...]] = ("corrected", "closed", "source", "swing")
 
 UNKNOWN_NOISE: Final = 0.005  # metres
-_LARGEST_NOISE: Final = 0.03  # that the network knows
-_SPREAD: Final = 1.4826  # standard deviations of a median deviation
+_LARGEST_NOISE: Final = 0.03  # metres, in the training of the network
+_SPREAD: Final = 1.4826  # standard deviation of a normal distribution by its median absolute deviation
 _ENOUGH: Final = 10  # frames to measure on
-_MEMORY: Final = 90  # frames that a live reader measures on
-_EVERY: Final = 15  # frames after which it measures again
+_MEMORY: Final = 90  # frames that a live estimator measures on
+_EVERY: Final = 15  # frames between its measurements
 _RIGID: Final = np.array(
-    [BONES.index(f"{landmark}.{side}") for landmark in ("elbow", "wrist", "knee", "ankle") for side in "LR"]
+    [BONES.index(f"{landmark}.{side}") for landmark in ("elbow", "wrist", "knee", "ankle") for side in SIDES]
 )
-_HIPS: Final = np.array([LANDMARK["hip.L"], LANDMARK["hip.R"]])
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What was measured: lengths (B,) of the bones of the tree in metres, 0 for unseen ones; noise in metres."""
+    """Measurements of the captured person: bone lengths (B,) in metres, 0 for unseen bones, and noise in metres."""
 
     lengths: Array
     noise: float
@@ -46,9 +47,12 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class CapturedMotion:
-    """Rotations (F, P, 4) of the parts, the hips' middle (F, 3) in metres, Y up; landmarks (F, M, 3) and weights.
+    """A motion of the canonical body: F frames, metres, Y up.
 
-    left_out: landmarks of all frames that were there, but where no body has them.
+    rotations  (F, P, 4) of the parts in the world
+    hips       (F, 3) midpoint of the hips
+    landmarks  (F, M, 3) with weights (F, M), 0 (unseen) to 1
+    left_out   number of outliers among the landmarks of all frames
     """
 
     rotations: Array
@@ -60,9 +64,9 @@ class CapturedMotion:
 
 
 def measure(positions: Array, weights: Array) -> Subject | None:
-    """Lengths and noise from landmarks (F, M, 3) over time; None where there are too few frames."""
-    vectors, believed = bone_vectors(positions, weights)
-    sizes = np.where(believed > 0.0, np.sqrt(np.einsum("...i,...i->...", vectors, vectors)), np.nan)
+    """Return measurements from landmarks (F, M, 3), metres, with weights (F, M); None with too few frames."""
+    sizes, bone_weights = bone_lengths(positions, weights)
+    sizes = np.where(bone_weights > 0.0, sizes, np.nan)
     counts = np.isfinite(sizes).sum(axis=0)
     if counts[_RIGID].max(initial=0) < _ENOUGH:
         return None
@@ -70,7 +74,7 @@ def measure(positions: Array, weights: Array) -> Subject | None:
     lengths = np.zeros(len(BONES))
     lengths[known] = np.nanmedian(sizes[:, known], axis=0)
     rigid = _RIGID[known[_RIGID]]
-    # both ends are noisy, so a length varies by sqrt 2 of that
+    # both ends are noisy: lengths vary by sqrt 2 of the noise
     off = _SPREAD * np.nanmedian(np.abs(sizes[:, rigid] - lengths[rigid]), axis=0) / np.sqrt(2.0)
     return Subject(lengths, min(float(np.median(off)), _LARGEST_NOISE))
 
@@ -78,12 +82,15 @@ def measure(positions: Array, weights: Array) -> Subject | None:
 def estimate_rotations(
     positions: Array, weights: Array, noise: Array | float, lengths: Array | None, method: Method
 ) -> Array:
-    """Rotations (..., P, 4) of the parts from landmarks (..., M, 3) as they are."""
+    """Return rotations (..., P, 4) of the parts from landmarks (..., M, 3) with weights (..., M), without filtering.
+
+    noise (...) and lengths (..., B) in metres, as in `Subject`. Raises CoreError for unknown methods.
+    """
     if method not in METHODS:
         raise CoreError(f'method must be one of {", ".join(METHODS)}, not "{method}".')
     noise = np.broadcast_to(np.minimum(noise, _LARGEST_NOISE), positions.shape[:-2])
     if method == "source":
-        return rotation.from_matrix(read(source_network(), positions, weights))
+        return rotation.from_matrix(predict_frames(source_network(), positions, weights))
     frames = solve_frames(positions, weights, noise, hinges=method != "swing")
     if method == "corrected":
         frames = correct(default_network(), frames, positions, weights, noise, lengths)
@@ -97,9 +104,10 @@ def estimate_clip(
     smooth: bool = True,
     noise: float | None = None,
 ) -> CapturedMotion:
-    """A whole clip at increasing times (F,) in seconds, filtered without delay unless `smooth` is False.
+    """Return the motion of a whole clip, with landmarks at increasing times (F,) in seconds.
 
-    `noise` in metres, measured if not given. What no body can have is left out before it is filtered.
+    Unless `smooth` is False outliers are removed and landmarks filtered, using later frames too. `noise` in metres is
+    measured if None. Raises CoreError for unknown methods.
     """
     positions, weights, left_out = landmarks.positions, landmarks.weights, 0
     subject = measure(positions, weights)
@@ -113,12 +121,12 @@ def estimate_clip(
         positions, weights, level = smooth_clip(positions, weights, np.asarray(times, float), level)
     rotations = estimate_rotations(positions, weights, level, None if subject is None else subject.lengths, method)
     return CapturedMotion(
-        rotation.unroll(rotations), positions[:, _HIPS].mean(axis=1), positions, weights, subject, left_out
+        rotation.unroll(rotations), positions[:, HIPS].mean(axis=1), positions, weights, subject, left_out
     )
 
 
 class LiveEstimator:
-    """Frames one after the other, of which some are read: `delay` frames late. Measures the figure as it goes."""
+    """Estimates live frames, each `delay` frames late, and measures the subject meanwhile."""
 
     def __init__(self, method: Method = "corrected", delay: int = DELAY) -> None:
         self.method: Method = method
@@ -127,8 +135,8 @@ class LiveEstimator:
         self._seen: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
         self._count = 0
 
-    def follow(self, positions: Array, weights: Array, time: float) -> None:
-        """Take one frame of landmarks (M, 3) with weights (M,) at a time in seconds."""
+    def add(self, positions: Array, weights: Array, time: float) -> None:
+        """Add one frame of landmarks (M, 3) with weights (M,) at a time in seconds."""
         if self.subject is not None:
             weights = np.where(
                 stretched_landmarks(positions[None], weights[None], self.subject.lengths)[0], 0.0, weights
@@ -140,10 +148,10 @@ class LiveEstimator:
             self.subject = measure(*columns) or self.subject
         self._filter.add(positions, weights, time, UNKNOWN_NOISE if self.subject is None else self.subject.noise)
 
-    def read(self) -> CapturedMotion:
-        """The frame that has waited for the delay, as a Reading of one frame."""
+    def estimate(self) -> CapturedMotion:
+        """Return the motion of the frame that has waited for the delay, a motion of one frame."""
         found = self._filter.now()
         lengths = None if self.subject is None else self.subject.lengths
         rotations = estimate_rotations(found.positions[None], found.weights[None], found.noise, lengths, self.method)
-        hips = found.positions[None, _HIPS].mean(axis=1)
+        hips = found.positions[None, HIPS].mean(axis=1)
         return CapturedMotion(rotations, hips, found.positions[None], found.weights[None], self.subject)

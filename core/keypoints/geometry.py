@@ -32,7 +32,7 @@ _MILLIMETRES: Final = 1000.0
 _ONES: Final = np.ones((3, 1))
 
 
-def _landmark_row(*names: str) -> Array:
+def landmark_row(*names: str) -> Array:
     """Weights (M,) of the middle of landmarks."""
     row = np.zeros(len(LANDMARK))
     row[[LANDMARK[name] for name in names]] = 1.0 / len(names)
@@ -65,7 +65,7 @@ def _vectors() -> tuple[Array, dict[str, slice]]:
     positions: dict[str, slice] = {}
     for kind, ends in kinds.items():
         positions[kind] = slice(len(rows), len(rows) + len(ends))
-        rows += [_landmark_row(*after) - _landmark_row(*before) for before, after in ends]
+        rows += [landmark_row(*after) - landmark_row(*before) for before, after in ends]
     return np.array(rows), positions
 
 

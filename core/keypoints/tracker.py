@@ -25,11 +25,11 @@ class Tracker(Protocol):
     notes: tuple[str, ...]  # what was told from the first frames
     delay: int  # frames that a reading waits for later ones
 
-    def follow(self, frame: Frame[Any]) -> bool:
+    def add(self, frame: Frame[Any]) -> bool:
         """Take a frame; False where nothing can be read yet."""
         ...
 
-    def read(self) -> CapturedMotion:
+    def estimate(self) -> CapturedMotion:
         """A reading of one frame."""
         ...
 
@@ -65,19 +65,19 @@ class PointTracker:
         self._record = record
         self._frames: list[tuple[float, Landmarks]] = []
 
-    def follow(self, frame: Frame[Points]) -> bool:
+    def add(self, frame: Frame[Points]) -> bool:
         conversion = self._conversion or self._try(frame.body)
         if conversion is None:
             return False
         points, confidence = frame.body
         landmarks = conversion(points[None], confidence[None])
-        self._reader.follow(landmarks.positions[0], landmarks.weights[0], frame.time)
+        self._reader.add(landmarks.positions[0], landmarks.weights[0], frame.time)
         if self._record and self.recorded < _LONGEST:
             self._frames.append((frame.time, landmarks))
         return True
 
-    def read(self) -> CapturedMotion:
-        return self._reader.read()
+    def estimate(self) -> CapturedMotion:
+        return self._reader.estimate()
 
     @property
     def recorded(self) -> int:
@@ -117,13 +117,13 @@ class BoneTracker:
         self._last: CapturedMotion | None = None
         self._frames: list[tuple[float, CapturedMotion]] = []
 
-    def follow(self, frame: Frame[CapturedMotion]) -> bool:
+    def add(self, frame: Frame[CapturedMotion]) -> bool:
         self._last = frame.body
         if self._record and self.recorded < _LONGEST:
             self._frames.append((frame.time, frame.body))
         return True
 
-    def read(self) -> CapturedMotion:
+    def estimate(self) -> CapturedMotion:
         if self._last is None:
             raise CoreError("No frame has come.")
         return self._last

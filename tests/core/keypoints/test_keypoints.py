@@ -25,10 +25,11 @@ from core.keypoints import (
     find_layout,
 )
 from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
+from core.keypoints.bones import normalised
 from core.keypoints.conversion import up_rotation
 from core.keypoints.estimate import METHODS, measure
 from core.keypoints.filters import HOLD, Filtered, LandmarkFilter, smooth_clip
-from core.keypoints.network import WEIGHTS, normalised
+from core.keypoints.network import WEIGHTS
 from core.pose import forward_matrices
 from tests.core.rigs import FIGURE, skeleton_of
 
@@ -212,8 +213,8 @@ def test_a_mark_out_of_sight_stays_where_it_was_and_is_believed_less_and_less() 
 def test_a_live_reader_begins_anew_after_a_pause_or_a_clock_that_jumps() -> None:
     landmarks, live = moving(40), LiveEstimator(delay=0)
     for frame, time in enumerate([0.0, 0.03, 0.06, 50.0, 50.03, 3.0, 3.03]):
-        live.follow(landmarks[5 * frame], SEEN, time)
-        captured = live.read()
+        live.add(landmarks[5 * frame], SEEN, time)
+        captured = live.estimate()
         assert np.isfinite(captured.rotations).all()
         if time in (50.0, 3.0):
             np.testing.assert_allclose(captured.landmarks[0][SEEN > 0], landmarks[5 * frame][SEEN > 0], atol=1e-9)
@@ -349,7 +350,7 @@ def test_live_a_sample_far_off_turns_nothing_once_the_figure_is_known() -> None:
         if frame == 40:
             off[LANDMARK["wrist.L"]] += [0.0, 3.0, 2.0]
         for reader, seen in ((clean, positions), (spoilt, off)):
-            reader.follow(seen, SEEN, frame / 30.0)
+            reader.add(seen, SEEN, frame / 30.0)
         turned = rotation.angle_between(spoilt.read().rotations, clean.read().rotations)
         assert np.degrees(turned).max() < 6.0
 

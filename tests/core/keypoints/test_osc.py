@@ -82,7 +82,7 @@ def test_a_frame_in_several_packets_is_one_frame() -> None:
         found = [stream.take(packet.dgram, time) for packet in packets]
         assert found[:2] == [None, None]
         assert found[2] is not None
-        assert tracker.follow(found[2])
+        assert tracker.add(found[2])
     counts = stream.counts
     assert (counts.received, counts.parts, counts.frames, counts.refused) == (3 * frames, 2 * frames, frames, 0)
     captured, times = tracker.clip()
@@ -180,8 +180,8 @@ def test_hostile_packets_are_counted_and_what_is_let_through_can_be_read() -> No
         cut = len(packet) if rng.integers(3) else int(rng.integers(len(packet)))
         for stream, tracker in streams:
             frame = stream.take(bytes(packet[:cut]), number / 60.0)
-            if frame is not None and tracker.follow(frame):
-                assert np.isfinite(tracker.read().rotations).all()
+            if frame is not None and tracker.add(frame):
+                assert np.isfinite(tracker.estimate().rotations).all()
     for stream, _ in streams:
         counts = stream.counts
         assert counts.received == PACKETS

@@ -69,7 +69,7 @@ def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
         read += 1
         if read % 10 == 0:  # what is let through can be read as a body
             landmarks = conversion(*(part[None] for part in frame.body))
-            reader.follow(landmarks.positions[0], landmarks.weights[0], frame.time)
+            reader.add(landmarks.positions[0], landmarks.weights[0], frame.time)
             rotations = reader.read().rotations
             assert np.isfinite(rotations).all()
     counts = stream.counts
