@@ -3,8 +3,8 @@
 Every bone has its own key times; values and slopes at its keys are the least-squares fit to its channels. To first
 order the error of a watched point is a sum over bones: a small rotation moves a point by its lever. First each bone
 gets keys until its own share of the error is a small part of the tolerance. Then keys are removed one by one, in rounds
-that allow larger errors, if all points stay within the aim. Exact evaluation of the keys judges the result; if it is off
-by more than the tolerance, the aim is lowered. Curves are smooth, except at keys on two successive frames: there each
+that allow larger errors, if all points stay within the aim. Exact evaluation judges the result; if the error exceeds
+the tolerance, the aim is lowered. Curves are smooth, except at keys on two successive frames: there each
 segment may have its own slopes, so that corners and jumps of the motion are kept.
 """
 
