@@ -351,7 +351,7 @@ def test_live_a_sample_far_off_turns_nothing_once_the_figure_is_known() -> None:
             off[LANDMARK["wrist.L"]] += [0.0, 3.0, 2.0]
         for reader, seen in ((clean, positions), (spoilt, off)):
             reader.add(seen, SEEN, frame / 30.0)
-        turned = rotation.angle_between(spoilt.read().rotations, clean.read().rotations)
+        turned = rotation.angle_between(spoilt.estimate().rotations, clean.read().rotations)
         assert np.degrees(turned).max() < 6.0
 
 
