@@ -1,4 +1,16 @@
-"""Poise's solvers and motion tools: numpy in, numpy out, no Blender."""
+"""Poise's solvers and motion tools: numpy in, numpy out, no Blender.
+
+The modules in this folder are the vocabulary: rotations, skeleton, pose, motion, goals, solution. The packages:
+
+solvers       pins and drag, contribution CCD, and the humanoid solver
+limits        joint limits of four kinds
+body          which bones are the parts of a body; its anatomy; posture, mirror, gaze, hands and feet
+editing       change, reduce and retarget existing motion
+generate      motion from key poses
+keypoints     motion from recorded or live keypoints
+contribution  lists of actuated bones for contribution CCD
+formats       the JSON documents that users write or get
+"""
 
 from . import rotation
 from .errors import CoreError

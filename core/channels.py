@@ -1,6 +1,7 @@
-"""Rotations in the modes of Blender's bones: quaternions, axis-angles (the angle comes first), Euler angles.
+"""Convert rotations to and from the rotation modes of Blender's bones.
 
-Values (..., 3 or 4) as the channels of a bone have them; rotations are unit quaternions (..., 4).
+Channels (..., 3 or 4) are quaternions, axis-angles with the angle first, or Euler angles. Rotations are unit
+quaternions (..., 4).
 """
 
 from typing import Final
@@ -10,13 +11,13 @@ import numpy as np
 from . import rotation
 from .rotation import Array
 
-_HALF_TURN_X: Final = np.array([0.0, 1.0, 0.0, 0.0])  # what Blender's normalize_qt makes of a zero quaternion
-_FOUR: Final = np.ones(4)  # a product with it is a quicker sum of four numbers than numpy's
-_NO_TURN: Final = 1e-6  # below this angle, in radians, a rotation has no axis of its own
+_HALF_TURN_X: Final = np.array([0.0, 1.0, 0.0, 0.0])  # a zero quaternion after Blender's normalize_qt
+_FOUR: Final = np.ones(4)  # a product with it sums four numbers faster than np.sum
+_NO_TURN: Final = 1e-6  # radians: rotations by less have no axis
 
 
 def to_rotations(values: Array, mode: str) -> Array:
-    """The unit quaternions that Blender evaluates: of any length and zero taken as it takes them."""
+    """Return the rotations (..., 4) of channels in a mode; quaternions of any length are normalized as in Blender."""
     if mode == "AXIS_ANGLE":
         return rotation.from_axis_angle(values[..., 1:], values[..., 0])
     if mode != "QUATERNION":
@@ -28,7 +29,7 @@ def to_rotations(values: Array, mode: str) -> Array:
 
 
 def rotations_to_channel(rotations: Array, mode: str, near: Array) -> Array:
-    """Rotations (..., 4) in a bone's mode, (..., 3 or 4): of all ways to say it the nearest to the values `near`."""
+    """Return rotations (..., 4) as channels of a mode; those nearest to the channels `near`."""
     if mode == "QUATERNION":
         flip = (rotations * near) @ _FOUR < 0.0
         return np.where(flip[..., None], -rotations, rotations) if np.count_nonzero(flip) else rotations
@@ -38,7 +39,7 @@ def rotations_to_channel(rotations: Array, mode: str, near: Array) -> Array:
 
 
 def rotations_to_curves(rotations: Array, mode: str, start: Array) -> Array:
-    """Rotations over time (F, k, 4) in one mode, (F, k, n), without jumps; the first frame goes near `start` (k, n)."""
+    """Return rotations (F, k, 4) over time as continuous channels (F, k, n); the first frame is near `start` (k, n)."""
     if mode == "QUATERNION":
         return rotation.unroll(rotations, start)
     if mode != "AXIS_ANGLE":
@@ -51,11 +52,11 @@ def rotations_to_curves(rotations: Array, mode: str, start: Array) -> Array:
 
 
 def _near_axis_angle(rotations: Array, near: Array) -> Array:
-    """Angle and axis (..., 4) of rotations, with the side of the axis and the whole turns of `near`."""
+    """Return angles and axes (..., 4) of rotations, with the sign of the axis and the whole turns of `near`."""
     axis, angle = rotation.to_axis_angle(rotations)
     old_angle, old_axis = near[..., 0], near[..., 1:]
     length = np.linalg.norm(old_axis, axis=-1, keepdims=True)
-    # the axis of no rotation is arbitrary: the old one keeps curves smooth
+    # the axis of the identity is arbitrary: keep the old one for smooth curves
     keep = (angle < _NO_TURN)[..., None] & (length > 0.0)
     axis = np.where(keep, old_axis / np.where(length > 0.0, length, 1.0), axis)
     side = np.where(np.sum(axis * old_axis, axis=-1) < 0.0, -1.0, 1.0)

@@ -1,5 +1,5 @@
-"""The one error that core raises for input it cannot use."""
+"""The error of core for malformed input."""
 
 
 class CoreError(ValueError):
-    """Malformed input; the message is a sentence for the user."""
+    """Malformed input. The message is a sentence for the user."""

@@ -1,10 +1,12 @@
-"""What is wanted of a pose. Positions are in armature space and armature units, rotations are armature-space frames.
+"""Goals of a pose: positions, rotations, directions, distances and balance.
 
-All goals have a `bone` (name or index), a `priority` (0 is served first; a goal never moves one of a lower number) and
-weights: shares of the error where goals of one priority contradict each other, (...) to change over frames, 0: off.
-Leading axes (...) go with the batch of the pose.
+All goals have a `bone` (name or index), a `priority` (0 is the highest; a goal never increases the errors of goals with
+higher priority) and weights that balance the errors of contradicting goals of one priority, 0 to switch a goal off.
+Positions are in armature space and armature units, rotations are frames in armature space. Arrays with leading axes
+(...) have values for each pose of a batch.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -16,10 +18,10 @@ from .errors import CoreError
 from .rotation import Array
 from .skeleton import frozen, is_whole
 
-LARGEST: Final = 1e30  # of any number in a goal: squares of larger ones overflow
-_UNIT: Final = 1e-3  # target quaternions further from unit length than this are refused
+LARGEST: Final = 1e30  # largest number in a goal: squares of larger ones overflow
+_UNIT: Final = 1e-3  # largest error of the length of quaternions
 LAST_PRIORITY: Final = 10**6
-SUPPORT_RADIUS: Final = 0.04  # half the width of a human foot, by the skeleton's size
+SUPPORT_RADIUS: Final = 0.04  # of the skeleton's size: half the width of a human foot
 
 Bone = str | int
 Vector = Array | tuple[float, float, float]
@@ -27,25 +29,25 @@ Bound = Literal["exactly", "at most", "at least"]
 
 
 def is_bone(value: object) -> bool:
-    """Whether it may name a bone."""
+    """Return whether a value may be a bone's name or index."""
     return isinstance(value, str) or is_whole(value)
 
 
-class _Checks:
-    """Checks of the fields of a goal, in sentences that name its bone."""
+class _GoalBase:
+    """The fields and checks that all goals share."""
 
     bone: Bone
     priority: int
-    _batched: ClassVar[dict[str, int]]  # fields that may change over the batch, with the number of their own axes
+    _batched: ClassVar[dict[str, int]]  # fields with values for each pose -> number of their own axes
 
     def batch_shapes(self) -> list[tuple[int, ...]]:
-        """The leading shapes of what is given by frame."""
+        """Return the leading shapes of the fields that may have values for each pose."""
         values = {name: getattr(self, name) for name in self._batched}
         shapes = {name: np.shape(value) for name, value in values.items() if value is not None}
         return [shape[: len(shape) - self._batched[name]] for name, shape in shapes.items()]
 
     def at(self, index: tuple[Any, ...], batch_shape: tuple[int, ...]) -> Self:
-        """The goal in one frame of a batch."""
+        """Return the goal of one pose of a batch."""
         changed: dict[str, Any] = {}
         for name, tail in self._batched.items():
             value = getattr(self, name)
@@ -55,16 +57,17 @@ class _Checks:
         return replace(self, **changed) if changed else self  # pyright: ignore
 
     def at_targets(self, **targets: Array) -> Self:
-        """The goal with other targets, which the caller has checked."""
+        """Return the goal with other targets, which are not checked."""
         result = object.__new__(type(self))
         vars(result).update(vars(self), **{name: frozen(value) for name, value in targets.items()})
         return result
 
     def _called(self, name: str) -> str:
+        """Return how sentences call a field."""
         return f'The {name} of the goal of "{self.bone}"'
 
     def _vectors(self, name: str, size: int, batched: bool = True, optional: bool = False) -> None:
-        """Make the field an array (..., size), or (size,)."""
+        """Make a field an array (..., size), or (size,) unless `batched`. Raises CoreError for other values."""
         value = getattr(self, name)
         if value is None and optional:
             return
@@ -73,7 +76,17 @@ class _Checks:
             raise CoreError(f"{self._called(name)} needs {size} numbers.")
         self._set(name, array)
 
+    def _direction(self, name: str, called: str) -> None:
+        """Make a field a unit vector (3,). Raises CoreError for a zero vector."""
+        self._vectors(name, 3, batched=False)
+        vector = getattr(self, name)
+        length = float(np.linalg.norm(vector))
+        if length == 0.0:
+            raise CoreError(f"{called} has no direction.")
+        self._set(name, frozen(vector / length))
+
     def _numbers(self, name: str, value: ArrayLike | None) -> NDArray[Any]:
+        """Return a read-only array of a field. Raises CoreError unless it has finite numbers up to LARGEST."""
         if value is None:
             raise CoreError(f"{self._called(name)} needs numbers.")
         try:
@@ -87,6 +100,7 @@ class _Checks:
         return array
 
     def _quaternions(self, name: str) -> None:
+        """Make a field unit quaternions (..., 4), if it is given. Raises CoreError for other lengths."""
         self._vectors(name, 4, optional=True)
         value: Array | None = getattr(self, name)
         if value is None:
@@ -96,15 +110,16 @@ class _Checks:
         self._set(name, frozen(rotation.normalize(value)))
 
     def _not_negative(self, *names: str) -> None:
+        """Make fields arrays. Raises CoreError for negative numbers."""
         for name in names:
             array = self._numbers(name, getattr(self, name))
             if np.any(array < 0.0):
                 raise CoreError(f"{self._called(name)} must be a number of at least 0.")
             self._set(name, array)
 
-    def _check_names(self, *others: object) -> None:
-        """The bone and others that are named, and the priority."""
-        for bone in (self.bone, *others):
+    def _check_names(self, other: object = None, supports: Sequence[object] = ()) -> None:
+        """Raise CoreError if the bone, another bone, supports or the priority have wrong types."""
+        for bone in (self.bone, *([] if other is None else [other]), *supports):
             if not is_bone(bone):
                 raise CoreError(f"A goal names a bone by its name or its number, not by {bone!r}.")
         if not is_whole(self.priority) or not 0 <= self.priority <= LAST_PRIORITY:
@@ -115,18 +130,18 @@ class _Checks:
 
 
 @dataclass(frozen=True, eq=False)
-class Goal(_Checks):
-    """One bone's wish: a position for a point of it, a rotation for its frame, or both.
+class Goal(_GoalBase):
+    """A position of a point of a bone, a rotation of its frame, or both.
 
-    position          (..., 3) for `point`, or None
-    rotation          (..., 4) for the bone's frame, or None
+    position          (..., 3) of `point`, or None
+    rotation          (..., 4) of the bone's frame, or None
     point             (3,) in the bone's frame; the head by default, (0, length, 0) is the tail
-    position_axes     (3,) or (..., 3) further weights by axis, 0: free along it
-    rotation_axes     the same for the error's rotation vector, 0: free about it
-    axes              (..., 4) the frame whose axes those are; armature space, or the frame of `relative_to`, by default
-    relative_to       another bone: position and rotation are in its frame, wherever it goes; neither leads
-    velocity          (..., 3) per second, angular_velocity (..., 3) radians per second: a reference that moves on, see
-                      `moved`. With a velocity and no position, it starts from where the pose has the bone.
+    position_axes     (3,) or (..., 3) further weights by axis, 0 leaves the axis free
+    rotation_axes     the same for the rotation vector of the error
+    axes              (..., 4) the frame of these axes; armature space, or the frame of `relative_to`, by default
+    relative_to       another bone in whose frame position and rotation are; both bones are moved
+    velocity          (..., 3) armature units per second, see `moved`; without a position it starts at the bone's own
+    angular_velocity  (..., 3) radians per second
     """
 
     bone: Bone
@@ -148,10 +163,10 @@ class Goal(_Checks):
     }  # fmt: skip
 
     def __post_init__(self) -> None:
-        wishes = (self.position, self.rotation, self.velocity, self.angular_velocity)
-        if all(wish is None for wish in wishes):
+        targets = (self.position, self.rotation, self.velocity, self.angular_velocity)
+        if all(target is None for target in targets):
             raise CoreError(f'The goal of "{self.bone}" wants neither a position nor a rotation.')
-        self._check_names(*([] if self.relative_to is None else [self.relative_to]))
+        self._check_names(self.relative_to)
         for name in ("position", "velocity", "angular_velocity", "position_axes", "rotation_axes"):
             self._vectors(name, 3, optional=True)
         self._vectors("point", 3, batched=False)
@@ -163,7 +178,7 @@ class Goal(_Checks):
                 self._not_negative(name)
 
     def moved(self, seconds: float) -> "Goal":
-        """The goal with its references moved on by their velocities."""
+        """Return the goal with its position and rotation moved by their velocities."""
         position, turned = self.position, self.rotation
         if position is not None and self.velocity is not None:
             position = position + seconds * self.velocity
@@ -173,13 +188,13 @@ class Goal(_Checks):
 
 
 @dataclass(frozen=True, eq=False)
-class LookAt(_Checks):
-    """Aim an axis of a bone at a point: eyes, a head, a gun.
+class LookAt(_GoalBase):
+    """Aim an axis of a bone at a point, such as that of eyes, a head or a gun.
 
     target       (..., 3) in armature space, or in the frame of `relative_to`
-    axis         (3,) in the bone's frame, along the bone by default
+    axis         (3,) in the bone's frame, of any length; along the bone by default
     point        (3,) in the bone's frame, where the axis starts
-    relative_to  a bone that carries the target along; it is moved for this, too
+    relative_to  a bone in whose frame the target is; it is moved too
     """
 
     bone: Bone
@@ -192,24 +207,21 @@ class LookAt(_Checks):
     _batched = {"target": 1, "weight": 0}
 
     def __post_init__(self) -> None:
-        self._check_names(*([] if self.relative_to is None else [self.relative_to]))
+        self._check_names(self.relative_to)
         self._vectors("target", 3)
-        self._vectors("axis", 3, batched=False)
+        self._direction("axis", self._called("axis"))
         self._vectors("point", 3, batched=False)
-        length = float(np.linalg.norm(self.axis))
-        if length == 0.0:
-            raise CoreError(f"{self._called('axis')} has no direction.")
-        self._set("axis", frozen(np.asarray(self.axis) / length))
         self._not_negative("weight")
 
 
 @dataclass(frozen=True, eq=False)
-class Distance(_Checks):
-    """Keep a point of a bone `length` away from a point of `other`, or (without it) from a place in armature space.
+class Distance(_GoalBase):
+    """Keep a point of a bone at a distance from a point of another bone, or of armature space.
 
+    other        the other bone, or None for armature space
+    length       (...) the distance, at least 0
     point        (3,) in the bone's frame
-    other_point  (3,) in the other bone's frame; without `other` (..., 3) in armature space
-    length       (...) of at least 0
+    other_point  (3,) in the other bone's frame, or (..., 3) in armature space
     bound        "exactly", "at most" (a rope) or "at least" (a bumper)
     """
 
@@ -224,7 +236,7 @@ class Distance(_Checks):
     _batched = {"other_point": 1, "length": 0, "weight": 0}
 
     def __post_init__(self) -> None:
-        self._check_names(*([] if self.other is None else [self.other]))
+        self._check_names(self.other)
         self._vectors("point", 3, batched=False)
         self._vectors("other_point", 3, batched=self.other is None)
         self._not_negative("length", "weight")
@@ -235,14 +247,14 @@ class Distance(_Checks):
 
 
 @dataclass(frozen=True, eq=False)
-class Balance(_Checks):
-    """Keep the centre of mass over the bones that the body stands on, as far as `radius` beside them.
+class Balance(_GoalBase):
+    """Keep the centre of mass over the polygon of the supports.
 
-    bone      one that stands for the body in reports, such as the hips
-    supports  bones that bear the body: the heads and tails of them and of all bones below them span the polygon
-    masses    (J,) of the bones, each at the middle of its bone; None: a human's by role (see `humanoid.masses`)
+    bone      names the body in reports, such as the hips
+    supports  bones on the ground: their heads and tails, and those of all descendants, span the polygon
+    masses    (J,) of the bones, at their middles; None for those of `body.masses`
     up        (3,) in armature space, against gravity
-    radius    armature units beside the polygon; None: half the width of a foot
+    radius    armature units beside the polygon; None for half the width of a foot
     """
 
     bone: Bone
@@ -257,12 +269,8 @@ class Balance(_Checks):
     def __post_init__(self) -> None:
         if not isinstance(self.supports, (tuple, list)) or not self.supports:  # pyright: ignore
             raise CoreError("Balance needs at least one bone that the body stands on, in a list.")
-        self._check_names(*self.supports)
-        self._vectors("up", 3, batched=False)
-        length = float(np.linalg.norm(self.up))
-        if length == 0.0:
-            raise CoreError("The up direction of the balance has no direction.")
-        self._set("up", frozen(np.asarray(self.up) / length))
+        self._check_names(supports=self.supports)
+        self._direction("up", "The up direction of the balance")
         if self.masses is not None:
             self._not_negative("masses")
             if not np.sum(self.masses) > 0.0:

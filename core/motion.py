@@ -1,4 +1,4 @@
-"""A motion: poses with frame numbers and a rate."""
+"""Motions: poses with frame numbers and a frame rate."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,12 +10,15 @@ from .pose import Pose
 from .rotation import Array
 from .skeleton import frozen
 
-BLOCK: Final = 1024  # frames that are worked on in one go: memory
+BLOCK: Final = 1024  # frames that are computed together, to limit memory
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """F poses (batch shape (F,)) at the frame numbers `frames` (F,), increasing, at `fps` frames a second."""
+    """F poses (batch shape (F,)) at increasing frame numbers `frames` (F,), `fps` frames per second.
+
+    Raises CoreError if the shapes differ, the frames do not increase, or the rate is not positive.
+    """
 
     pose: Pose
     frames: Array
@@ -36,5 +39,5 @@ class Motion:
 
 
 def blocks(count: int) -> list[slice]:
-    """Frames 0 to `count`, at least one block of them."""
+    """Return slices of at most BLOCK frames that cover `count` frames; at least one slice, which may be empty."""
     return [slice(first, min(first + BLOCK, count)) for first in range(0, max(count, 1), BLOCK)]

@@ -1,6 +1,6 @@
-"""Poses and where they put the bones.
+"""Poses, and forward kinematics: heads and frames of the bones of poses.
 
-The arithmetic of inheritance is Blender's BKE_bone_parent_transform_calc_from_matrices and orthogonalize_m4_stable
+Inheritance imitates Blender's BKE_bone_parent_transform_calc_from_matrices and orthogonalize_m4_stable
 (source/blender/blenkernel/intern/armature.cc, source/blender/blenlib/intern/math_matrix_c.cc).
 """
 
@@ -14,8 +14,8 @@ from .errors import CoreError
 from .rotation import Array
 from .skeleton import Skeleton, frozen
 
-_UNIT: Final = 1e-3  # quaternions further from unit length than this are refused, nearer ones normalised
-_SHEAR_COSINE: Final = 1e-4  # Blender's own threshold for shear between X and Z that is worth correcting
+_UNIT: Final = 1e-3  # largest error of the length of quaternions; smaller errors are normalized
+_SHEAR_COSINE: Final = 1e-4  # Blender's threshold for shear between X and Z
 _FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
 
 
@@ -23,9 +23,9 @@ _FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
 class Pose:
     """One pose or many: rotations (..., J, 4) and translations (..., J, 3) of the bones' own channels.
 
-    A rotation is the unit quaternion of the bone's own rotation whatever its mode; a translation is its location.
-    `scales` (..., J, 3) where a bone is scaled; `driven_matrices` (..., J, 3, 4) in armature space, read for driven
-    bones only.
+    A rotation is the unit quaternion of the bone's own rotation in any rotation mode; a translation is its location.
+    `scales` (..., J, 3) are 1 if None. `driven_matrices` (..., J, 3, 4), in armature space, are used for driven bones
+    only. Raises CoreError for wrong shapes, values that are not finite, and quaternions without unit length.
     """
 
     rotations: Array
@@ -57,7 +57,7 @@ class Pose:
     def trusted(
         cls, rotations: Array, translations: Array, scales: Array | None, driven_matrices: Array | None
     ) -> Self:
-        """A pose of arrays that need no check and that nobody else will change: what solvers return."""
+        """Return a pose of arrays without checking or copying them, and make them read-only."""
         pose = object.__new__(cls)
         values = rotations, translations, scales, driven_matrices
         for name, value in zip(cls.__dataclass_fields__, values, strict=True):
@@ -68,23 +68,24 @@ class Pose:
 
     @classmethod
     def rest(cls, skeleton: Skeleton, batch_shape: tuple[int, ...] = ()) -> Self:
-        """The rest pose; driven bones at rest, too."""
+        """Return the rest pose, with driven bones at rest."""
         shape = (*batch_shape, len(skeleton))
         driven = np.broadcast_to(skeleton.rest_matrices, (*shape, 3, 4)) if np.any(skeleton.driven) else None
         return cls(np.broadcast_to(rotation.IDENTITY, (*shape, 4)), np.zeros((*shape, 3)), None, driven)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
+        """The leading axes."""
         return self.rotations.shape[:-2]
 
     def reshape(self, batch_shape: tuple[int, ...]) -> Self:
-        """The same poses with other leading axes."""
+        """Return the same poses with other leading axes."""
         drop = len(self.batch_shape)
         parts = (self.rotations, self.translations, self.scales, self.driven_matrices)
         return self.trusted(*(None if p is None else p.reshape(batch_shape + p.shape[drop:]) for p in parts))  # pyright: ignore
 
     def __getitem__(self, index: Any) -> "Pose":
-        """A part of the batch: `index` goes over the leading axes."""
+        """Return a part of the batch; `index` is for the leading axes."""
         scales, driven = self.scales, self.driven_matrices
         return Pose(
             self.rotations[index],
@@ -102,7 +103,7 @@ def _numbers(name: str, values: Any) -> Array:
 
 
 def stack(poses: list[Pose]) -> Pose:
-    """Poses of one skeleton as one batch; scales are filled in where only some poses have them."""
+    """Return poses of one skeleton as one batch (P, ...); if only some have scales, the others get scales of 1."""
     scaled = any(pose.scales is not None for pose in poses)
     scales = [np.ones_like(pose.translations) if pose.scales is None else pose.scales for pose in poses]
     driven = [pose.driven_matrices for pose in poses]
@@ -115,18 +116,24 @@ def stack(poses: list[Pose]) -> Pose:
 
 
 def forward(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array]:
-    """Heads (..., J, 3) in armature space and the orthonormalised frames as unit quaternions (..., J, 4)."""
+    """Return heads (..., J, 3) in armature space and orthonormalized frames as unit quaternions (..., J, 4).
+
+    Raises CoreError as `forward_matrices`.
+    """
     matrices = forward_matrices(skeleton, pose)
     return matrices[..., 3], frame_rotations(matrices[..., :3])
 
 
 def frame_rotations(matrices: Array) -> Array:
-    """Unit quaternions of bone frames (..., 3, 3), without scale and shear: Y kept, then X; mirrored as in Blender."""
+    """Return unit quaternions (..., 4) of bone frames (..., 3, 3) without scale and shear.
+
+    The direction of Y is kept, then that of X in its plane; mirrored frames are negated as in Blender.
+    """
     return rotation.from_matrix(frame_bases(matrices))
 
 
 def frame_bases(matrices: Array) -> Array:
-    """`frame_rotations` as rotation matrices."""
+    """Return `frame_rotations` as rotation matrices (..., 3, 3)."""
     flipped = np.where(np.linalg.det(matrices)[..., None, None] < 0.0, -matrices, matrices)
     y = _normalized(flipped[..., :, 1])
     x = flipped[..., :, 0]
@@ -135,7 +142,10 @@ def frame_bases(matrices: Array) -> Array:
 
 
 def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
-    """Bone frames in armature space, (..., J, 3, 4), scale and shear included: Blender's `PoseBone.matrix`."""
+    """Return bone frames (..., J, 3, 4) in armature space with scale and shear, as Blender's `PoseBone.matrix`.
+
+    Raises CoreError if the pose has another number of bones, or no matrices for driven bones.
+    """
     own = rotation.to_matrix(pose.rotations)
     if own.shape[-3] != len(skeleton):
         raise CoreError(f"The pose has {own.shape[-3]} bones, the skeleton {len(skeleton)}.")
@@ -148,7 +158,7 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
     if driven.any() and pose.driven_matrices is None:
         raise CoreError("The skeleton has driven bones, but the pose has no matrices for them.")
 
-    # the rest frame stands in front of everything that the bone itself does
+    # the rest frame is applied after the bone's own channels
     turned = rest @ own
     moved = skeleton.offsets + np.where(
         skeleton.local_location[:, None], (rest @ location[..., None])[..., 0], location
@@ -175,26 +185,26 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
 
 
 def with_new_rest(skeleton: Skeleton, rest: Pose, pose: Pose) -> Pose:
-    """Poses (...) that stand as `pose` does after a pose `rest` (J), without scale, has become the rest pose."""
+    """Return poses (...) with the frames of `pose` after the pose `rest` (J), without scale, became the rest pose."""
     back = rotation.inv(rest.rotations)
-    way = pose.translations - rest.translations
-    way = np.where(skeleton.local_location[:, None], rotation.rotate(back, way), way)
-    return replace(pose, rotations=rotation.mul(back, pose.rotations), translations=way)
+    moved = pose.translations - rest.translations
+    moved = np.where(skeleton.local_location[:, None], rotation.rotate(back, moved), moved)
+    return replace(pose, rotations=rotation.mul(back, pose.rotations), translations=moved)
 
 
-def shifted(skeleton: Skeleton, pose: Pose, bone: int, way: Array) -> Pose:
-    """The poses with a bone's head moved by `way` (..., 3), in armature space, by its location."""
+def shifted(skeleton: Skeleton, pose: Pose, bone: int, step: Array) -> Pose:
+    """Return the poses (...) with a bone's head moved by `step` (..., 3), in armature space, by its location."""
     parent = int(skeleton.parents[bone])
     base = np.eye(3) if parent < 0 else forward_matrices(skeleton, pose)[..., parent, :, :3]
     if skeleton.local_location[bone]:
         base = base @ skeleton.rest_bases[bone]
     translations = np.array(pose.translations)
-    translations[..., bone, :] += np.linalg.solve(base, way[..., None])[..., 0]
+    translations[..., bone, :] += np.linalg.solve(base, step[..., None])[..., 0]
     return replace(pose, translations=translations)
 
 
 def _inherit(skeleton: Skeleton, bone: int, parent: Array, rest: Array, own: Array) -> Array:
-    """The 3x3 part of a bone's frame where it does not take its parent's whole matrix."""
+    """Return the 3x3 part (..., 3, 3) of the frame of a bone that inherits a part of its parent's."""
     mode = skeleton.inherit_scale[bone]
     post_scale = None
     if skeleton.inherit_rotation[bone]:
@@ -206,7 +216,7 @@ def _inherit(skeleton: Skeleton, bone: int, parent: Array, rest: Array, own: Arr
             base = _orthogonalized(parent, normalize=False)
             post_scale = np.linalg.norm(base, axis=-2)
             base = base / np.where(post_scale > 0.0, post_scale, 1.0)[..., None, :]
-        else:  # NONE_LEGACY: the columns' lengths go, shear stays
+        else:  # NONE_LEGACY: scale is removed, shear is kept
             base = parent / np.linalg.norm(parent, axis=-2, keepdims=True)
     else:
         base = np.broadcast_to(skeleton.rest_matrices[skeleton.parents[bone], :, :3], parent.shape)
@@ -226,7 +236,7 @@ def _inherit(skeleton: Skeleton, bone: int, parent: Array, rest: Array, own: Arr
 
 
 def _size_without_shear(matrices: Array) -> Array:
-    """Column lengths corrected so that their product is the volume (mat4_to_size_fix_shear)."""
+    """Return column lengths (..., 3), corrected so that their product is the volume (mat4_to_size_fix_shear)."""
     size = np.linalg.norm(matrices, axis=-2)
     volume = np.prod(size, axis=-1)
     ratio = np.abs(np.linalg.det(matrices)) / np.where(volume > 0.0, volume, 1.0)
@@ -239,7 +249,7 @@ def _normalized(vectors: Array) -> Array:
 
 
 def _orthogonalized(matrices: Array, normalize: bool) -> Array:
-    """Blender's orthogonalize_m4_stable about Y on (..., 3, 3): shear goes; volume stays, or the scale goes, too."""
+    """Return matrices (..., 3, 3) without shear, by Blender's orthogonalize_m4_stable about Y."""
     y, x, z = matrices[..., :, 1], matrices[..., :, 0], matrices[..., :, 2]
     square = np.sum(y * y, axis=-1, keepdims=True)
     safe = np.where(square > 0.0, square, 1.0)

@@ -15,9 +15,9 @@ Array = NDArray[np.float64]
 EULER_ORDERS: Final = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 IDENTITY: Final[Array] = np.array([1.0, 0.0, 0.0, 0.0])
 
-_SMALL_ANGLE: Final = 1e-4  # below this series replace sin(a)/a and friends; their error is under 1e-17
-_SERIES_ANGLE: Final = 1e-2  # below this two terms of a series are exact to 1e-12, and differences are not
-_GIMBAL: Final = 16.0 * float(np.finfo(np.float32).eps)  # Blender's own threshold in mat3_to_eulo
+_SMALL_ANGLE: Final = 1e-4  # radians: below it series replace sin(a) / a and similar; their error is less than 1e-17
+_SERIES_ANGLE: Final = 1e-2  # radians: below it two terms of a series are exact to 1e-12, unlike differences
+_GIMBAL: Final = 16.0 * float(np.finfo(np.float32).eps)  # threshold of Blender's mat3_to_eulo
 
 # quaternion product as a bilinear form: (a b)_k = a_i b_j PRODUCT[i, j, k]
 _PRODUCT: Final[Array] = np.zeros((4, 4, 4))
@@ -52,7 +52,7 @@ for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6
 _ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
-# power series in a^2 of cos a, sin a / a, (1 - cos a) / a^2 and (a - sin a) / a^3; enough terms for two whole turns
+# power series in a^2 of cos a, sin a / a, (1 - cos a) / a^2 and (a - sin a) / a^3; the terms suffice for two turns
 _TERMS: Final = 24
 _SERIES: Final[Array] = np.array(
     [[(-1.0) ** k / math.factorial(2 * k + odd) for odd in range(4)] for k in range(_TERMS)]
@@ -63,7 +63,7 @@ _SPREAD: Final[Array] = np.repeat(np.eye(3), [1, 3, 6], axis=1)
 _BOTH_SPREAD: Final[Array] = np.concatenate(
     [np.eye(4)[:, [0, 1, 2]] @ _SPREAD, (np.eye(4)[:, [1, 2, 3]] * [1.0, -1.0, 1.0]) @ _SPREAD], axis=1
 )
-# what the powers of a^2 make the features' weights with, in exp, in its right Jacobian and in the quaternion
+# matrices from powers of a^2 to weights of the features, for exp, its right Jacobian and the quaternion
 POWERS_TO_TURN: Final[Array] = _SERIES @ _BOTH_SPREAD[:, :10]
 POWERS_TO_RATE: Final[Array] = _SERIES @ _BOTH_SPREAD[:, 10:]
 POWERS_TO_QUATERNION: Final[Array] = (0.5 ** np.arange(2 * _TERMS)).reshape(-1, 2)[:, [0, 1, 1, 1]] * (
@@ -79,44 +79,44 @@ for _feature, (_p, _q) in enumerate(zip(_FIRST, _SECOND, strict=True), start=4):
 
 
 def mul(a: ArrayLike, b: ArrayLike) -> Array:
-    """Hamilton product a b: first b, then a. (..., 4) x (..., 4) -> (..., 4)."""
+    """Return Hamilton products a b, which rotate by b first, then by a: (..., 4) x (..., 4) -> (..., 4)."""
     left, right = np.asarray(a, float), np.asarray(b, float)
     outer = left[..., :, None] * right[..., None, :]
     return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT_FLAT
 
 
 def inv(q: ArrayLike) -> Array:
-    """Inverse (conjugate) of unit quaternions (..., 4)."""
+    """Return the inverses (conjugates) of unit quaternions (..., 4)."""
     return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def normalize(q: ArrayLike) -> Array:
-    """Unit quaternions (..., 4); a zero quaternion becomes the identity, as in Blender."""
+    """Return quaternions (..., 4) with unit length; zero quaternions become the identity, as in Blender."""
     array = np.asarray(q, float)
     length = np.linalg.norm(array, axis=-1, keepdims=True)
     return np.where(length > 0.0, array / np.where(length > 0.0, length, 1.0), IDENTITY)
 
 
 def rotate(q: ArrayLike, vectors: ArrayLike) -> Array:
-    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    """Return vectors (..., 3) rotated by unit quaternions (..., 4)."""
     quaternion, vector = np.asarray(q, float), np.asarray(vectors, float)
     return (to_matrix(quaternion) @ vector[..., None])[..., 0]
 
 
 def lengths(vectors: ArrayLike) -> Array:
-    """Euclidean lengths (...) of vectors (..., n)."""
+    """Return the Euclidean lengths (...) of vectors (..., n)."""
     array = np.asarray(vectors, float)
     return np.sqrt(np.sum(array * array, axis=-1))
 
 
 def positive(q: ArrayLike) -> Array:
-    """The same rotations with w >= 0."""
+    """Return the quaternions (..., 4) of the same rotations with w >= 0."""
     array = np.asarray(q, float)
     return np.where(array[..., :1] < 0.0, -array, array)
 
 
 def exp(vectors: ArrayLike) -> Array:
-    """Rotation vectors (..., 3), axis times angle, to unit quaternions."""
+    """Return unit quaternions (..., 4) of rotation vectors (..., 3), axis times angle."""
     vector = np.asarray(vectors, float)
     half = 0.5 * np.sqrt((vector * vector) @ _ONES)
     result = np.empty((*vector.shape[:-1], 4))
@@ -127,7 +127,7 @@ def exp(vectors: ArrayLike) -> Array:
 
 
 def log(q: ArrayLike) -> Array:
-    """Unit quaternions to rotation vectors (..., 3) of length at most pi."""
+    """Return rotation vectors (..., 3), of length at most pi, of unit quaternions (..., 4)."""
     array = positive(q)
     sine = np.linalg.norm(array[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, array[..., :1])
@@ -137,18 +137,24 @@ def log(q: ArrayLike) -> Array:
 
 
 def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
-    """Angle of the rotation from a to b, in [0, pi]; (..., 4) x (..., 4) -> (...)."""
+    """Return angles in [0, pi] of the rotations from a to b: (..., 4) x (..., 4) -> (...)."""
     difference = mul(inv(a), b)
     return 2.0 * np.arctan2(np.linalg.norm(difference[..., 1:], axis=-1), np.abs(difference[..., 0]))
 
 
 def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
-    """From a (t = 0) to b (t = 1) along the shorter arc; t (...) may leave [0, 1]."""
+    """Interpolate from a (t = 0) to b (t = 1), unit quaternions (..., 4), along the shorter arc (Shoemake 1985).
+
+    t (...) may be outside [0, 1].
+    """
     return mul(a, exp(np.asarray(t, float)[..., None] * log(mul(inv(a), b))))
 
 
 def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
-    """Split q = swing * twist, twist about the unit `axis` (..., 3); both w >= 0. At a half-turn swing, no twist."""
+    """Return swing and twist (..., 4), both with w >= 0: q = swing * twist, the twist about the unit `axis` (..., 3).
+
+    The twist is the identity if the swing is a half turn.
+    """
     array, direction = np.asarray(q, float), np.asarray(axis, float)
     along = np.sum(array[..., 1:] * direction, axis=-1, keepdims=True) * direction
     twist = positive(normalize(np.concatenate([array[..., :1], along], axis=-1)))
@@ -156,14 +162,14 @@ def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
 
 
 def to_matrix(q: ArrayLike) -> Array:
-    """Unit quaternions (..., 4) to rotation matrices (..., 3, 3)."""
+    """Return rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
     array = np.asarray(q, float)
     outer = array[..., :, None] * array[..., None, :]
     return (outer.reshape(*outer.shape[:-2], 16) @ _OUTER_TO_MATRIX).reshape(*array.shape[:-1], 3, 3)
 
 
 def from_matrix(matrices: ArrayLike) -> Array:
-    """Rotation matrices (..., 3, 3) to unit quaternions with w >= 0 (Shepperd: the largest of four pivots)."""
+    """Return unit quaternions (..., 4) with w >= 0 of rotation matrices (..., 3, 3) (Shepperd 1978, largest pivot)."""
     m = np.asarray(matrices, float)
     flat = m.reshape(-1, 3, 3)
     x, y, z = flat[:, 0, 0], flat[:, 1, 1], flat[:, 2, 2]
@@ -178,16 +184,19 @@ def from_matrix(matrices: ArrayLike) -> Array:
 
 
 def from_axis_angle(axes: ArrayLike, angles: ArrayLike) -> Array:
-    """Axes (..., 3), of any length, and angles (...) to quaternions; a zero axis is no rotation, as in Blender."""
+    """Return unit quaternions (..., 4) of axes (..., 3) of any length and angles (...).
+
+    A zero axis gives the identity, as in Blender.
+    """
     axis = np.asarray(axes, float)
     length = np.linalg.norm(axis, axis=-1, keepdims=True)
     return exp(np.asarray(angles, float)[..., None] * axis / np.where(length > 0.0, length, 1.0))
 
 
 def shortest(before: ArrayLike, after: ArrayLike, slack: float = 0.0) -> Array:
-    """The shortest rotations (..., 4) from directions (..., 3) to within `slack` radians of others.
+    """Return the shortest rotations (..., 4) from directions (..., 3) to within `slack` radians of others (..., 3).
 
-    Between opposite ones about anything across; where either has no length none.
+    The axis between opposite directions is arbitrary. A zero vector gives the identity.
     """
     a, b = np.asarray(before, float), np.asarray(after, float)
     axis = cross(a, b)
@@ -198,7 +207,7 @@ def shortest(before: ArrayLike, after: ArrayLike, slack: float = 0.0) -> Array:
 
 
 def to_axis_angle(q: ArrayLike) -> tuple[Array, Array]:
-    """Unit axes (..., 3) and angles (...) in [0, pi]; the identity has the axis Y, as in Blender."""
+    """Return unit axes (..., 3) and angles (...) in [0, pi]; the identity has the axis Y, as in Blender."""
     vector = log(q)
     angle = np.linalg.norm(vector, axis=-1)
     known = angle > 0.0
@@ -207,13 +216,13 @@ def to_axis_angle(q: ArrayLike) -> tuple[Array, Array]:
 
 
 def axes_and_parity(order: str) -> tuple[int, int, int, float]:
-    """First, second and third axis of an Euler order and +1 for XYZ, YZX, ZXY, -1 for the others."""
+    """Return the first, second and third axis of an Euler order, and +1 for XYZ, YZX, ZXY, -1 for the others."""
     i, j, k = ("XYZ".index(letter) for letter in order)
     return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
 
 
 def from_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
-    """Euler angles (..., 3), stored as x, y, z whatever the order, to unit quaternions."""
+    """Return unit quaternions (..., 4) of Euler angles (..., 3), which are stored as x, y, z for all orders."""
     half = 0.5 * np.asarray(angles, float)
     result = np.broadcast_to(IDENTITY, (*half.shape[:-1], 4))
     for letter in order:
@@ -225,19 +234,22 @@ def from_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
 
 
 def to_euler(q: ArrayLike, order: str = "XYZ") -> Array:
-    """Unit quaternions to Euler angles x, y, z (..., 3): the one of two triples with the smaller sum, as Blender."""
+    """Return Euler angles x, y, z (..., 3) of unit quaternions (..., 4), with Blender's choice of the two solutions."""
     return matrix_to_euler(to_matrix(q), order)
 
 
 def matrix_to_euler(matrices: ArrayLike, order: str = "XYZ") -> Array:
-    """Rotation matrices (..., 3, 3) to Euler angles x, y, z (..., 3), with Blender's choice of the two solutions."""
+    """Return Euler angles x, y, z (..., 3) of rotation matrices (..., 3, 3), the solution with the smaller sum.
+
+    Imitates mat3_normalized_to_eulo2 and mat3_normalized_to_eulO (source/blender/blenlib/intern/math_rotation_c.cc).
+    """
     m = np.asarray(matrices, float)
     i, j, k, parity = axes_and_parity(order)
     cosine = np.hypot(m[..., i, i], m[..., j, i])
     regular = cosine > _GIMBAL
     first = np.where(regular, np.arctan2(m[..., k, j], m[..., k, k]), np.arctan2(-m[..., j, k], m[..., j, j]))
     third = np.where(regular, np.arctan2(m[..., j, i], m[..., i, i]), 0.0)
-    # the matrix of the reversed parity is the transpose's mirror: all three angles change sign (Shoemake)
+    # orders of odd parity: all three angles change sign (Shoemake, Euler Angle Conversion, Graphics Gems IV)
     if parity < 0:
         first = np.where(regular, np.arctan2(-m[..., k, j], m[..., k, k]), np.arctan2(m[..., j, k], m[..., j, j]))
         third = np.where(regular, np.arctan2(-m[..., j, i], m[..., i, i]), 0.0)
@@ -250,7 +262,7 @@ def matrix_to_euler(matrices: ArrayLike, order: str = "XYZ") -> Array:
 
 
 def other_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
-    """The second triple of Euler angles for the same rotation, wrapped to [-pi, pi]."""
+    """Return the second solution (..., 3) of Euler angles for the same rotations, wrapped to [-pi, pi)."""
     result = np.array(angles, float)
     i, j, k, _ = axes_and_parity(order)
     result[..., i], result[..., k] = result[..., i] + np.pi, result[..., k] + np.pi
@@ -259,12 +271,12 @@ def other_euler(angles: ArrayLike, order: str = "XYZ") -> Array:
 
 
 def wrap(angles: ArrayLike) -> Array:
-    """Angles brought to [-pi, pi)."""
+    """Return angles (...) wrapped to [-pi, pi)."""
     return (np.asarray(angles, float) + np.pi) % (2.0 * np.pi) - np.pi
 
 
 def near_euler(angles: ArrayLike, reference: ArrayLike, order: str = "XYZ") -> Array:
-    """The Euler triple of the same rotation that is nearest to `reference`: other solution and whole turns included."""
+    """Return the Euler angles (..., 3) of the same rotations nearest to `reference` (..., 3)."""
     target = np.asarray(reference, float)
     one = target + wrap(np.asarray(angles, float) - target)
     two = target + wrap(other_euler(angles, order) - target)
@@ -273,7 +285,7 @@ def near_euler(angles: ArrayLike, reference: ArrayLike, order: str = "XYZ") -> A
 
 
 def unwrap_euler(angles: ArrayLike, order: str = "XYZ", start: ArrayLike | None = None) -> Array:
-    """Euler angles over time (F, ..., 3) without jumps; the first frame goes near `start` (..., 3) if given."""
+    """Return Euler angles (F, ..., 3) over time without jumps; the first frame is near `start` (..., 3) if given."""
     result = np.array(angles, float)
     before = None if start is None else np.asarray(start, float)
     for frame in range(len(result)):
@@ -284,7 +296,7 @@ def unwrap_euler(angles: ArrayLike, order: str = "XYZ", start: ArrayLike | None 
 
 
 def unroll(q: ArrayLike, start: ArrayLike | None = None) -> Array:
-    """Quaternions over time (F, ..., 4) with signs that do not flip; the first frame goes with `start` (..., 4)."""
+    """Return quaternions (F, ..., 4) over time without changes of sign; the first frame is near `start` (..., 4)."""
     array = np.array(q, float)
     if not len(array):
         return array
@@ -295,10 +307,10 @@ def unroll(q: ArrayLike, start: ArrayLike | None = None) -> Array:
 
 
 def nearest_rotation(matrices: ArrayLike) -> Array:
-    """Rotation matrices (..., 3, 3) nearest to invertible matrices, which may scale, shear or mirror.
+    """Return the rotation matrices (..., 3, 3) nearest to invertible matrices, which may scale, shear or mirror.
 
-    The orthogonal factor of the polar decomposition. Where the matrix mirrors (negative determinant), that of its
-    negative: Blender's reading of a mirrored object (a (-1, 1, 1) scale is a half turn and a scale of -1).
+    This is the orthogonal factor of the polar decomposition; of the negative matrix if the determinant is negative, as
+    Blender decomposes a mirrored object (a scale of (-1, 1, 1) is a half turn and a scale of -1).
     """
     m = np.asarray(matrices, float)
     u, _, vt = np.linalg.svd(m)
@@ -307,20 +319,20 @@ def nearest_rotation(matrices: ArrayLike) -> Array:
 
 
 def skew(vectors: ArrayLike) -> Array:
-    """Cross-product matrices (..., 3, 3) of vectors (..., 3)."""
+    """Return the cross-product matrices (..., 3, 3) of vectors (..., 3)."""
     array = np.asarray(vectors, float)
     return (array @ SKEW).reshape(*array.shape[:-1], 3, 3)
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Array:
-    """Cross products (..., 3) x (..., 3) -> (..., 3); on few vectors a tenth of the price of `np.cross`."""
+    """Return cross products (..., 3) x (..., 3) -> (..., 3); on few vectors ten times as fast as `np.cross`."""
     return (skew(a) @ np.asarray(b, float)[..., None])[..., 0]
 
 
 def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
-    """Rotation matrices of rotation vectors (..., 3) and their right Jacobians, both (..., 3, 3).
+    """Return the rotation matrices of rotation vectors (..., 3) and their right Jacobians Jr, both (..., 3, 3).
 
-    exp(x + dx) = exp(x) exp(Jr(x) dx): the body's angular velocity is Jr(x) times the rate of x.
+    exp(x + dx) = exp(x) exp(Jr(x) dx): the angular velocity in the rotated frame is Jr(x) times the rate of x.
     """
     x = vectors.reshape(-1, 3)
     both, shape = exp_features(x), (*vectors.shape[:-1], 3, 3)
@@ -329,13 +341,13 @@ def exp_and_jacobian(vectors: Array) -> tuple[Array, Array]:
 
 
 def exp_features(x: Array) -> Array:
-    """What the two matrices of `exp_and_jacobian` are linear in, (n, 2, 10), of rotation vectors (n, 3).
+    """Return features (n, 2, 10) of rotation vectors (n, 3); the matrices of `exp_and_jacobian` are linear in them.
 
-    A product with FEATURES_TO_MATRIX (10, 9) gives the matrices. Rodrigues, with [x]^2 = x x^T - a^2 I:
+    A product with FEATURES_TO_MATRIX (10, 9) gives the matrices. Formula of Rodrigues, with [x]^2 = x x^T - a^2 I:
     exp = cos a I + sin a/a [x] + (1 - cos a)/a^2 x x^T, Jr = sin a/a I - (1 - cos a)/a^2 [x] + (a - sin a)/a^3 x x^T.
     """
-    # Both matrices are a I + b [x] + c x x^T. For the twenty joints of a body many small array operations would cost
-    # more than their arithmetic: there the coefficients come from power series of a^2, by products with constants.
+    # Both matrices are a I + b [x] + c x x^T. For few joints the coefficients are power series of a^2, computed by
+    # products with constants: many small array operations would cost more than their arithmetic.
     if len(x) <= _FEW:
         features, powers = exp_terms(x)
         both = powers.dot(_POWERS_TO_BOTH)
@@ -352,10 +364,10 @@ def exp_features(x: Array) -> Array:
 
 
 def exp_terms(x: Array) -> tuple[Array, Array]:
-    """Features (n, 10) of rotation vectors (n, 3), and the powers 1, a^2, a^4 ... (n, 24) that weigh them.
+    """Return features (n, 10) of rotation vectors (n, 3), and the powers 1, a^2, a^4 ... (n, 24) of their angles.
 
-    powers POWERS_TO_TURN * features are the features of exp, with POWERS_TO_RATE those of its right Jacobian, and with
-    POWERS_TO_QUATERNION and the first four features, 1, x, y, z, there comes the unit quaternion.
+    powers @ POWERS_TO_TURN * features are the features of exp; with POWERS_TO_RATE they are those of its right
+    Jacobian. powers @ POWERS_TO_QUATERNION * features[:, :4] are unit quaternions (n, 4).
     """
     features = _features(x)
     powers = features.dot(_SQUARES)
@@ -364,6 +376,7 @@ def exp_terms(x: Array) -> tuple[Array, Array]:
 
 
 def _features(x: Array) -> Array:
+    """Return 1, x, y, z, xx, xy, xz, yy, yz, zz (n, 10) of vectors (n, 3)."""
     features = np.empty((len(x), 10))
     features[:, 0] = 1.0
     features[:, 1:4] = x
@@ -372,9 +385,10 @@ def _features(x: Array) -> Array:
 
 
 def inverse_right_jacobian(vectors: ArrayLike) -> Array:
-    """(..., 3, 3): what turns the body's angular velocity into the rate of its rotation vector (..., 3).
+    """Return the inverse right Jacobians (..., 3, 3) of rotation vectors (..., 3).
 
-    I + [x] / 2 + (1 / a^2 - cot(a / 2) / (2 a)) [x]^2, the inverse of `exp_and_jacobian`'s second matrix.
+    They convert the angular velocity in the rotated frame to the rate of the rotation vector:
+    I + [x] / 2 + (1 / a^2 - cot(a / 2) / (2 a)) [x]^2, the inverse of the second matrix of `exp_and_jacobian`.
     """
     x = np.asarray(vectors, float)
     angle = np.maximum(np.linalg.norm(x, axis=-1), _SMALL_ANGLE)[..., None, None]
@@ -386,13 +400,13 @@ def inverse_right_jacobian(vectors: ArrayLike) -> Array:
 
 
 def to_six(q: ArrayLike) -> Array:
-    """The first two columns of the rotation matrix, (..., 6): column one, then column two (Zhou et al. 2019)."""
+    """Return the first two columns (..., 6) of the matrices of unit quaternions (..., 4) (Zhou et al. 2019)."""
     matrix = to_matrix(q)
     return np.concatenate([matrix[..., :, 0], matrix[..., :, 1]], axis=-1)
 
 
 def from_six(six: ArrayLike) -> Array:
-    """Gram-Schmidt on two columns (..., 6) and back to unit quaternions."""
+    """Return unit quaternions (..., 4) of two matrix columns (..., 6), by Gram-Schmidt (Zhou et al. 2019)."""
     array = np.asarray(six, float)
     first = array[..., :3] / np.linalg.norm(array[..., :3], axis=-1, keepdims=True)
     second = array[..., 3:] - np.sum(first * array[..., 3:], axis=-1, keepdims=True) * first
@@ -401,17 +415,17 @@ def from_six(six: ArrayLike) -> Array:
 
 
 def to_order_free(q: ArrayLike) -> Array:
-    """Three angles x, y, z in [-pi, pi) with no axis order: tan(angle / 2) = q_axis / w (CN106502395).
+    """Return angles x, y, z (..., 3) in [-pi, pi) without an axis order: tan(angle / 2) = q_axis / w (CN106502395).
 
-    A half turn (w = 0) gives -pi for every axis with a component and 0 for the others; it cannot be inverted if two
-    components are non-zero.
+    A half turn (w = 0) gives -pi for every axis with a component and 0 for the others. It has no inverse if two
+    components are not zero.
     """
     array = positive(q)
     return wrap(2.0 * np.arctan2(array[..., 1:], array[..., :1]))
 
 
 def from_order_free(angles: ArrayLike) -> Array:
-    """The inverse of `to_order_free`: q is proportional to (1, tan(x/2), tan(y/2), tan(z/2))."""
+    """Return unit quaternions (..., 4) of order-free angles (..., 3); q ~ (1, tan(x/2), tan(y/2), tan(z/2))."""
     half = 0.5 * np.asarray(angles, float)
     cosines = np.cos(half)
     vector = [np.sin(half[..., i]) * cosines[..., i - 1] * cosines[..., i - 2] for i in range(3)]

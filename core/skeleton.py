@@ -1,4 +1,4 @@
-"""The skeleton: what does not change while a character is posed."""
+"""The skeleton: everything about the bones that posing does not change."""
 
 import difflib
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ ROTATION_MODES: Final = ("QUATERNION", "AXIS_ANGLE", *rotation.EULER_ORDERS)
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_DEFAULT: Any = None  # filled in by __post_init__, so that readers need not ask
+_DEFAULT: Any = None  # replaced by an array in __post_init__
 
-HUMAN_DIAGONAL: Final = 2.4  # rest bounding-box diagonal, tails included, of a 1.7 m human between A- and T-pose
+HUMAN_DIAGONAL: Final = 2.4  # metres: diagonal of the bounding box of a 1.7 m human at rest, tails included
 
 
 def is_whole(value: object) -> bool:
-    """Whether it is a whole number; True and False are none."""
+    """Return whether a value is a whole number, not True or False."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
@@ -48,23 +48,32 @@ def chain_to_root(parents: Sequence[int] | Indices, bone: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Skeleton:
-    """J bones, parents before children; checked when made, arrays read-only. Anything that numpy takes may be given.
+    """J bones, parents before children. Arrays may be array-likes; they are checked, copied and made read-only.
 
-    A frame's origin is its bone's head; +Y points along the bone. `offsets` and `rest_rotations` are in the parent's
-    rest frame (in armature space for a bone without parent). The optional fields are Blender's flags of the same names:
+    A frame's origin is its bone's head; +Y points along the bone. Lengths are in armature units. Optional fields have
+    the meaning of Blender's properties of the same names.
 
-    limits          groups of limits on own rotations (see `limits`)
+    names           (J,) unique
+    parents         (J,) -1 for a root
+    offsets         (J, 3) the head in the parent's rest frame; of a root in armature space
+    rest_rotations  (J, 4) the rest frame relative to the parent's, quaternions of any length
+    lengths         (J,) of the bones
+    limits          groups of limits of own rotations (see `limits`)
     stiffness       (J, 3) 0 free to 1 stiff, about the bone's own axes
-    stretch         (J,) 0 to 1: how easily the bone grows where the method allows it
+    stretch         (J,) 0 to 1: ease of growing, if the method allows it
     movable         (J,) the rotation may be changed
     translatable    (J, 3) the location channels that may be changed
-    rotation_locks  (J, 3) Euler angles that must stay: in the order of `rotation_modes`, XYZ if that is no order
-    connected       (J,) the head sits on the parent's tail, the bone's location is ignored
-    local_location  (J,) location is in the bone's own rest frame; else in the parent's frame
-    inherit_rotation, inherit_scale     what comes from the parent
-    rest_bases      (J, 3, 3) the rest frames as Blender's float32 matrices have them, up to 5e-5 off orthonormal; only
-                    `forward_matrices` needs them; from `rest_rotations` if not given
-    driven          (J,) the pose is decided by something else: `Pose.driven_matrices` has it, children take it as given
+    rotation_locks  (J, 3) Euler angles that are kept, in the order of `rotation_modes`, XYZ if that is no order
+    rotation_modes  (J,) of ROTATION_MODES
+    connected       (J,) the head is on the parent's tail and the location is ignored
+    local_location  (J,) the location is in the bone's own rest frame, else in the parent's frame
+    inherit_rotation, inherit_scale     (J,) from the parent
+    driven          (J,) constraints or drivers pose the bone: `Pose.driven_matrices` is used, also for its children
+    rest_bases      (J, 3, 3) the rest frames as Blender's float32 matrices, up to 5e-5 off orthonormal, for
+                    `forward_matrices`; those of `rest_rotations` by default
+
+    Raises CoreError for wrong shapes, values that are not finite or outside their range, equal names, and parents after
+    their children.
     """
 
     names: tuple[str, ...]
@@ -163,7 +172,7 @@ class Skeleton:
         return f"<Skeleton of {len(self)} bones>"
 
     def index(self, bone: str | int) -> int:
-        """The index of a bone; raises CoreError with the nearest name if there is none."""
+        """Return the index of a bone by its name or index. Raises CoreError with the nearest name if there is none."""
         if not isinstance(bone, str):
             if not is_whole(bone):
                 raise CoreError(f"A bone is named by its name or its number, not by {bone!r}.")
@@ -180,7 +189,7 @@ class Skeleton:
         return chain_to_root(self.parents, bone)
 
     def taken(self, bones: Sequence[int]) -> "Skeleton":
-        """Those bones alone, in increasing order and with all that they hang on, without limits."""
+        """Return the skeleton of some bones without limits; `bones` increase and contain their ancestors."""
         place = {bone: number for number, bone in enumerate(bones)}
         kept: dict[str, Any] = {}
         for one in fields(self):
@@ -193,7 +202,7 @@ class Skeleton:
 
     @cached_property
     def levels(self) -> tuple[Indices, ...]:
-        """Bones by depth: every array holds the bones whose parents are in the array before."""
+        """Bones by depth: the parents of the bones of each array are in the array before."""
         depth = np.zeros(len(self), int)
         for bone, parent in enumerate(self.parents):
             depth[bone] = depth[parent] + 1 if parent >= 0 else 0
@@ -201,11 +210,13 @@ class Skeleton:
 
     @cached_property
     def descents(self) -> tuple[tuple[tuple[Indices, Indices, Indices, Indices], ...], ...]:
-        """By level, for poses without scales and for those with some: bones that take their parent's whole frame, these
-        parents, bones that take a part of it, and driven ones.
+        """Bones by `levels`, first for poses without scales, then for poses with scales.
+
+        Each level has the bones that inherit their parent's whole frame, the parents of these, the bones that inherit a
+        part of it, and driven bones.
         """
         whole = np.array([mode == "FULL" for mode in self.inherit_scale])
-        # without scale all ways to inherit it are one; a driven bone may bring scale in
+        # without scale all modes to inherit it are equal; a driven bone may have scale
         kinds = (whole if self.driven.any() else np.ones(len(self), bool), whole)
         plain = [self.inherit_rotation & kind & ~self.driven for kind in kinds]
         return tuple(
@@ -219,7 +230,7 @@ class Skeleton:
 
     @cached_property
     def rest_matrices(self) -> Array:
-        """Rest frames in armature space, (J, 3, 4)."""
+        """Rest frames (J, 3, 4) in armature space."""
         result = np.concatenate([self.rest_bases, self.offsets[..., None]], axis=-1)
         for bone, parent in enumerate(self.parents):
             if parent >= 0:

@@ -1,4 +1,4 @@
-"""What came of a solve, and why."""
+"""Solutions: the pose that a solver found, its errors, and explanations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,27 +14,32 @@ from .pose import Pose
 from .rotation import Array
 from .skeleton import Skeleton, is_whole
 
-_MANY: Final = 3  # reasons in one sentence
-_LEAST_TURN: Final = np.radians(0.1)  # of a bone that is worth a sentence
+_MANY: Final = 3  # reasons in one sentence, at most
+_LEAST_TURN: Final = np.radians(0.1)  # least rotation of a bone that is named
 
 
 class Explains(Protocol):
-    """A method that knows why a goal is not met."""
+    """A solver that can tell why a goal is not met."""
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        """What is in the way of goal `index` of one pose, the greatest first."""
+        """Return the reasons why goal `index` of one pose is not met, the greatest first."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The pose and how well it does; leading axes are the batch of the pose that was given.
+    """The pose that a solver found for G goals; leading axes (...) are the batch of the given pose.
 
-    position_error (..., G) in armature units, rotation_error (..., G) in radians, 0 where the goal does not ask;
-    iterations (...), converged (...): every goal within tolerance;
-    limit_names: every limit as (bone, axis), and limits_active (..., K) which of them held the pose back;
-    start: the pose that was given, brought_in (..., J): bones that it had outside their limits;
-    finished (...): where `ContributionCCD` needed least squares to get there.
+    pose                the solved pose (..., J)
+    position_error      (..., G) armature units, 0 if the goal has no position
+    rotation_error      (..., G) radians, 0 if the goal has no rotation
+    iterations          (...)
+    converged           (...) all goals are within the tolerances
+    start               the given pose
+    brought_in          (..., J) bones that the given pose had outside their limits
+    limit_names         K limits as (bone, axis)
+    limits_active       (..., K) limits that hold the pose back
+    finished            (...) `ContributionCCD` needed its least-squares finish
     """
 
     skeleton: Skeleton
@@ -54,7 +59,7 @@ class Solution:
     finished: NDArray[np.bool_] | None = None
 
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
-        """The same with other leading axes."""
+        """Return the same solution with other leading axes."""
         drop = self.iterations.ndim
 
         def shaped(array: NDArray[Any]) -> NDArray[Any]:
@@ -75,19 +80,20 @@ class Solution:
         )
 
     def met(self) -> NDArray[np.bool_]:
-        """(..., G) which goals are within tolerance."""
+        """Return which goals (..., G) are within the tolerances."""
         near = self.position_error <= self.position_tolerance
         return near & (self.rotation_error <= self.rotation_tolerance)
 
     def turned(self) -> Array:
-        """(..., J) radians by which the bones' own rotations differ from the start."""
+        """Return the angles (..., J), radians, between the bones' own rotations and those of the start."""
         return rotation.angle_between(self.start.rotations, self.pose.rotations)
 
     def explain(self, bones: int = 0, say_length: Callable[[float], str] = "{:.3g}".format) -> list[str]:
-        """Sentences: for each unmet goal how far off it is, in which frame of the batch at worst, and what stopped it.
+        """Return sentences that explain the solution.
 
-        Before them bones that started outside their limits; after them the `bones` that turned most, if any are asked.
-        `say_length` writes lengths, which it is given in armature units.
+        First the bones that started outside their limits; then for each goal that is not met its largest error in the
+        batch, with the frame and the reasons; then the `bones` bones with the largest rotations. `say_length` formats
+        lengths in armature units. Raises CoreError if `bones` is no count.
         """
         if not is_whole(bones) or bones < 0:
             raise CoreError(f"explain() names a whole number of bones, not {bones!r}.")
@@ -102,7 +108,7 @@ class Solution:
         return sentences + [f"{names[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
 
     def explain_finish(self) -> list[str]:
-        """A sentence if `ContributionCCD` stalled and had to be finished by least squares."""
+        """Return a sentence if `ContributionCCD` needed its least-squares finish, else none."""
         if self.finished is None or not self.finished.any():
             return []
         count, size = int(self.finished.sum()), self.finished.size
@@ -110,6 +116,7 @@ class Solution:
         return [f"turning joint by joint stalled{where}: least squares had to go the rest of the way"]
 
     def _sentence(self, index: int, say_length: Callable[[float], str]) -> str:
+        """Return the sentence about a goal that is not met."""
         errors = self.position_error.reshape(-1, len(self.goals))[:, index]
         turns = self.rotation_error.reshape(-1, len(self.goals))[:, index]
         worst = int(np.argmax(errors / self.position_tolerance + turns / self.rotation_tolerance))
@@ -126,7 +133,10 @@ class Solution:
         return f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else "")
 
     def reasons(self, index: int, frame: int = 0) -> list[str]:
-        """What keeps goal `index` from being met in one frame of the flat batch: limits, other goals, its reach."""
+        """Return the reasons why goal `index` is not met in one frame of the flat batch: limits, other goals, reach.
+
+        Raises CoreError if there is no such goal or frame.
+        """
         batch = self.pose.batch_shape
         for value, count, what in ((index, len(self.goals), "goal"), (frame, self.iterations.size, "frame")):
             if not is_whole(value) or not 0 <= value < count:

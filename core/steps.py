@@ -1,4 +1,4 @@
-"""Work that yields the share that is done after each step, so that others have their turn in between, or may end it."""
+"""Work in steps: generators that yield the share of the work that is done, 0 to 1, so that callers may interrupt it."""
 
 from collections.abc import Callable, Generator
 from typing import TypeVar
@@ -7,7 +7,7 @@ Result = TypeVar("Result")
 
 
 def finish(steps: Generator[float, None, Result], progress: Callable[[float], object] | None = None) -> Result:
-    """All of it at once; what it returns."""
+    """Run all steps, report each share to `progress`, and return the result."""
     while True:
         try:
             share = next(steps)
