@@ -22,7 +22,6 @@ from ..core.keypoints import (
     Layout,
     Method,
     Recording,
-    bones_of,
     estimate_clip,
     find_conversion,
     find_layout,
@@ -165,7 +164,7 @@ def perform_keypoints(
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
     goals, names = measure_ends(context, armature, target, ends, frames), target.character.skeleton.names
-    turned, moved = bones_of(target.character)
+    turned, moved = target.character.posed_bones()
     report = Report(
         armature=armature.name,
         frames=frames,
@@ -191,8 +190,8 @@ def solve_motion(
     character = target.character
     motion = Motion(character.motion(captured, target.present, job.travel), frames, fps)
     if job.exact:
-        ends = character.ends(captured, motion.pose)
-        return replace(motion, pose=character.exact(ends, motion.pose)), ends
+        ends = character.end_goals(captured, motion.pose)
+        return replace(motion, pose=character.solve_ends(ends, motion.pose)), ends
     if job.lock_feet and character.points and len(frames) > 1:
         motion = lock_feet(
             character.skeleton, motion, character.roles, up=axis_vector(character.roles.up)

@@ -25,7 +25,6 @@ from ..core.keypoints import (
     RootFromHips,
     Stream,
     Tracker,
-    bones_of,
     find_layout,
 )
 from ..properties.keypoints import VMC
@@ -76,7 +75,7 @@ class LiveKeypoints:
 
     def _take(self, target: KeypointTarget) -> None:
         self.target, self.character, self.present = target, target.character, target.present
-        bones, moved = bones_of(target.character)
+        bones, moved = target.character.posed_bones()
         moved = moved if self.travel != "NONE" else moved[:0]
         self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist()})
         self.walk, self.hips = RootFromFeet(target.character), RootFromHips(target.character)
@@ -135,7 +134,7 @@ class LiveKeypoints:
         if newest is None:
             return
         if looked > _FEW:
-            self.walk.lose()
+            self.walk.reset()
         captured = self.tracker.estimate()
         if self.target.controlled is not None and not self._drive(armature, self.target.controlled, captured):
             self._take(find_target(armature, armature.poise_live_limits, controls=False))
@@ -160,9 +159,9 @@ class LiveKeypoints:
 
     def _pose_of(self, captured: CapturedMotion) -> Pose:
         """Return the pose for one captured frame."""
-        pose = self.character.turn(captured.rotations[0], self.present)
+        pose = self.character.rotate(captured.rotations[0], self.present)
         if self.travel == "FEET":
-            return self.character.walked(pose, self.walk)
+            return self.character.place_by_feet(pose, self.walk)
         if self.travel == "HIPS":
             return self.hips(pose, captured)
         return pose
@@ -212,7 +211,7 @@ class LiveKeypoints:
         """Resample the recording at whole frames, by the times of its packets."""
         captured, frames = resample(*self.tracker.clip(), fps, self._start)
         if self.travel == "NONE":
-            pose = self.character.turn(captured.rotations, self.present)
+            pose = self.character.rotate(captured.rotations, self.present)
         else:
             pose = self.character.motion(captured, self.present, self.travel == "HIPS")
         self._motion = Motion(pose, frames, fps)

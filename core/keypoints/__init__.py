@@ -1,6 +1,6 @@
 """3-D keypoints of a body, from files and live trackers, as joint rotations."""
 
-from .character import Character, RootFromFeet, RootFromHips, bones_of
+from .character import Character, RootFromFeet, RootFromHips
 from .conversion import Conversion, Landmarks, find_conversion
 from .estimate import METHODS, CapturedMotion, LiveEstimator, Method, Subject, estimate_clip, estimate_rotations
 from .joints import joint_landmarks
@@ -34,7 +34,6 @@ __all__ = [
     "Stream",
     "Subject",
     "Tracker",
-    "bones_of",
     "estimate_clip",
     "estimate_rotations",
     "find_conversion",

@@ -351,7 +351,7 @@ def test_live_a_sample_far_off_turns_nothing_once_the_figure_is_known() -> None:
             off[LANDMARK["wrist.L"]] += [0.0, 3.0, 2.0]
         for reader, seen in ((clean, positions), (spoilt, off)):
             reader.add(seen, SEEN, frame / 30.0)
-        turned = rotation.angle_between(spoilt.estimate().rotations, clean.read().rotations)
+        turned = rotation.angle_between(spoilt.estimate().rotations, clean.estimate().rotations)
         assert np.degrees(turned).max() < 6.0
 
 
@@ -365,7 +365,7 @@ def test_live_the_body_travels_by_its_hips_as_in_the_clip() -> None:
     for frame in range(60):
         parts = (captured.rotations, captured.hips, captured.landmarks, captured.weights)
         one = CapturedMotion(*(part[frame : frame + 1] for part in parts), None)
-        one_by_one.append(travel(character.turn(one.rotations, rest)[0], one).translations[character.root])
+        one_by_one.append(travel(character.rotate(one.rotations, rest)[0], one).translations[character.root])
     np.testing.assert_allclose(one_by_one, whole.translations[:, character.root], atol=0.01 * character.skeleton.size)
     assert np.ptp(np.array(one_by_one), axis=0).max() > 0.5
 
@@ -378,7 +378,7 @@ def test_bones_of_a_rig_with_driven_bones_and_scales_stand_in_a_clip_as_those_of
     found = []
     for skeleton in (plain, driven):
         character = Character(skeleton, find_roles(plain), limits=False)
-        pose = character.turn(turns, replace(Pose.rest(skeleton), scales=np.ones((len(skeleton), 3))))
+        pose = character.rotate(turns, replace(Pose.rest(skeleton), scales=np.ones((len(skeleton), 3))))
         found.append(forward_matrices(skeleton, pose[:])[:, character.bones, :, :3])
     np.testing.assert_allclose(found[1], found[0], atol=1e-9)
 
