@@ -12,7 +12,7 @@ from ..skeleton import Skeleton
 from ..solution import Solution
 from .batches import check_inputs
 from .chain import ContributionCCD
-from .pins.problem import PinAndDrag
+from .pins import PinAndDrag
 
 
 class Method(Protocol):

@@ -17,7 +17,7 @@ from ...core.goals import AnyGoal
 from ...core.pose import forward_matrices, frame_rotations
 from ...core.rotation import Array
 from ...core.solvers.humanoid import HumanoidDrag
-from ...core.solvers.pins.problem import Root
+from ...core.solvers.pins import Root
 from ..humanoid import read_humanoid
 from ..pin_list import pin_kind, with_other_side
 from ..pins import LIMITS, PinTarget, active_pins, balance_priority, read_active_pin, support_bones

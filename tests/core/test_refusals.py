@@ -89,15 +89,15 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a support alone": (lambda: Balance("hips", 3), "in a list"),
     "two radii": (lambda: Balance("hips", ("foot.L",), radius=[0.1, 0.2]), "one number"),
     "one limit": (skeleton(limits=EulerBox([1], ["XYZ"], [[-1.0] * 3], [[1.0] * 3])), "tuple of groups"),
-    "other bones": (problem(lambda p: p.retarget(0, Goal("hand.L", PLACE))), "other bones need"),
-    "another priority": (problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, priority=1))), "priority of the goal"),
-    "another point": (problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, point=(0, 1, 0)))), "point of the goal"),
+    "other bones": (problem(lambda p: p.set_goal(0, Goal("hand.L", PLACE))), "other bones need"),
+    "another priority": (problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, priority=1))), "priority of the goal"),
+    "another point": (problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, point=(0, 1, 0)))), "point of the goal"),
     "a rotation, too": (
-        problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, (1.0, 0.0, 0.0, 0.0)))), "without a rotation"
+        problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, (1.0, 0.0, 0.0, 0.0)))), "without a rotation"
     ),
-    "other axes": (problem(lambda p: p.retarget(0, Goal("hand.R", PLACE, position_axes=(1, 0, 0)))), "position_axes"),
-    "another kind": (problem(lambda p: p.retarget(0, LookAt("hand.R", PLACE))), "go on as a Goal"),
-    "other frames": (problem(lambda p: p.retarget(0, Goal("hand.R", np.zeros((4, 3))))), "other frames"),
+    "other axes": (problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, position_axes=(1, 0, 0)))), "position_axes"),
+    "another kind": (problem(lambda p: p.set_goal(0, LookAt("hand.R", PLACE))), "go on as a Goal"),
+    "other frames": (problem(lambda p: p.set_goal(0, Goal("hand.R", np.zeros((4, 3))))), "other frames"),
     "places of other frames": (problem(lambda p: p.move(0, np.zeros((4, 3)))), "other frames"),
     "a time in words": (problem(lambda p: p.advance("x")), "number of seconds"),
     "no such goal": (problem(lambda p: p.move(7, PLACE)), "no goal 7"),

@@ -23,8 +23,7 @@ from ...rotation import Array
 from ...skeleton import Skeleton, is_whole
 from ...solution import Solution
 from ..batches import batch_shape_of, flat_array, flat_pose
-from ..pins import numbers
-from ..pins.problem import PinAndDrag
+from ..pins import PinAndDrag, numbers
 from .actuations import Actuation, checked_list
 from .batch import ChainBatch
 from .one_frame import ChainFrame

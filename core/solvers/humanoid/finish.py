@@ -12,7 +12,7 @@ from ...goals import AnyGoal, Goal
 from ...pose import Pose, forward
 from ...rotation import Array, lengths
 from ...skeleton import Skeleton
-from ..pins.problem import PinAndDrag
+from ..pins import PinAndDrag
 from .figure import Figure
 from .targets import Targets
 
@@ -64,7 +64,7 @@ def finish(
     )  # fmt: skip
     goals = [goal.at((missed,), (len(pose.rotations),)) for goal in _pulling(figure, targets, pulls, pose)]
     ways = _bent_back(figure) if bend_back else []
-    solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, ways=ways)
+    solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, signs=ways)
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
     return replace(pose, rotations=rotations, translations=translations), solution.iterations

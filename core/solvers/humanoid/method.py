@@ -25,7 +25,7 @@ from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from ..pins import numbers
 from ..pins.explain import reasons
 from ..pins.limits import locked_angles
-from ..pins.problem import PinAndDrag
+from ..pins import PinAndDrag
 from .bend import bend, orient_end, read_limbs
 from .figure import Figure, PosedNodes
 from .finish import errors_of, finish

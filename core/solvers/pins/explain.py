@@ -5,7 +5,7 @@ it; where it vanishes, nothing but the bones' lengths is in the way.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,12 @@ from . import numbers
 
 if TYPE_CHECKING:
     from .problem import Problem
+
+_NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
+_LIGHT: Final = 0.1  # square root of a weight below which the joint target may outweigh a goal
+_WORTH_SAYING: Final = 0.1  # least share of a pull that is reported
+_RIDGE: Final = 1e-9  # relative ridge of the least squares, for forces that cannot be told apart
+_STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
         raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * np.sqrt(problem.variance)
         most = max(most, lengths(raw).max(initial=0.0))
     leverage = float(most * lengths((errors * rows.scales[frame, rows.order])[pulling]))
-    if size < numbers.NO_PULL * leverage:
+    if size < _NO_PULL * leverage:
         return [sentence for _, sentence in stretched] or _without_leverage(problem, index, frame)
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
@@ -63,7 +69,7 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     known = [_rival(problem, index, other) for other, _ in bearing if other is not None]
     sentences = [sentence for sentence in sentences if sentence not in known]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
-    if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < numbers.LIGHT:
+    if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < _LIGHT:
         return ["it weighs too little beside the joints' reference"]
     return said or ["the body has not come to rest yet"]
 
@@ -124,7 +130,7 @@ def _holds(
     table = np.concatenate([*columns, normals], axis=1)
     if not table.shape[1]:
         return []
-    ridge = numbers.RIDGE * float(np.sum(table * table)) / table.shape[1]
+    ridge = _RIDGE * float(np.sum(table * table)) / table.shape[1]
     forces = least_squares(table, pull, ridge)
     size = float(pull @ pull)
     holds: list[_Hold] = []
@@ -133,17 +139,17 @@ def _holds(
         stop = start + column.shape[1]
         share = float(pull @ (column @ forces[start:stop])) / size
         start = stop
-        if share > numbers.WORTH_SAYING:
+        if share > _WORTH_SAYING:
             holds.append(_Hold(share, _rival(problem, index, other)))
     for number, place in enumerate(places.tolist()):
         force = float(forces[start + number])
         upper = linear.above[0, place] < -linear.below[0, place]
         share = float(pull @ normals[:, number]) * force / size
-        if share > numbers.WORTH_SAYING and not limits.real[place]:
+        if share > _WORTH_SAYING and not limits.real[place]:
             node = problem.tree.joints[limits.joint[place]]
             name = problem.skeleton.names[int(problem.tree.nodes[node])]
             holds.append(_Hold(share, f"the rotation of {name} is locked"))
-        elif share > numbers.WORTH_SAYING and (force > 0.0) == upper:
+        elif share > _WORTH_SAYING and (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
             holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
     return holds
@@ -231,12 +237,12 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
 
 def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:
     """Whether a chain of points, its tip first, is shorter than from its base to the target, and straight or `bent`."""
-    reaches = float(lengths(points[-1] - target)) <= numbers.STRETCHED * _length(points)
+    reaches = float(lengths(points[-1] - target)) <= _STRETCHED * _length(points)
     return not reaches and (bent or _is_straight(points))
 
 
 def _is_straight(points: list[Array]) -> bool:
-    return float(lengths(points[-1] - points[0])) > numbers.STRETCHED * _length(points)
+    return float(lengths(points[-1] - points[0])) > _STRETCHED * _length(points)
 
 
 def _length(points: list[Array]) -> float:

@@ -1,8 +1,8 @@
 """Many frames of `pins` at once, as in a bake: the same steps with the frames last in memory.
 
 A body is twenty joints, and a step is products of 3 x 3 with each: with the frames in front every one is a call of its
-own inside numpy, with the frames last those of a chunk are nine long sums. Rows are kept by limbs: joints that move the
-same goals share a dense block of the Jacobian, and the zeros beside them, two thirds of it, are neither stored nor
+own inside numpy, with the frames last those of a chunk are nine long sums. Rows are kept by branches: joints that move
+the same goals share a dense block of the Jacobian, and the zeros beside them, two thirds of it, are neither stored nor
 multiplied. Columns are in standard deviations, so that S is the identity, and a projector under active limits.
 
 Limits cost what is near a bound: a step is tried, and where it crosses one, or an active one would rather let go, the
@@ -20,9 +20,9 @@ from ... import rotation
 from ...limits import LimitGroup
 from ...rotation import Array
 from . import numbers
-from .found import Found
 from .goals.rows import rotation_vectors
 from .limits import LinearLimits, slots_of
+from .progress import Progress
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -79,7 +79,7 @@ class _Placed(_Frames):
     frames: Array  # (3, 3, N, B)
     heads: Array  # (3, N, B)
     points: Array  # (3, P, B)
-    rows: Array  # (3, P + Q, B) errors, cut and weighted, in the order of the limbs
+    rows: Array  # (3, P + Q, B) errors, cut and weighted, in the order of the branches
     lengths: Array  # (P + Q, B)
     costs: Array  # (L, B)
     own: Array  # (3, 3, limited, B) own rotations
@@ -119,10 +119,10 @@ class _End(_Frames):
 
 
 @dataclass(frozen=True)
-class _Limb:
+class _Branch:
     """Joints and roots, by triples of columns, that move the same goals."""
 
-    blocks: slice  # which of the goals' blocks they move, in the order of the limbs
+    blocks: slice  # which of the goals' blocks they move, in the order of the branches
     pairs: slice  # of a block and a triple, see `_pairs`
     columns: Indices  # (3 n,) of x
 
@@ -138,7 +138,7 @@ class _Bounded:
     variance: Array  # (K',) 0: they are hard
     slots: list[Indices]
     groups: list[tuple[LimitGroup, Indices, Indices]]  # with their places among the own rotations and their joints
-    limbs: list[tuple[int, Indices, Indices]]  # limb, which of the joints it has, and their places in it
+    branches: list[tuple[int, Indices, Indices]]  # branch, which of the joints it has, and their places in it
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class _Held:
     linear: LinearLimits
     active: Flags  # (b, K')
     centre: Array  # (b, 3 h) z on the bounds
-    free: list[Array]  # (3 K, joints, 3, b) of each limb: its columns without limits
+    free: list[Array]  # (3 K, joints, 3, b) of each branch: its columns without limits
 
 
 class FramesSolver:
@@ -164,7 +164,7 @@ class FramesSolver:
         self.stuck = problem.variance == 0.0  # columns that nothing moves
         self.stiff = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
         self.order = self._find_order()
-        self.limbs = self._find_limbs()
+        self.branches = self._find_branches()
         self.member = rows.block_in_level  # (K, L)
         self.level = np.argmax(self.member, axis=1)[self.order]
         assert problem.damping_shares is not None
@@ -190,8 +190,8 @@ class FramesSolver:
             left += below[node]
         return np.argsort(rank[np.concatenate([tree.point_nodes, tree.end_nodes])], kind="stable")
 
-    def _find_limbs(self) -> list[_Limb]:
-        """And the pairs of a block and a triple of columns that moves it, limb after limb."""
+    def _find_branches(self) -> list[_Branch]:
+        """And the pairs of a block and a triple of columns that moves it, branch after branch."""
         tree, points = self.tree, len(self.tree.point_nodes)
         nodes = np.concatenate([tree.point_nodes, tree.end_nodes])[self.order]
         chains = np.array(
@@ -202,12 +202,12 @@ class FramesSolver:
             moved = np.flatnonzero(chains[:, node])
             triples.setdefault((int(moved[0]), int(moved[-1]) + 1), []).append(triple)
         pairs: list[tuple[int, int]] = []
-        limbs: list[_Limb] = []
+        branches: list[_Branch] = []
         for (start, stop), own in triples.items():
             first = len(pairs)
             pairs += [(block, triple) for block in range(start, stop) for triple in own]
             columns = (3 * np.array(own)[:, None] + np.arange(3)).ravel()
-            limbs.append(_Limb(slice(start, stop), slice(first, len(pairs)), columns))
+            branches.append(_Branch(slice(start, stop), slice(first, len(pairs)), columns))
         self.pair_blocks, triple = np.array(pairs).T
         turning, feature = triple < len(tree.joints), self.order[self.pair_blocks]
         self.turned_points, self.turned_ends, self.slid_points, self.slid_ends = (
@@ -218,12 +218,12 @@ class FramesSolver:
         self.turned_point, self.turning_point = feature[self.turned_points], triple[self.turned_points]
         self.turning_node, self.turning_end = tree.joints[self.turning_point], triple[self.turned_ends]
         self.sliding_point = triple[self.slid_points] - len(tree.joints)
-        self.limb_of = {
+        self.branch_of = {
             int(column) // 3: (number, place)
-            for number, limb in enumerate(limbs)
-            for place, column in enumerate(limb.columns[::3])
+            for number, branch in enumerate(branches)
+            for place, column in enumerate(branch.columns[::3])
         }
-        return limbs
+        return branches
 
     def _given(self, frames: Indices) -> _Given:
         problem = self.problem
@@ -247,7 +247,7 @@ class FramesSolver:
 
     # -- many steps -------------------------------------------------------------------------------------------------
 
-    def iterate(self, x: Array, frames: Indices, most: int | None, first: int, fewest: int) -> Found:
+    def iterate(self, x: Array, frames: Indices, most: int | None, first: int, fewest: int) -> Progress:
         """As `Problem.iterate`."""
         method, count = self.problem.method, len(x)
         still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
@@ -295,7 +295,7 @@ class FramesSolver:
             end.put(drifted[0], _End.of(drifted[1], None))
         assert end.active is not None
         x, lengths, costs = (np.ascontiguousarray(part.T) for part in (end.x, end.lengths, end.costs))
-        return Found(x, iterations, end.active.T.copy(), done, lengths, costs)
+        return Progress(x, iterations, end.active.T.copy(), done, lengths, costs)
 
     def _begun(self, at: _Placed, first: int) -> "_State":
         count = at.x.shape[1]
@@ -436,7 +436,7 @@ class FramesSolver:
         return rows, lengths * (given.scales > 0.0), costs
 
     def _jacobian(self, given: _Given, at: _Placed) -> list[Array]:
-        """(3 K, 3 n, B) of each limb with K blocks, the first rows of all first, and n triples; in deviations."""
+        """(3 K, 3 n, B) of each branch with K blocks, the first rows of all first, and n triples; in deviations."""
         tree, count = self.tree, at.x.shape[1]
         vectors = at.x[: tree.turning].reshape(-1, 3, count).swapaxes(0, 1)
         frames = at.frames[:, :, tree.joint_places]
@@ -458,55 +458,58 @@ class FramesSolver:
             pairs[:, self.slid_ends] = 0.0
         pairs *= given.scales[self.order][self.pair_blocks][:, None]
         return [
-            pairs[:, limb.pairs].reshape(3 * (limb.blocks.stop - limb.blocks.start), -1, count) for limb in self.limbs
+            pairs[:, branch.pairs].reshape(3 * (branch.blocks.stop - branch.blocks.start), -1, count)
+            for branch in self.branches
         ]
 
-    def _forces(self, jacobian: list[Array], wish: Array, damping: Array) -> Array:
-        """y (3, K, B) of the dual system (J J^T + damping) y = wish."""
-        blocks, count = wish.shape[1:]
+    def _forces(self, jacobian: list[Array], wanted: Array, damping: Array) -> Array:
+        """y (3, K, B) of the dual system (J J^T + damping) y = wanted."""
+        blocks, count = wanted.shape[1:]
         size = 3 * blocks
         system = self.tree.workspace("dual", size + 1, size, count)
         system[:size] = 0.0
-        system[size] = wish.reshape(size, count)
+        system[size] = wanted.reshape(size, count)
         gram = system[:size].reshape(3, blocks, 3, blocks, count)
-        for limb, part in zip(self.limbs, jacobian, strict=True):
-            own = limb.blocks.stop - limb.blocks.start
-            gram[:, limb.blocks, :, limb.blocks] += np.einsum("rcb,scb->rsb", part, part).reshape(3, own, 3, own, -1)
+        for branch, part in zip(self.branches, jacobian, strict=True):
+            own = branch.blocks.stop - branch.blocks.start
+            gram[:, branch.blocks, :, branch.blocks] += np.einsum("rcb,scb->rsb", part, part).reshape(
+                3, own, 3, own, -1
+            )
         system[:size].reshape(size * size, count)[:: size + 1] += damping * self.shares[:, None]
-        return solved(system).reshape(wish.shape)
+        return solved(system).reshape(wanted.shape)
 
     def _step(self, given: _Given, at: _Placed, state: "_State") -> tuple[_Placed, Flags]:
         """Where a step with the active limits leads, and which limits (K, B) are to be switched first."""
         jacobian, home = self._jacobian(given, at), at.x / self.deviations
         natural = state.phase == numbers.NATURAL
         gain = natural / (1.0 + state.damping)
-        wish = at.rows.copy()
+        wanted = at.rows.copy()
         if len(self.member.T) > 1 and not natural.all():
-            wish *= (state.phase < numbers.TOP_LEVEL) | state.upper[self.level]
-        for limb, part in zip(self.limbs, jacobian, strict=True):
-            along = np.einsum("rcb,cb->rb", part, home.take(limb.columns, axis=0))
-            wish[:, limb.blocks] += gain * along.reshape(3, -1, len(gain))
+            wanted *= (state.phase < numbers.TOP_LEVEL) | state.upper[self.level]
+        for branch, part in zip(self.branches, jacobian, strict=True):
+            along = np.einsum("rcb,cb->rb", part, home.take(branch.columns, axis=0))
+            wanted[:, branch.blocks] += gain * along.reshape(3, -1, len(gain))
         if self.stuck.any():
-            for limb, part in zip(self.limbs, jacobian, strict=True):
-                part[:, self.stuck[limb.columns]] = 0.0
+            for branch, part in zip(self.branches, jacobian, strict=True):
+                part[:, self.stuck[branch.columns]] = 0.0
         np.copyto(state.active, self._begin(given, at, state.active), where=state.rounds == 0)
         held = self._hold(given, at, jacobian, home, gain, state.active)
         if held is not None:
             centre = held.centre.T.reshape(-1, 3, len(held.frames))
-            for (number, joints, _), free in zip(held.bounded.limbs, held.free, strict=True):
+            for (number, joints, _), free in zip(held.bounded.branches, held.free, strict=True):
                 moved = np.einsum("rncb,ncb->rb", free, centre[joints]).reshape(3, -1, len(held.frames))
-                wish[:, self.limbs[number].blocks][..., held.frames] -= moved
-        forces = self._forces(jacobian, wish, numbers.DAMPING * (1.0 + state.damping))
+                wanted[:, self.branches[number].blocks][..., held.frames] -= moved
+        forces = self._forces(jacobian, wanted, numbers.DAMPING * (1.0 + state.damping))
         z = np.empty_like(home)
-        for limb, part in zip(self.limbs, jacobian, strict=True):
-            z[limb.columns] = np.einsum("rcb,rb->cb", part, forces[:, limb.blocks].reshape(len(part), -1))
+        for branch, part in zip(self.branches, jacobian, strict=True):
+            z[branch.columns] = np.einsum("rcb,rb->cb", part, forces[:, branch.blocks].reshape(len(part), -1))
         changed = np.zeros_like(state.active)
         if held is not None:
             columns, frames = held.bounded.columns[:, None], held.frames
             z[columns, frames] += held.centre.T
             push = z[columns, frames].reshape(-1, 3, len(frames))
-            for (number, joints, _), free in zip(held.bounded.limbs, held.free, strict=True):
-                pull = forces[:, self.limbs[number].blocks].take(frames, axis=2).reshape(len(free), -1)
+            for (number, joints, _), free in zip(held.bounded.branches, held.free, strict=True):
+                pull = forces[:, self.branches[number].blocks].take(frames, axis=2).reshape(len(free), -1)
                 push[joints] -= np.einsum("rncb,rb->ncb", free, pull)
             push = push.reshape(-1, len(frames))
             leaving = held.linear.leaving(held.active, push.T)
@@ -542,7 +545,7 @@ class FramesSolver:
         centre, covariance, _ = linear.condition(variance, own, gain[frames, None], on)
         projectors = covariance.transpose(1, 2, 3, 0)  # of a joint, in deviations
         kept: list[Array] = []
-        for number, joints, places in bounded.limbs:
+        for number, joints, places in bounded.branches:
             columns = jacobian[number].reshape(len(jacobian[number]), -1, 3, len(gain))
             free = columns[:, places].take(frames, axis=3)
             columns[:, places[:, None], :, frames] = np.einsum("rncb,ncdb->nbrd", free, projectors[joints])
@@ -568,12 +571,12 @@ class FramesSolver:
                 rows.append((row + size * here[:, None] + np.arange(size)).ravel())
                 owners.append(np.repeat(own, size))
             place, row = place + len(members), row + size * len(members)
-        limbs: dict[int, list[tuple[int, int]]] = {}
+        branches: dict[int, list[tuple[int, int]]] = {}
         for own, joint in enumerate(key):
-            number, place = self.limb_of[joint]
-            limbs.setdefault(number, []).append((own, place))
+            number, place = self.branch_of[joint]
+            branches.setdefault(number, []).append((own, place))
         owner, columns = np.concatenate(owners), (3 * chosen[:, None] + np.arange(3)).ravel()
-        parts = [(number, *np.array(pairs).T) for number, pairs in limbs.items()]
+        parts = [(number, *np.array(pairs).T) for number, pairs in branches.items()]
         bounded = _Bounded(
             chosen, columns, np.concatenate(rows), owner, np.zeros(len(owner)), slots_of(owner), groups, parts
         )

@@ -16,14 +16,27 @@ H along -y is by how much the surface bends.
 """
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...rotation import Array
 from . import numbers
-from .rest import Newton, Shape, State, Wish, is_flat, project, shifts, shortened
+from .rest import Newton, Objective, Shape, State, is_flat, project, shifts, shortened
 from .tree import Batch
+
+_SHARPEST: Final = 1e2  # largest factor on the weights of goals that are nearly met
+_LEVEL_APART: Final = 1e-6  # `LEVEL_RANGE` for levels out of reach, whose aims move away
+_NEWTON_LOST: Final = 1e-10  # standard deviations of a radius at which the search for a lower value ends
+_LEVEL_ROUNDS: Final = 4  # largest number of passes through all levels
+_LEVEL_HELD: Final = 2e-5  # length or angle by which lower levels may move an upper one
+_LEVEL_FURTHER: Final = 20.0  # largest factor by which the aim of a level out of reach moves away
+_LEVEL_MET: Final = 1e-4  # length or angle of errors up to which a level is firm for those below it
+_SURFACE_STEPS: Final = 6  # largest number of steps back to the surface
+_ON_SURFACE: Final = 1e-12  # standard deviations from the surface that do not count: only there free directions show
+_OFF_SURFACE: Final = 1e-6  # standard deviations from the surface at which a step was too long
+_NEWTON_UPPER: Final = 0.03  # share of D for a level that has others below it: next to nothing else may count
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +125,19 @@ class Levels(Newton):
         Of two levels the last one.
         """
         weights = self._weights(frames)
-        weights[:, self.rows.levels[-1]] *= np.clip(np.square(shares), 1.0, numbers.SHARPEST)[:, None]
-        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), self.rows.rows))
+        weights[:, self.rows.levels[-1]] *= np.clip(np.square(shares), 1.0, _SHARPEST)[:, None]
+        return self._descend(x, frames, Objective(weights, np.zeros_like(weights), np.zeros_like(x), self.rows.rows))
 
     def _first(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """x (B, D) where the first level alone rests."""
         aims, missed = np.zeros((len(x), self.rows.rows)), np.zeros((len(x), len(self.rows.levels)), bool)
-        return self._descend(x, frames, self._wish(x, frames, aims, missed, 0))[0]
+        return self._descend(x, frames, self._objective(x, frames, aims, missed, 0))[0]
 
     def _by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Until nothing moves: on the way to the reference a limit may let go that has kept an upper level back."""
         x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
         alive = np.arange(len(x))
-        for _ in range(numbers.LEVEL_ROUNDS if self.limits.count else 1):
+        for _ in range(_LEVEL_ROUNDS if self.limits.count else 1):
             there, more, active[alive], eased = self._once_by_level(x[alive], frames[alive])
             moved = np.max(np.abs(there - x[alive]), axis=1, initial=0.0) > numbers.STAYS
             x[alive] = there
@@ -142,21 +155,23 @@ class Levels(Newton):
         steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
         aims, held = np.zeros((2, len(x), self.rows.rows))
         missed = np.zeros((len(x), len(levels)), bool)
-        wish = self._wish(x, frames, aims, missed, 0)
+        objective = self._objective(x, frames, aims, missed, 0)
         for rank, level in enumerate(levels):
             for _ in range(numbers.LEVEL_TURNS):
-                wish = self._wish(x, frames, aims, missed, rank)
-                x, more, active = self._descend(x, frames, wish)
+                objective = self._objective(x, frames, aims, missed, rank)
+                x, more, active = self._descend(x, frames, objective)
                 steps += more
                 errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)
                 held[:, level] = errors[:, level]
                 moved = (errors - held)[:, : level.start]
-                if np.abs(moved).max(initial=0.0) < numbers.LEVEL_HELD:
+                if np.abs(moved).max(initial=0.0) < _LEVEL_HELD:
                     break
                 aims = self._further(aims, held, moved, missed)
             missed[:, rank] = self._lacks(x, frames, level)
-        violated = self._gaps(self.problem.links[frames].place(x), wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
-        x, more, active = self._ease(x, frames, replace(wish, pressed=violated), active)
+        violated = (
+            self._gaps(self.problem.links[frames].place(x), objective.aims, frames)[:, self.rows.one_sided_rows] < 0.0
+        )
+        x, more, active = self._ease(x, frames, replace(objective, pressed=violated), active)
         return x, steps + more, active, more < numbers.NEWTON_STEPS
 
     def _further(self, aims: Array, held: Array, moved: Array, missed: NDArray[np.bool_]) -> Array:
@@ -171,7 +186,7 @@ class Levels(Newton):
             if level.start < moved.shape[1]:
                 gap, pulls = moved[:, level], (out & missed[:, 0])[:, None]
                 size = np.max(np.abs(gap), axis=1, keepdims=True)
-                factor = np.clip(np.sqrt(size / numbers.LEVEL_HELD), 1.0, numbers.LEVEL_FURTHER)
+                factor = np.clip(np.sqrt(size / _LEVEL_HELD), 1.0, _LEVEL_FURTHER)
                 further = np.where(pulls, further * factor, further)
                 beyond = held[:, level] - further * (held[:, level] - aims[:, level])
                 aims[:, level] = np.where(pulls, beyond, further * (aims[:, level] - gap))
@@ -184,14 +199,16 @@ class Levels(Newton):
     def _lacks(self, x: Array, frames: NDArray[np.int64], level: slice) -> NDArray[np.bool_]:
         """(B,) whether a level is out of reach."""
         errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)[:, level]
-        return np.abs(errors * (self.rows.ordered_scales(frames)[:, level] > 0.0)).max(axis=1) > numbers.LEVEL_MET
+        return np.abs(errors * (self.rows.ordered_scales(frames)[:, level] > 0.0)).max(axis=1) > _LEVEL_MET
 
     def _short(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """(B, L) how far short each level is."""
         errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)
         return np.stack([np.linalg.norm(errors[:, level], axis=1) for level in self.rows.levels], axis=1)
 
-    def _wish(self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int) -> Wish:
+    def _objective(
+        self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int
+    ) -> Objective:
         """The levels down to `rank`: those above it that are met are firm, of the others each has a share of the next.
 
         missed (B, L): which of those above are out of reach.
@@ -201,23 +218,23 @@ class Levels(Newton):
         count = above.sum(axis=1, keepdims=True)
         led = ~above[:, :1].any(axis=1, keepdims=True)  # what is met above them weighs more than all of them
         parts = np.maximum(count + led, 1)
-        apart = np.where(led, numbers.LEVEL_RANGE, numbers.LEVEL_APART)
+        apart = np.where(led, numbers.LEVEL_RANGE, _LEVEL_APART)
         share = np.maximum(numbers.LEVEL_DAMPING, apart ** (1.0 / parts))
         levels = np.zeros((len(x), len(rows.levels)))
         levels[:, :rank] = np.where(above, share ** (np.cumsum(above, axis=1) - count - 1.0), 1.0 / numbers.LEVEL_RANGE)
         levels[:, rank] = 1.0
-        damping = numbers.NEWTON_DAMPING * (1.0 if rank == len(rows.levels) - 1 else numbers.NEWTON_UPPER)
+        damping = numbers.NEWTON_DAMPING * (1.0 if rank == len(rows.levels) - 1 else _NEWTON_UPPER)
         blocks = np.repeat(levels @ rows.block_in_level.T, 3, axis=1) / damping
         firm = np.repeat(np.where(above, 0.0, 1.0), [level.stop - level.start for level in rows.levels[:rank]], axis=1)
-        return Wish((rows.scales[frames] ** 2 * blocks)[:, rows.order], aims, x, rows.levels[rank].start, firm)
+        return Objective((rows.scales[frames] ** 2 * blocks)[:, rows.order], aims, x, rows.levels[rank].start, firm)
 
     def _ease(
-        self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_]
+        self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_]
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """x (B, D) on the surface where the prior is least, the number of steps and the active limits."""
         trusted, steps = np.full(len(x), numbers.NEWTON_RADIUS), np.zeros(len(x), int)
-        now = self._place(x, frames, wish, active, trusted)
-        short = self._short(x, frames) + numbers.LEVEL_HELD
+        now = self._place(x, frames, objective, active, trusted)
+        short = self._short(x, frames) + _LEVEL_HELD
 
         def kept(place: _Place, some: NDArray[np.int64]) -> NDArray[np.bool_]:
             """Limits may bear what a step does to the levels: it does not show as a distance from the surface."""
@@ -232,8 +249,8 @@ class Levels(Newton):
                 break
             here, where = now[alive], frames[alive]
             step, size = here.step(trusted[alive])
-            there = self._place(self._stepped(here.x, step), where, wish[alive], here.active, trusted[alive], here)
-            better = (there.value <= here.value * (1.0 + numbers.NEWTON_NOISE)) & (there.off < numbers.OFF_SURFACE)
+            there = self._place(self._stepped(here.x, step), where, objective[alive], here.active, trusted[alive], here)
+            better = (there.value <= here.value * (1.0 + numbers.NEWTON_NOISE)) & (there.off < _OFF_SURFACE)
             better &= kept(there, alive)
             now.put(alive[better], there[better])
             wider = np.minimum(np.maximum(trusted[alive], 2.0 * size), numbers.NEWTON_WIDEST)
@@ -241,13 +258,13 @@ class Levels(Newton):
             worse = alive[~better]
             if len(worse) and self.limits.count:  # a shorter step meets fewer limits
                 old = now[worse]
-                again = self._place(old.x, frames[worse], wish[worse], old.active, trusted[worse], old)
+                again = self._place(old.x, frames[worse], objective[worse], old.active, trusted[worse], old)
                 stays = kept(again, worse)
                 now.put(worse[stays], again[stays])
                 trusted[worse[~stays]] = 0.0
             steps[alive] += 1
             moves = np.max(np.abs(step * self.spread), axis=1, initial=0.0) >= numbers.NEWTON_RESTS
-            lost = trusted[alive] < numbers.NEWTON_LOST
+            lost = trusted[alive] < _NEWTON_LOST
             steps[alive[lost]] = numbers.NEWTON_STEPS
             alive = alive[moves & ~lost]
         result, limits = now.x.copy(), now.active.copy()
@@ -258,11 +275,11 @@ class Levels(Newton):
         return self._turned(x, shortened(step * self.spread))
 
     def _place(
-        self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_], radius: Array,
+        self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_], radius: Array,
         last: _Place | None = None,
     ) -> _Place:  # fmt: skip
         """The surface next to x (B, D); `last`: a place nearby, since what is free shows on the surface only."""
-        shapes, levels, active = self._onto(x, frames, wish, active, last)
+        shapes, levels, active = self._onto(x, frames, objective, active, last)
         state, whole = shapes.state, shapes.whole
         own = shapes.prior_slope * self.spread
         value = state.value + np.sum(own * levels.back, axis=1)
@@ -272,7 +289,7 @@ class Levels(Newton):
             turn += 1
             pulled = levels.least(own)
             bend = self._in_deviations(whole.hessian(active)) + self._sides(
-                state.x, pulled, frames, wish, active, whole.held
+                state.x, pulled, frames, objective, active, whole.held
             )
             flat = levels.axes * ~levels.wall[:, None, :]
             bends, turned = np.linalg.eigh(np.swapaxes(flat, -1, -2) @ bend @ flat + np.eye(len(self.spread)))
@@ -292,39 +309,39 @@ class Levels(Newton):
             levels = self._levels(shapes, active)
 
     def _onto(
-        self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_], last: _Place | None
+        self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_], last: _Place | None
     ) -> tuple[_Shapes, _Levels, NDArray[np.bool_]]:
         """What there is where the surface is next to x (B, D), with the active limits."""
         turn = 0
         while True:
             turn += 1
             if last is not None:
-                x = self._met_again(x, frames, wish, last)
-            shapes = self._shapes(x, frames, wish, active)
+                x = self._met_again(x, frames, objective, last)
+            shapes = self._shapes(x, frames, objective, active)
             active = shapes.whole.linear.begin(active)
             levels = self._levels(shapes, active, last)
-            if turn == numbers.SURFACE_STEPS or np.abs(levels.back).max(initial=0.0) < numbers.ON_SURFACE:
+            if turn == _SURFACE_STEPS or np.abs(levels.back).max(initial=0.0) < _ON_SURFACE:
                 return shapes, levels if last is None else self._levels(shapes, active), active
             x = self._stepped(shapes.state.x, levels.back)
 
-    def _met_again(self, x: Array, frames: NDArray[np.int64], wish: Wish, last: _Place) -> Array:
+    def _met_again(self, x: Array, frames: NDArray[np.int64], objective: Objective, last: _Place) -> Array:
         """x (B, D) with what is met, and firm, back where it is held: any way off it bends all else."""
         links = self.problem.links[frames]
-        assert wish.firm is not None
-        for _ in range(numbers.SURFACE_STEPS):
-            step = self._back(links, links.place(x), wish, frames, wish.firm, last.held, last.projectors)
+        assert objective.firm is not None
+        for _ in range(_SURFACE_STEPS):
+            step = self._back(links, links.place(x), objective, frames, objective.firm, last.held, last.projectors)
             x = self._turned(x, step)
-            if np.abs(step).max(initial=0.0) < numbers.ON_SURFACE:
+            if np.abs(step).max(initial=0.0) < _ON_SURFACE:
                 break
         return x
 
-    def _shapes(self, x: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_]) -> _Shapes:
+    def _shapes(self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_]) -> _Shapes:
         """What there is at x (B, D), or next to it, within the limits."""
-        links, still = self.problem.links[frames], np.zeros_like(wish.weights)
-        alone = Wish(still, wish.aims, np.zeros_like(x), 0)
+        links, still = self.problem.links[frames], np.zeros_like(objective.weights)
+        alone = Objective(still, objective.aims, np.zeros_like(x), 0)
         state = self._reach(links, x, alone, frames)
         whole, levels = (
-            self._shape(links, state, replace(wish, home=home), frames, active) for home in (alone.home, state.x)
+            self._shape(links, state, replace(objective, home=home), frames, active) for home in (alone.home, state.x)
         )
         soft = None
         if self.limits.variance.any():
@@ -347,18 +364,24 @@ class Levels(Newton):
         return replace(levels, back=fixed - levels.least(left[..., 0]))
 
     def _sides(
-        self, x: Array, pulled: Array, frames: NDArray[np.int64], wish: Wish, active: NDArray[np.bool_], held: Array
+        self,
+        x: Array,
+        pulled: Array,
+        frames: NDArray[np.int64],
+        objective: Objective,
+        active: NDArray[np.bool_],
+        held: Array,
     ) -> Array:
         """dH (B, D, D), with the forces of the firm rows as they are: next to their weights no way is short enough."""
         frames, active = np.concatenate([frames, frames]), np.concatenate([active, active])
         links = self.problem.links[frames]
         at = links.place(np.concatenate([self._turned(x, way * self.spread) for way in (-pulled, pulled)]))
-        weights, aims, m = wish.weights.copy(), wish.aims.copy(), wish.above
-        assert wish.firm is not None
-        aims[:, :m] = np.where(wish.firm > 0.0, -weights[:, :m] * held, aims[:, :m])
-        weights[:, :m] = np.where(wish.firm > 0.0, 1.0, weights[:, :m])
+        weights, aims, m = objective.weights.copy(), objective.aims.copy(), objective.above
+        assert objective.firm is not None
+        aims[:, :m] = np.where(objective.firm > 0.0, -weights[:, :m] * held, aims[:, :m])
+        weights[:, :m] = np.where(objective.firm > 0.0, 1.0, weights[:, :m])
         weights, aims = (np.concatenate([part, part]) for part in (weights, aims))
-        both = Wish(weights, aims, np.zeros_like(at.x), 0)
+        both = Objective(weights, aims, np.zeros_like(at.x), 0)
         state = self._state(at, self.limits.measure(at, frames), both, frames)
         ahead, behind = np.split(self._shape(links, state, both, frames, active).hessian(active), 2)
         return 0.5 * self._in_deviations(ahead - behind)

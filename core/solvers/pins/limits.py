@@ -6,7 +6,7 @@ limit is an observation with the standard deviation `softness`: it gives way whe
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from ...rotation import Array, to_matrix
 from ...skeleton import Skeleton
 from . import numbers
 from .tree import Batch, Kinematics
+
+_SAME_BOUND: Final = 1e-14  # relative ridge that tells the multipliers of two equal bounds apart
 
 
 def locked_angles(skeleton: Skeleton, rotations: Array, bones: Iterable[int]) -> tuple[LimitGroup, ...]:
@@ -328,7 +330,7 @@ class LinearLimits:
         mine = rows[held]  # (h, slots)
         on = active[:, mine] & (mine >= 0)
         slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (B, h, slots, 3)
-        off = np.where(on, numbers.SAME_BOUND, 1.0)[..., None] * np.eye(len(slots))
+        off = np.where(on, _SAME_BOUND, 1.0)[..., None] * np.eye(len(slots))
         normal = slope @ np.swapaxes(slope, -1, -2) + off
         value = np.linalg.solve(normal, slope @ push[:, held, :, None])[..., 0]
         valid = mine >= 0

@@ -17,14 +17,17 @@ from numpy.typing import NDArray
 from ... import rotation
 from ...rotation import Array
 from . import numbers
+from .steps import dual
 from .tree import as_slice
 
 if TYPE_CHECKING:
     from .problem import Problem
 
+_DRAG_GAIN: Final = 0.05  # g of a drag: a larger one costs a second step in every tick
+_ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
+_ROUNDS: Final = 3  # rounds of the active set in a step
+
 _ONES: Final = np.ones(3)
-_ORDINARY_TRACE: Final = 2.9  # of an error rotation whose vector is its skew part, to 2 %: about 18 degrees
-_ROUNDS: Final = 3  # of the active set in one step
 
 
 class _Placed:
@@ -108,9 +111,9 @@ class FrameSolver:
         self.first = rows.levels[0].stop
         self.ridge = None if problem.damping_shares is None else numbers.DAMPING * np.diag(problem.damping_shares)
         self.nothing = np.zeros(0)
-        self.gain = numbers.DRAG_GAIN
+        self.gain = _DRAG_GAIN
         self.at: _Placed | None = None
-        self.retarget()
+        self.read_goals()
 
     def _prepare_pose(self) -> None:
         """From x to the channels of a pose."""
@@ -160,7 +163,7 @@ class FrameSolver:
         place = np.argsort(self.blocks)  # of the points' blocks, then of those of the ends
         self.end_blocks = place[self.points :]
         self.point_rows = (3 * place[: self.points, None] + np.arange(3)).ravel()
-        self.aims = np.zeros(3 * len(place))
+        self.targets = np.zeros(3 * len(place))
         reader = np.zeros((len(place), 4, 4, 3 * len(place) + self.ends))
         for point in range(self.points):
             reader[point, [0, 1, 2], 3, 3 * place[point] + np.arange(3)] = 1.0
@@ -185,7 +188,7 @@ class FrameSolver:
             parts.append(np.einsum("nij,nkl->njlik", base, axes))
         return np.concatenate([rotation.FEATURES_TO_MATRIX @ part.reshape(count, 9, 9) for part in parts], axis=2)
 
-    def retarget(self) -> None:
+    def read_goals(self) -> None:
         """Take the problem's targets and weights as they are now."""
         problem, rows = self.problem, self.problem.rows
         self.target_points = rows.target_points[0]
@@ -196,11 +199,11 @@ class FrameSolver:
         self.goal_costs = self.member * (scales**2 / numbers.MERIT)[:, None]
         self.on = scales > 0.0
         self.tolerance2: list[float] = np.where(self.on, problem.tolerances[self.blocks] ** 2, np.inf).tolist()
-        self.aim()
+        self.read_targets()
 
-    def aim(self, turned: bool = True) -> None:
+    def read_targets(self, turned: bool = True) -> None:
         """Take the problem's targets as they are now; `turned`: those of ends, too."""
-        self.aims[self.point_rows] = self.target_points.ravel()
+        self.targets[self.point_rows] = self.target_points.ravel()
         if turned:
             self.reader.put(self.end_entries, self.end_readers @ self.target_ends[:, None])
 
@@ -228,9 +231,9 @@ class FrameSolver:
     def compare(self, at: _Placed) -> None:
         """Fill in the errors against the targets."""
         at.read = at.seen.dot(self.reader)
-        errors = self.aims - at.read[: len(self.aims)]
+        errors = self.targets - at.read[: len(self.targets)]
         rows = errors.reshape(-1, 3)
-        if self.ends and min(at.read[len(self.aims) :].tolist()) <= _ORDINARY_TRACE:
+        if self.ends and min(at.read[len(self.targets) :].tolist()) <= _ORDINARY_TRACE:
             ends = at.seen.reshape(-1, 4, 4)[self.points :, :3, :3]
             off = self.target_ends @ ends.transpose(0, 2, 1)
             rows[self.end_blocks] = rotation.log(rotation.from_matrix(off))
@@ -364,12 +367,12 @@ class FrameSolver:
                 if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
                     del self.active[row]
 
-    def _dual(self, gram: Array, wish: Array, damping: float) -> Array:
+    def _dual(self, gram: Array, wanted_rows: Array, damping: float) -> Array:
         """As `Problem.dual`, with the damping (1 + damping) D."""
         if self.ridge is None:
-            return self.problem.dual(gram[None], wish[None], np.array([numbers.DAMPING * (1.0 + damping)]))[0]
+            return dual(self.problem, gram[None], wanted_rows[None], np.array([numbers.DAMPING * (1.0 + damping)]))[0]
         gram += (1.0 + damping) * self.ridge if damping else self.ridge
-        y: Array = np.linalg.solve(gram, wish)
+        y: Array = np.linalg.solve(gram, wanted_rows)
         return y
 
     def _merit(self, at: _Placed, phase: int) -> float:
@@ -401,7 +404,7 @@ class FrameSolver:
             rows[self.first :] = 0.0
         rates = self.rates(at)
         jacobian = self.jacobian(at, rates)
-        wish = rows + gain * jacobian.dot(at.x) if gain else rows
+        wanted_rows = rows + gain * jacobian.dot(at.x) if gain else rows
         slopes: dict[int, list[float]] = {}
         there = at
         for _ in range(_ROUNDS):
@@ -412,10 +415,10 @@ class FrameSolver:
                 for joint, covariance in held.items():
                     columns = slice(3 * joint, 3 * joint + 3)
                     weighted[:, columns] = jacobian[:, columns].dot(covariance)
-                y = self._dual(weighted.dot(jacobian.T), wish - jacobian.dot(mean), damping)
+                y = self._dual(weighted.dot(jacobian.T), wanted_rows - jacobian.dot(mean), damping)
                 z = mean + y.dot(weighted)
             else:
-                y = self._dual(weighted.dot(jacobian.T), wish, damping)
+                y = self._dual(weighted.dot(jacobian.T), wanted_rows, damping)
                 z = y.dot(weighted)
             step = z - gain * at.x
             length2 = float(step.dot(step))

@@ -11,7 +11,7 @@ eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from weakref import proxy
 
 import numpy as np
@@ -25,6 +25,22 @@ from .tree import Batch, Kinematics, Links
 
 if TYPE_CHECKING:
     from .problem import Problem
+
+_NEWTON_LEVEL: Final = 1e-8  # damping of the first of two levels, as a share of the second's
+_LEVEL_GIVES: Final = 5e-5  # length or angle by which lower levels may move an upper one in a tick of a drag
+_LEVEL_AIM: Final = 5e-3  # largest length or angle from a target to the aim of a level in a drag
+_TRUST: Final = 0.25  # share of the expected gain at which the radius stays
+_MENDED: Final = 0.9  # share of the expected gain below which a step is corrected towards the valley's floor
+_MENDS: Final = 3  # largest number of such corrections
+_FLAT: Final = 1e-14  # share of the largest curvature that is rounding
+_STEEP: Final = 30.0  # curvature, in units of the prior's, from which a direction is a wall of the valley
+_TINY_TURN: Final = 1e-5  # radians, of derivatives by differences
+_HALVINGS: Final = 40  # steps of a bisection
+_TORN: Final = 0.1  # share of its radius that a step keeps if it crosses a bound which it has just released
+_TICK_STEPS: Final = 6  # steps in a tick of a drag that is out of reach
+_TICK_RADIUS: Final = 0.2  # standard deviations of the first step in a tick
+_TICK_RESTS: Final = np.radians(0.02)  # largest change in a step that counts as rest in a tick
+_HEAVIEST: Final = 1e13  # largest weight of firm rows that depend on each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +57,7 @@ class State(Batch):
 
 
 @dataclass(frozen=True, eq=False)
-class Wish(Batch):
+class Objective(Batch):
     """What F is made of in B frames."""
 
     weights: Array  # (B, M) w of the rows in their order
@@ -166,16 +182,16 @@ class Newton:
         """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
         above = self.rows.rows if met else self.rows.levels[-1].start
         weights = self._weights(frames)
-        return self._descend(x, frames, Wish(weights, np.zeros_like(weights), np.zeros_like(x), above))
+        return self._descend(x, frames, Objective(weights, np.zeros_like(weights), np.zeros_like(x), above))
 
     def _descend(
-        self, x: Array, frames: NDArray[np.int64], wish: Wish,
+        self, x: Array, frames: NDArray[np.int64], objective: Objective,
         most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
         """At `most` so many steps, the first no longer than `radius` standard deviations."""
         links = self.problem.links[frames]
         at = links.place(x.copy())
-        now = self._state(at, self.limits.measure(at, frames), wish, frames)
+        now = self._state(at, self.limits.measure(at, frames), objective, frames)
         trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
@@ -183,23 +199,23 @@ class Newton:
         alive = np.arange(len(x))
         for _ in range(most):
             where, part, here = frames[alive], links[alive], now[alive]
-            model, active[alive] = self._model(part, here, wish[alive], where, active[alive], trusted[alive])
+            model, active[alive] = self._model(part, here, objective[alive], where, active[alive], trusted[alive])
             step = model.step
-            there = self._reach(part, self._turned(here.x, step), wish[alive], where)
-            self._mend(part, here, there, wish[alive], where, model, active[alive])
+            there = self._reach(part, self._turned(here.x, step), objective[alive], where)
+            self._mend(part, here, there, objective[alive], where, model, active[alive])
             gained = here.value - there.value
             lower = gained >= -numbers.NEWTON_NOISE * here.value
             now.put(alive[lower], there[lower])
             steps[alive] += 1
             # the model is trusted as far as it told the truth
-            true = gained > numbers.NEWTON_TRUST * np.abs(model.expected)
+            true = gained > _TRUST * np.abs(model.expected)
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
             # a step may be short for lack of trust or for a bound that holds no more: once more without the past
             turn = np.max(np.abs(step), axis=1, initial=0.0)
-            calm = turn < (numbers.NEWTON_TICK_RESTS if wish.follows else numbers.NEWTON_RESTS)
-            rests = calm & (asked[alive] | wish.follows)
+            calm = turn < (_TICK_RESTS if objective.follows else numbers.NEWTON_RESTS)
+            rests = calm & (asked[alive] | objective.follows)
             once = alive[calm & ~rests]
             asked[once], trusted[once], active[once] = True, radius, True
             alive = alive[~rests]
@@ -216,16 +232,16 @@ class Newton:
         frame, above = np.zeros(1, int), self.rows.levels[-1].start
         weights, steps, active = self._weights(frame), np.zeros(1, int), self.limits.nothing(1)
         for _ in range(numbers.LEVEL_TURNS):
-            wish = Wish(weights, aims, np.zeros_like(x), above, follows=True)
-            x, more, active = self._descend(x, frame, wish, numbers.NEWTON_TICK, numbers.NEWTON_TICK_RADIUS)
+            objective = Objective(weights, aims, np.zeros_like(x), above, follows=True)
+            x, more, active = self._descend(x, frame, objective, _TICK_STEPS, _TICK_RADIUS)
             steps += more
             if len(self.rows.levels) <= 2:
                 break
             at = self.problem.links[frame].place(x)
-            errors = self._errors(at, 0.0, frame)[:, :above] * self._firm_rows(at, wish, frame)
+            errors = self._errors(at, 0.0, frame)[:, :above] * self._firm_rows(at, objective, frame)
             aims = np.zeros_like(aims)
-            aims[:, :above] = np.clip(wish.aims[:, :above] - errors, -numbers.LEVEL_AIM, numbers.LEVEL_AIM)
-            if np.abs(errors).max(initial=0.0) < numbers.LEVEL_GIVES:
+            aims[:, :above] = np.clip(objective.aims[:, :above] - errors, -_LEVEL_AIM, _LEVEL_AIM)
+            if np.abs(errors).max(initial=0.0) < _LEVEL_GIVES:
                 break
         return x, steps, active, aims
 
@@ -233,7 +249,7 @@ class Newton:
         """w (B, M) of the rows in their order."""
         rows = self.rows
         last = len(rows.levels) - 1
-        apart = numbers.NEWTON_LEVEL if last <= 1 else max(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / last))
+        apart = _NEWTON_LEVEL if last <= 1 else max(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / last))
         shares = apart ** (1.0 * last - np.arange(last + 1))
         blocks = np.repeat(rows.block_in_level @ (1.0 / (numbers.NEWTON_DAMPING * shares)), 3)
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
@@ -241,10 +257,10 @@ class Newton:
     def value(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """F (B,) at x (B, D)."""
         weights, at = self._weights(frames), self.problem.links[frames].place(x)
-        wish = Wish(weights, np.zeros_like(weights), np.zeros_like(x), 0)
-        return self._state(at, self.limits.measure(at, frames), wish, frames).value
+        objective = Objective(weights, np.zeros_like(weights), np.zeros_like(x), 0)
+        return self._state(at, self.limits.measure(at, frames), objective, frames).value
 
-    def _reach(self, links: Links, x: Array, wish: Wish, frames: NDArray[np.int64]) -> State:
+    def _reach(self, links: Links, x: Array, objective: Objective, frames: NDArray[np.int64]) -> State:
         """The frames at x, with joints brought in that are outside their limits."""
         at = links.place(x)
         measured = self.limits.measure(at, frames)
@@ -253,11 +269,14 @@ class Newton:
             inside = self.limits.clamp(x[drifted], measured[drifted], frames[drifted])
             at.put(drifted, links[drifted].place(inside))
             measured.put(drifted, self.limits.measure(at[drifted], frames[drifted]))
-        return self._state(at, measured, wish, frames)
+        return self._state(at, measured, objective, frames)
 
-    def _state(self, at: Kinematics, measured: Measured, wish: Wish, frames: NDArray[np.int64]) -> State:
-        errors = self._errors(at, wish.aims, frames)
-        value = 0.5 * np.sum(wish.weights * errors * errors, axis=1) + 0.5 * (at.x - wish.home) ** 2 @ self.stiffness
+    def _state(self, at: Kinematics, measured: Measured, objective: Objective, frames: NDArray[np.int64]) -> State:
+        errors = self._errors(at, objective.aims, frames)
+        value = (
+            0.5 * np.sum(objective.weights * errors * errors, axis=1)
+            + 0.5 * (at.x - objective.home) ** 2 @ self.stiffness
+        )
         return State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
 
     def _gaps(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
@@ -271,53 +290,55 @@ class Newton:
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
-    def _measure(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array]:
+    def _measure(self, at: Kinematics, objective: Objective, frames: NDArray[np.int64]) -> tuple[Array, Array]:
         """Which rows count (B, M), and e; of one-sided rows those that are violated or pressed."""
-        errors = self._gaps(at, wish.aims, frames)
+        errors = self._gaps(at, objective.aims, frames)
         on = np.ones_like(errors)
         sided = self.rows.one_sided_rows
         on[:, sided] = errors[:, sided] < 0.0
-        if wish.pressed is not None:
-            on[:, sided] = np.maximum(on[:, sided], wish.pressed)
+        if objective.pressed is not None:
+            on[:, sided] = np.maximum(on[:, sided], objective.pressed)
         return on, errors * on
 
     def _pressing(
-        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], step: Array
+        self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], step: Array
     ) -> NDArray[np.bool_]:
         """Which one-sided rows (B, sided) are at their bound, and a step (B, D) would cross it."""
-        sided, all_on = self.rows.one_sided_rows, np.ones_like(wish.weights)
+        sided, all_on = self.rows.one_sided_rows, np.ones_like(objective.weights)
         if not len(sided):
             return np.zeros((len(step), 0), bool)
-        gaps = self._gaps(here.at, wish.aims, frames)[:, sided]
+        gaps = self._gaps(here.at, objective.aims, frames)[:, sided]
         moved = (self.rows.jacobian(links, here.at, all_on, frames)[:, sided] @ step[..., None])[..., 0]
         return (gaps >= 0.0) & (gaps < numbers.LIMIT_NEAR) & (gaps < moved)
 
-    def _slope(self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64]) -> tuple[Array, Array, Array]:
+    def _slope(
+        self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64]
+    ) -> tuple[Array, Array, Array]:
         """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
-        on, errors = self._measure(here.at, wish, frames)
+        on, errors = self._measure(here.at, objective, frames)
         jacobian = self.rows.jacobian(links, here.at, on, frames)
-        forces = wish.weights * errors
-        return jacobian, (here.x - wish.home) * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
+        forces = objective.weights * errors
+        return jacobian, (here.x - objective.home) * self.stiffness - (forces[:, None, :] @ jacobian)[:, 0], forces
 
     def _mend(
-        self, links: Links, here: State, there: State, wish: Wish, frames: NDArray[np.int64], model: "_Model",
+        self, links: Links, here: State, there: State, objective: Objective, frames: NDArray[np.int64], model: "_Model",
         active: NDArray[np.bool_],
     ) -> None:  # fmt: skip
         """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
-        for turn in range(numbers.NEWTON_MENDS):
+        for turn in range(_MENDS):
             gained = here.value - there.value
-            left = np.flatnonzero(gained < numbers.NEWTON_TOLD * model.expected)
+            left = np.flatnonzero(gained < _MENDED * model.expected)
             if not len(left):
                 break
             part, where, model_, on = links[left], frames[left], model[left], active[left]
-            share = replace(wish[left], pressed=model_.pressed)
+            share = replace(objective[left], pressed=model_.pressed)
             other = there[left]
             if turn:
                 aside = self._aside(part, other, share, where, on, model_.least)
                 other = self._reach(part, self._turned(other.x, aside), share, where)
-            elif not wish.above:
+            elif not objective.above:
                 continue
-            if wish.above:
+            if objective.above:
                 back = self._back(part, other.at, share, where, model_.firm, model_.held, model_.projectors)
                 nearer = self._reach(part, self._turned(other.x, back), share, where)
                 other.put(closer := np.flatnonzero(nearer.value < other.value), nearer[closer])
@@ -325,75 +346,75 @@ class Newton:
             there.put(left[closer], other[closer])
 
     def _back(
-        self, links: Links, at: Kinematics, wish: Wish, frames: NDArray[np.int64], firm: Array, held: Array,
+        self, links: Links, at: Kinematics, objective: Objective, frames: NDArray[np.int64], firm: Array, held: Array,
         projectors: Array,
     ) -> Array:  # fmt: skip
         """A step (B, D) that takes the errors of the firm rows (B, m) back to where their forces hold them."""
-        on, errors = self._measure(at, wish, frames)
-        on[:, : wish.above] *= firm
-        rows = self._free(self.rows.jacobian(links, at, on, frames)[:, : wish.above], projectors)
-        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(wish.above)
-        gap = np.linalg.solve(gram, (errors[:, : wish.above] - held)[..., None])
+        on, errors = self._measure(at, objective, frames)
+        on[:, : objective.above] *= firm
+        rows = self._free(self.rows.jacobian(links, at, on, frames)[:, : objective.above], projectors)
+        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.NEWTON_DAMPING**2 * np.eye(objective.above)
+        gap = np.linalg.solve(gram, (errors[:, : objective.above] - held)[..., None])
         return shortened((np.swapaxes(rows, -1, -2) @ gap)[..., 0] * self.spread)
 
     def _aside(
-        self, links: Links, there: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, there: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_],
         least: Array,
     ) -> Array:  # fmt: skip
         """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
-        shape = self._shape(links, there, wish, frames, active)
+        shape = self._shape(links, there, objective, frames, active)
         scaled = shape.hessian(active) * self.spread * self.spread[:, None]
         fixed, projectors = shape.linear.fixed(self.spread, active)
-        damping = (1.0 + numbers.NEWTON_STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
+        damping = (1.0 + _STEEP - 2.0 * least)[:, None, None] * np.eye(len(self.spread))
         reduced, left = self._reduced(scaled, shape.slope * self.spread, fixed, projectors)
         z = fixed - np.linalg.solve(reduced + damping, left)[..., 0]
         return shortened(z * self.spread)
 
     def _shape(
-        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_]
+        self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_]
     ) -> Shape:
-        jacobian, slope, forces = self._slope(links, here, wish, frames)
+        jacobian, slope, forces = self._slope(links, here, objective, frames)
         linear = self.limits.linearize(here.at, here.measured, frames, folds=True)
         strain = linear.strain_slope(len(self.spread))
         slope += strain
-        firm = self._firm_rows(here.at, wish, frames)
+        firm = self._firm_rows(here.at, objective, frames)
         projectors = linear.fixed(self.spread, linear.begin(active))[1]
-        rows = self._free(jacobian[:, : wish.above] * firm[..., None], projectors)
-        steady = self._steady(rows, forces, slope, wish.weights)
-        goals = np.swapaxes(jacobian * wish.weights[..., None], -1, -2) @ jacobian
-        prior, wanted = (here.x - wish.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
-        loose = wish.weights.copy()
-        loose[:, : wish.above] *= 1.0 - firm
+        rows = self._free(jacobian[:, : objective.above] * firm[..., None], projectors)
+        steady = self._steady(rows, forces, slope, objective.weights)
+        goals = np.swapaxes(jacobian * objective.weights[..., None], -1, -2) @ jacobian
+        prior, wanted = (here.x - objective.home) * self.stiffness, -(steady[:, None, :] @ jacobian)[:, 0]
+        loose = objective.weights.copy()
+        loose[:, : objective.above] *= 1.0 - firm
         goals -= self._curvature(links, here.at, jacobian, steady, loose, frames)
         # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
         self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
-        held = steady[:, : wish.above] / np.maximum(wish.weights[:, : wish.above], 1.0)
+        held = steady[:, : objective.above] / np.maximum(objective.weights[:, : objective.above], 1.0)
         return Shape(slope, prior + wanted + strain, goals, firm, held, self.limits, linear, here.at, frames)
 
     def _model(
-        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """The model with its step within the radius, and the limits that are active in it.
 
         A one-sided row that is met has no part in F, yet a step across its bound meets a wall: it is pressed then.
         """
-        pressed = self._gaps(here.at, wish.aims, frames)[:, self.rows.one_sided_rows] < 0.0
+        pressed = self._gaps(here.at, objective.aims, frames)[:, self.rows.one_sided_rows] < 0.0
         while True:
-            model, active = self._best(links, here, replace(wish, pressed=pressed), frames, active, radius)
-            more = self._pressing(links, here, wish, frames, model.step) & ~pressed
+            model, active = self._best(links, here, replace(objective, pressed=pressed), frames, active, radius)
+            more = self._pressing(links, here, objective, frames, model.step) & ~pressed
             if not more.any():
                 return model, active
             pressed = pressed | more
 
     def _best(
-        self, links: Links, here: State, wish: Wish, frames: NDArray[np.int64], active: NDArray[np.bool_],
+        self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
         """`_model` with the rows that are pressed."""
-        shape = self._shape(links, here, wish, frames, active)
+        shape = self._shape(links, here, objective, frames, active)
         fall = shape.slope * self.spread
-        home = None if wish.firm is None else (here.x - wish.home) * self.stiffness * self.spread
+        home = None if objective.firm is None else (here.x - objective.home) * self.stiffness * self.spread
         begun = shape.linear.begin(active)
         active = begun.copy()
         let_go, kept = np.zeros_like(active), np.zeros_like(active)
@@ -407,7 +428,7 @@ class Newton:
             fixed, projectors = shape.linear.fixed(self.spread, active)
             far = np.sqrt(np.sum(fixed * fixed, axis=1))
             fixed *= (radius / np.maximum(far, radius))[:, None]
-            z, least = self._trusted(scaled, fall, home, fixed, projectors, radius, wish.follows)
+            z, least = self._trusted(scaled, fall, home, fixed, projectors, radius, objective.follows)
             step = z * self.spread
             if not self.limits.count or turn >= numbers.NEWTON_ROUNDS:
                 break
@@ -426,19 +447,19 @@ class Newton:
                 continue
             # a slope lets go inwards, and where F bends down a long step goes out again: first the step is along the
             # bound; where that rests a shorter one lets go. With a target that moves there is no time for it
-            torn = changed & let_go & self.limits.plain & (not wish.follows)
+            torn = changed & let_go & self.limits.plain & (not objective.follows)
             let_go = changed & active | let_go & ~torn
             kept = kept | torn & ~tears[:, None]
             torn = torn & tears[:, None]
-            radius = np.where(torn.any(axis=1), numbers.NEWTON_TORN * radius, radius)
+            radius = np.where(torn.any(axis=1), _TORN * radius, radius)
             active = active ^ (changed & ~torn)
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
-        if wish.pressed is not None and wish.pressed.size:  # that their gaps close is no gain
+        if objective.pressed is not None and objective.pressed.size:  # that their gaps close is no gain
             sided = self.rows.one_sided_rows
-            gaps = np.maximum(self._gaps(here.at, wish.aims, frames)[:, sided], 0.0) * wish.pressed
-            expected -= 0.5 * np.sum(wish.weights[:, sided] * gaps * gaps, axis=1)
-        assert wish.pressed is not None
-        return _Model(step, expected, projectors, shape.firm, shape.held, least, wish.pressed), active
+            gaps = np.maximum(self._gaps(here.at, objective.aims, frames)[:, sided], 0.0) * objective.pressed
+            expected -= 0.5 * np.sum(objective.weights[:, sided] * gaps * gaps, axis=1)
+        assert objective.pressed is not None
+        return _Model(step, expected, projectors, shape.firm, shape.held, least, objective.pressed), active
 
     def _trusted(
         self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array,
@@ -474,14 +495,14 @@ class Newton:
         reduced = project(projectors, np.swapaxes(project(projectors, scaled), -1, -2))
         return reduced, project(projectors, slope[..., None])
 
-    def _firm_rows(self, at: Kinematics, wish: Wish, frames: NDArray[np.int64]) -> Array:
+    def _firm_rows(self, at: Kinematics, objective: Objective, frames: NDArray[np.int64]) -> Array:
         """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
-        if wish.firm is not None:
-            return wish.firm
-        missed = (np.abs(self._errors(at, 0.0, frames)) > numbers.NEARLY) & (wish.weights > 0.0)
-        kept, here = np.ones((len(missed), wish.above)), np.ones(len(missed), bool)
+        if objective.firm is not None:
+            return objective.firm
+        missed = (np.abs(self._errors(at, 0.0, frames)) > numbers.NEARLY) & (objective.weights > 0.0)
+        kept, here = np.ones((len(missed), objective.above)), np.ones(len(missed), bool)
         for level in self.rows.levels:
-            if level.start < wish.above:
+            if level.start < objective.above:
                 here &= ~missed[:, level].any(axis=1)
                 kept[:, level] = here[:, None]
         return kept
@@ -504,7 +525,7 @@ class Newton:
         try:
             result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
         except np.linalg.LinAlgError:  # a look-at has a row too many, and heavy rows lose what tells them apart
-            apart = np.maximum(apart, np.eye(firm) / numbers.HEAVIEST)
+            apart = np.maximum(apart, np.eye(firm) / _HEAVIEST)
             result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
         return result
 
@@ -520,7 +541,7 @@ class Newton:
         turn = (rates @ (sum_ - before)[..., None])[..., 0]
         after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
         length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation the other way round may be nearer
-        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, numbers.TINY_TURN))
+        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, _TINY_TURN))
         near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
         straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
         return straight
@@ -535,9 +556,9 @@ class Newton:
             _sum_of_rates(
                 vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
             )
-            for sign in (numbers.TINY_TURN, -numbers.TINY_TURN)
+            for sign in (_TINY_TURN, -_TINY_TURN)
         )
-        rate = (ahead - behind) / (2.0 * numbers.TINY_TURN)  # (B, R, along, 3)
+        rate = (ahead - behind) / (2.0 * _TINY_TURN)  # (B, R, along, 3)
         blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
         for axis in range(3):
             for other in range(3):
@@ -573,7 +594,7 @@ class Newton:
 def is_flat(values: Array) -> NDArray[np.bool_]:
     """Which of the eigenvalues (B, D) are but rounding of the greatest."""
     size = np.abs(values)
-    return size <= numbers.NEWTON_FLAT * size.max(axis=1, keepdims=True, initial=0.0)
+    return size <= _FLAT * size.max(axis=1, keepdims=True, initial=0.0)
 
 
 def _solved(hessian: Array, slope: Array) -> Array | None:
@@ -596,7 +617,7 @@ def shifts(values: Array, along: Array, radius: Array) -> Array:
     newton = np.sqrt(np.sum(np.square(along / np.maximum(values, numbers.LIMIT_SLACK)), axis=1))
     inside = (values.min(axis=1) > numbers.LIMIT_SLACK) & (newton <= radius)
     low, high = least, least + np.sqrt(np.sum(along * along, axis=1)) / radius + numbers.LIMIT_SLACK
-    for _ in range(numbers.HALVINGS):
+    for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         size = np.sqrt(np.sum(np.square(along / (values + middle[:, None])), axis=1))
         long = size > radius

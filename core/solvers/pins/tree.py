@@ -1,7 +1,7 @@
 """The part of a skeleton that can move the goals, as rigid links: forward kinematics and the Jacobian.
 
 A skeleton with scaled or sheared bones is rigid only to first order. The links are therefore taken from the exact pose
-(`Tree.fit`), and a solver fits them again where that matters.
+(`LinkTree.fit`), and a solver fits them again where that matters.
 
 State x of one frame: rotation vectors (R, 3) of the joints about their reference, shifts (T, 3) of the roots and
 logarithms (S,) of the lengths of bones that stretch; flat (D,) with D = 3 (R + T) + S. q = q_reference E exp(x) E^-1: a
@@ -78,7 +78,7 @@ class Features:
         return {*(bone for bone, _ in self.points), *self.ends, *self.masses}
 
 
-class Tree:
+class LinkTree:
     """The links that move the features. Nodes are the bones from them up to their roots, parents first, by depth.
 
     root    "free", "translate", "fixed": what bones without parent may do
@@ -325,7 +325,7 @@ class Tree:
 class Links(Batch):
     """A tree's rigid links for B frames: constants of forward kinematics."""
 
-    tree: Tree
+    tree: LinkTree
     turn: Array  # (B, N, 3, 3) frame relative to the parent's (absolute where there is none) at the reference
     shift: Array  # (B, N, 3) head in the parent's frame, in units of size
     slide: Array  # (B, T, 3, 3) directions of the roots' location channels

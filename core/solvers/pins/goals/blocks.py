@@ -20,6 +20,8 @@ from ....skeleton import Skeleton
 from .. import numbers
 from ..tree import Features, Kinematics, Links
 
+_NEAREST: Final = 1e-2  # smallest distance that rows are made for, in units of the skeleton's size
+
 Frames = NDArray[np.int64] | slice
 Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), with the number of axes that are not of the batch
 
@@ -59,7 +61,7 @@ class Block(Protocol):
     turning: bool  # the error is an angle
     one_sided: bool  # only the first row counts, and only where its error is negative
 
-    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         """Take a goal's targets."""
         ...
 
@@ -137,7 +139,7 @@ class _Carried:
         self.carrier = None if bone is None else (collector.point(bone), collector.end(bone))
         self.points, self.ends = ((), ()) if self.carrier is None else ((self.carrier[0],), (self.carrier[1],))
 
-    def aim(self, place: Array, flat: Flat) -> None:
+    def set_place(self, place: Array, flat: Flat) -> None:
         self.place = flat(place) / self.unit
 
     def at(self, at: Kinematics, frames: Frames) -> Array:
@@ -156,7 +158,7 @@ class _Carried:
         return point_rows(raw, point) - skew(arm) @ end_rows(raw, end, len(at.points[0]))
 
 
-class Place(_Seen):
+class PositionBlock(_Seen):
     """A position relative to another bone, or with weights by axis in a frame: A^T (q - p)."""
 
     turning = False
@@ -167,10 +169,10 @@ class Place(_Seen):
         self.target = _Carried(goal.relative_to, collector)
         self.points, self.ends = (self.point, *self.target.points), self.target.ends
 
-    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, Goal)
         assert goal.position is not None
-        self.target.aim(goal.position, flat)
+        self.target.set_place(goal.position, flat)
         self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
 
     def _frame(self, at: Kinematics, frames: Frames) -> Array:
@@ -197,7 +199,7 @@ class Place(_Seen):
         return self._frame(at, frames) @ (moved - point_rows(raw, head) + turned)
 
 
-class Stand(_Seen):
+class RotationBlock(_Seen):
     """A rotation relative to another bone, or with weights by axis: A^T log(T R^T)."""
 
     turning = True
@@ -209,7 +211,7 @@ class Stand(_Seen):
         self.by_axis = goal.rotation_axes is not None
         self.points, self.ends = (), (self.end,) if self.base is None else (self.end, self.base)
 
-    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, Goal)
         assert goal.rotation is not None
         self.target = to_matrix(flat(goal.rotation))
@@ -243,7 +245,7 @@ class Stand(_Seen):
         return turn if frame is None else frame @ turn
 
 
-class Aim(_Seen):
+class LookAtBlock(_Seen):
     """An axis d of a bone that looks from p towards t: the shortest rotation from d to u = (t - p) / |t - p|."""
 
     turning = True
@@ -255,14 +257,14 @@ class Aim(_Seen):
         self.axis = np.asarray(goal.axis)
         self.points, self.ends = (self.point, *self.target.points), (self.end, *self.target.ends)
 
-    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, LookAt)
-        self.target.aim(np.asarray(goal.target), flat)
+        self.target.set_place(np.asarray(goal.target), flat)
 
     def _see(self, at: Kinematics, frames: Frames) -> tuple[Array, Array, Array]:
         """d, u (B, 3) and the distance (B,), not less than what keeps rows finite."""
         way = self.target.at(at, frames) - at.points[:, self.point]
-        far = np.maximum(np.linalg.norm(way, axis=-1), numbers.NEAREST)
+        far = np.maximum(np.linalg.norm(way, axis=-1), _NEAREST)
         here = at.ends[:, self.end] @ self.axis
         there = way / far[:, None]
         length = np.linalg.norm(there, axis=-1, keepdims=True)
@@ -285,7 +287,7 @@ class Aim(_Seen):
         return across @ end_rows(raw, self.end, len(at.points[0])) + skew(there / far[:, None]) @ moved
 
 
-class Span:
+class DistanceBlock:
     """A distance between two points, or from a point to a place."""
 
     turning = False
@@ -297,9 +299,9 @@ class Span:
         self.other = None if goal.other is None else collector.point(goal.other, goal.other_point)
         self.place = _Carried(None, collector)
 
-    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         assert isinstance(goal, Distance)
-        self.place.aim(np.asarray(goal.other_point), flat)
+        self.place.set_place(np.asarray(goal.other_point), flat)
         self.length = flat(goal.length, 0) / self.place.unit
 
     def _way(self, at: Kinematics, frames: Frames) -> tuple[Array, Array]:
@@ -331,11 +333,11 @@ class Span:
         if self.other is not None:
             moved = moved - point_rows(raw, self.other)
         across = moved - way[:, :, None] * (way[:, None, :] @ moved)
-        second = np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, numbers.NEAREST))[:, None, None]
+        second = np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, _NEAREST))[:, None, None]
         return np.swapaxes(skew(way * force[:, None]), -1, -2) @ moved, second
 
 
-class Footing:
+class BalanceBlock:
     """The centre of mass over the support polygon: how far it is beside the polygon, at most `radius`.
 
     With n the direction to the centre c from the nearest place of the polygon, q = (1 - t) a + t b between two of its
@@ -364,7 +366,7 @@ class Footing:
         self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
 
-    def aim(self, goal: AnyGoal, flat: Flat) -> None:
+    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         """Nothing to aim at."""
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
@@ -414,7 +416,7 @@ class Footing:
         aside = np.sum(across[:, :, None] * moved, axis=1)
         length = np.sum(nearest.side * across, axis=-1)
         corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
-        far = np.maximum(nearest.out, numbers.NEAREST)[:, None, None]
+        far = np.maximum(nearest.out, _NEAREST)[:, None, None]
         turn = np.sum(nearest.way[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
         mixed = turn[:, :, None] * aside[:, None, :]
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]

@@ -8,6 +8,7 @@ features' (`blocks`). A one-sided block uses its first row only and wants J dx <
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from ....rotation import Array, to_matrix
 from ....skeleton import Skeleton
 from ...batches import flat_array
 from .. import numbers
-from ..tree import Batch, Kinematics, Links, Tree
-from .blocks import Aim, Block, Collector, Footing, Frames, Place, Span, Stand
+from ..tree import Batch, Kinematics, Links, LinkTree
+from .blocks import BalanceBlock, Block, Collector, DistanceBlock, Frames, LookAtBlock, PositionBlock, RotationBlock
+
+_NEAR_HALF_TURN: Final = -0.99  # cosine below which a rotation's vector comes from its quaternion
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +82,15 @@ class GoalRows:
         self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
 
         order = None if self.blocks else self.order  # plain rows come from the tree as they are wanted
-        self.tree = Tree(skeleton, collector.features(), root, stretch, axes, order, root_bone)
+        self.tree = LinkTree(skeleton, collector.features(), root, stretch, axes, order, root_bone)
         count = int(np.prod(batch_shape, dtype=int))
         self.target_points = np.zeros((count, self.plain_points, 3))
         self.target_ends = np.zeros((count, self.plain_ends, 3, 3))
         self.scales = np.zeros((count, self.rows))
         for index, goal in enumerate(goals):
-            self.retarget(index, goal)
+            self.set_goal(index, goal)
 
-    def retarget(self, index: int, goal: AnyGoal) -> None:
+    def set_goal(self, index: int, goal: AnyGoal) -> None:
         """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
         for number in self.blocks_of[index]:
@@ -100,7 +103,7 @@ class GoalRows:
                 assert goal.rotation is not None
                 self.target_ends[:, number - self.plain_points] = to_matrix(self._flat(goal.rotation))
             else:
-                self.blocks[number - self.plain_points - self.plain_ends].aim(goal, self._flat)
+                self.blocks[number - self.plain_points - self.plain_ends].set_goal(goal, self._flat)
             self.scales[:, 3 * number : 3 * number + 3] = self._scales_of(goal, bool(self.turning[number]))
 
     def _scales_of(self, goal: AnyGoal, turning: bool) -> Array:
@@ -201,7 +204,7 @@ def rotation_vectors(matrices: Array) -> Array:
         axis=-1,
     )
     cosine = 0.5 * (matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2] - 1.0)
-    if cosine.size and cosine.min() < numbers.NEAR_HALF_TURN:
+    if cosine.size and cosine.min() < _NEAR_HALF_TURN:
         return rotation.log(rotation.from_matrix(matrices))
     sine = np.sqrt(np.sum(vector * vector, axis=-1))
     safe = np.maximum(sine, numbers.DAMPING)
@@ -220,15 +223,15 @@ def _blocks_of(goal: AnyGoal, collector: Collector) -> list[Block]:
     """The blocks of a goal that are not plain."""
     match goal:
         case LookAt():
-            return [Aim(goal, collector)]
+            return [LookAtBlock(goal, collector)]
         case Distance():
-            return [Span(goal, collector)]
+            return [DistanceBlock(goal, collector)]
         case Balance():
-            return [Footing(goal, collector)]
+            return [BalanceBlock(goal, collector)]
         case Goal():
             blocks: list[Block] = []
             if goal.position is not None and not _is_plain_position(goal):
-                blocks.append(Place(goal, collector))
+                blocks.append(PositionBlock(goal, collector))
             if goal.rotation is not None and not _is_plain_rotation(goal):
-                blocks.append(Stand(goal, collector))
+                blocks.append(RotationBlock(goal, collector))
             return blocks

@@ -5,8 +5,9 @@ import pytest
 
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.solvers.pins import frames as lean
-from core.solvers.pins import numbers
-from core.solvers.pins.problem import Problem, between
+from core.solvers.pins import numbers, pipeline
+from core.solvers.pins.pipeline import between
+from core.solvers.pins.problem import Problem
 from tests.core.rigs import random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import ENDS, KINDS, limited_figure, outside, pins
 
@@ -54,7 +55,7 @@ def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, tur
     dense = rows.jacobian(problem.links, reference, rows.ordered_scales(everything), everything)
     blocks = len(form.order)
     sparse = np.zeros((FRAMES, 3, blocks, x.shape[1]))
-    for limb, part in zip(form.limbs, form._jacobian(given, at), strict=True):
+    for limb, part in zip(form.branches, form._jacobian(given, at), strict=True):
         part = np.broadcast_to(part, (*part.shape[:2], FRAMES)) / form.deviations[limb.columns]
         sparse[:, :, limb.blocks, limb.columns] = np.moveaxis(part.reshape(3, -1, *part.shape[1:]), -1, 0)
     by_block = sparse[:, :, np.argsort(form.order)].swapaxes(1, 2).reshape(FRAMES, 3 * blocks, -1)
@@ -103,7 +104,7 @@ def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str) -> None:
     assert slow.limits_active is not None
     assert fast.limits_active.any(axis=1).mean() > 0.1
     assert fast.converged.sum() >= slow.converged.sum() - 1
-    ours, theirs = (problem.strain(problem._state_of(solution.pose)) for solution in (fast, slow))
+    ours, theirs = (problem.strain(problem.state_of(solution.pose)) for solution in (fast, slow))
     assert np.median((ours / theirs)[fast.converged & slow.converged]) < 1.01  # as natural
 
 
@@ -131,7 +132,7 @@ def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeyp
     goals = [*pins(figure, rest, "foot.L", "foot.R"), Goal("hand.R", hand + way, priority=1)]
     method = PinAndDrag(settle=False, coherent=True)
     whole = method.solve(figure, rest, goals)
-    monkeypatch.setattr(numbers, "CHUNK", 7)
+    monkeypatch.setattr(pipeline, "_CHUNK", 7)
     parts = method.solve(figure, rest, goals)
     assert whole.converged.all()
     assert parts.converged.all()

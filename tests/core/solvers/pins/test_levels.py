@@ -213,7 +213,7 @@ def test_rows_that_say_the_same_twice_share_their_force(figure: Skeleton) -> Non
     """A look-at has three rows for two ways to turn; next to weights of 1e17 nothing is left that tells them apart."""
     rest = Pose.rest(figure)
     problem = PinAndDrag().prepare(figure, rest, [Goal("head", np.zeros(3))])
-    newton = problem._newton
+    newton = problem.newton
     rows, slope = np.zeros((1, 2, len(newton.spread))), np.zeros((1, len(newton.spread)))
     rows[..., 0], slope[..., 0] = 1.0, 1.0 / newton.spread[0]
     forces = newton._steady(rows, np.zeros((1, 2)), slope, np.full((1, 2), 1e17))

@@ -10,7 +10,7 @@ from .tree import Batch
 
 
 @dataclass(frozen=True, eq=False)
-class Found(Batch):
+class Progress(Batch):
     """How far B frames have got."""
 
     x: Array  # (B, D)
