@@ -1,4 +1,4 @@
-"""Solvers: one file, one idea. A method is a frozen set of numbers with `solve`."""
+"""Solvers, one folder each. A method is a frozen set of settings with a function `solve`."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -16,17 +16,18 @@ from .pins import PinAndDrag
 
 
 class Method(Protocol):
-    """How to solve."""
+    """A method: the settings of a solver."""
 
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
-        """The pose that serves the goals; inputs stay as they are."""
+        """Return the solution; the inputs stay as they are."""
         ...
 
 
 def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], method: Method | None = None) -> Solution:
-    """Change `pose` (one or many frames) so that it serves the goals; by default with `PinAndDrag()`.
+    """Return the solution of goals for a pose, one or many frames (...), by a method; by default `PinAndDrag()`.
 
-    Batched in, batched out. An unreachable goal is no error, it is in the Solution; malformed input is a CoreError.
+    Pose, goals and solution have the same leading axes. An unreachable goal is no error, it is in the Solution. Raises
+    CoreError for malformed input, and for goals whose numbers are too far apart.
     """
     check_inputs(skeleton, pose, goals)
     chosen: object = method

@@ -1,4 +1,4 @@
-"""The leading axes of a solve: what pose and goals have in common, and both as one flat batch."""
+"""Leading axes of a solve: the common ones of pose and goals, and both with one batch axis."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 
 def check_inputs(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
-    """Raise CoreError for what a script took for something else."""
+    """Raise CoreError for an argument of another type."""
     if not isinstance(skeleton, Skeleton):  # pyright: ignore
         raise CoreError(f"The skeleton must be a Skeleton, not {skeleton!r:.40}.")
     if not isinstance(pose, Pose):  # pyright: ignore
@@ -24,7 +24,7 @@ def check_inputs(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> No
 
 
 def batch_shape_of(goals: Sequence[AnyGoal], *poses: Pose) -> Shape:
-    """The frames that all have, broadcast; raises CoreError where they have others, or none, and without a goal."""
+    """Return the common leading axes of goals and poses. Raises CoreError if they differ or are empty."""
     if not goals:
         raise CoreError("There is no goal to solve for.")
     shapes = [pose.batch_shape for pose in poses] + [shape for goal in goals for shape in goal.batch_shapes()]
@@ -38,13 +38,13 @@ def batch_shape_of(goals: Sequence[AnyGoal], *poses: Pose) -> Shape:
 
 
 def flat_array(values: Array | float, batch_shape: Shape, tail: int = 1) -> Array:
-    """(*batch_shape, ...) -> (B, ...), broadcast; `tail` axes are not of the batch."""
+    """Return values (*batch_shape, ...) broadcast as (B, ...); the last `tail` axes are not of the batch."""
     array = np.asarray(values, float)
     rest = array.shape[array.ndim - tail :]
     return np.broadcast_to(array, (*batch_shape, *rest)).reshape(-1, *rest)
 
 
 def flat_pose(pose: Pose, batch_shape: Shape) -> Pose:
-    """The pose as B frames; one pose is the same memory for all of them."""
+    """Return the pose as B frames; a single pose is one memory for all of them."""
     parts = (pose.rotations, 2), (pose.translations, 2), (pose.scales, 2), (pose.driven_matrices, 3)
     return Pose.trusted(*(None if array is None else flat_array(array, batch_shape, tail) for array, tail in parts))  # pyright: ignore

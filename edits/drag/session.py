@@ -432,7 +432,7 @@ class Session:
     def _standing(self) -> tuple[Array, Array]:
         lean = None if isinstance(self._problem, HumanoidDrag) else self._problem.frame
         if lean is not None and lean.at is not None:
-            return lean.stands()
+            return lean.heads_and_frames()
         heads, turns = forward(self.skeleton, self.pose)
         return heads, rotation.to_matrix(turns)
 

@@ -1,7 +1,7 @@
-"""Why a goal is not met: what its pull is balanced by where the body rests.
+"""Explain why a goal is missed: find the forces that balance its pull where the body rests.
 
-At rest the pull of an unmet goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits that hold against
-it; where it vanishes, nothing but the bones' lengths is in the way.
+At rest the pull of a missed goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits against it; where it
+vanishes, only the lengths of the bones limit the reach.
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as s
 
 @dataclass(frozen=True)
 class _Hold:
-    """Something that holds against a pull, and its share of it."""
+    """A goal or limit that balances a share of a pull."""
 
     share: float
     sentence: str
 
 
 def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
-    """What keeps goal `index` from being met in one frame, the greatest first; nothing if it is met."""
+    """Return what keeps goal `index` from being met in one frame, the largest first; nothing if it is met."""
     rows, tree, frames = problem.rows, problem.tree, np.array([frame])
     links, x = problem.links[frames], problem.x[frames]
     at = links.place(x)
@@ -54,9 +54,9 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     if not np.abs(jacobian[pulling]).any():
         return ["no bone that carries it may be changed"]
     stretched = _stretched(problem, index, frame)
-    # a pull that turns nothing, next to what as long a pull could do across
+    # compare the pull with one as long across the bones
     most = lengths(jacobian[pulling]).max()
-    if rows.blocks:  # a distance has one row, which may have no leverage itself: compare with the points it is between
+    if rows.blocks:  # the row of a distance may have no leverage: compare with its points
         raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * np.sqrt(problem.variance)
         most = max(most, lengths(raw).max(initial=0.0))
     leverage = float(most * lengths((errors * rows.scales[frame, rows.order])[pulling]))
@@ -64,9 +64,11 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
         return [sentence for _, sentence in stretched] or _without_leverage(problem, index, frame)
     holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
-    bearing = [(other, sentence) for other, sentence in stretched if other is None or _bears(problem, other, holds)]
-    straight = [sentence for _, sentence in bearing]
-    known = [_rival(problem, index, other) for other, _ in bearing if other is not None]
+    balancing = [
+        (other, sentence) for other, sentence in stretched if other is None or _balances(problem, other, holds)
+    ]
+    straight = [sentence for _, sentence in balancing]
+    known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
     sentences = [sentence for sentence in sentences if sentence not in known]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
     if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < _LIGHT:
@@ -75,7 +77,7 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
 
 
 def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
-    """Why a goal whose pull turns nothing is not met, though no chain is too short for it."""
+    """Return why a goal whose pull turns nothing is missed, though no chain is too short for it."""
     skeleton, goal = problem.skeleton, problem.goals[index]
     bones = {skeleton.index(bone) for bone in (goal.bone, getattr(goal, "other", None)) if bone is not None}
     rivals = [
@@ -97,7 +99,7 @@ def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
 
 
 def _too_far(problem: "Problem", index: int, frame: int, straight: list[str]) -> list[str]:
-    """That a target is further from an end that cannot move than the chain is long, though this is not straight."""
+    """Return that a target is out of reach of a chain with a fixed end, though the chain is bent."""
     found = [] if straight else _stretched(problem, index, frame, bent=True)
     return [sentence for other, sentence in found if other is None]
 
@@ -105,7 +107,7 @@ def _too_far(problem: "Problem", index: int, frame: int, straight: list[str]) ->
 def _holds(
     problem: "Problem", index: int, frame: int, jacobian: Array, block_of_row: NDArray[np.int64], pull: Array
 ) -> list[_Hold]:
-    """Goals and limits whose forces balance the pull."""
+    """Return the goals and limits whose forces balance the pull."""
     rows, limits, frames = problem.rows, problem.limit_rows, np.array([frame])
     links = problem.links[frames]
     at = links.place(problem.x[frames])
@@ -156,7 +158,7 @@ def _holds(
 
 
 def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
-    """c (n,) for which table (m, n) c is nearest to `wanted` (m,), of the smallest if several are."""
+    """Return c (n,) for which table (m, n) c is nearest to `wanted` (m,); ridge keeps c small."""
     return np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ wanted)
 
 
@@ -169,13 +171,13 @@ def _rival(problem: "Problem", index: int, other: int) -> str:
     return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 
-def _bears(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
+def _balances(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
     name = problem.skeleton.names[problem.skeleton.index(problem.goals[other].bone)]
     return any(name in hold.sentence for hold in holds)
 
 
 def _is_apart(problem: "Problem", index: int, other: int) -> bool:
-    """Whether a bone that is held first, as a whole, lies between two goals, so that one does nothing to the other."""
+    """Return whether a bone that is held as a whole lies between two goals, which separates them."""
     skeleton, goal = problem.skeleton, problem.goals[index]
     chain, theirs = (skeleton.ancestors(skeleton.index(problem.goals[one].bone)) for one in (index, other))
     held = {
@@ -190,9 +192,9 @@ def _is_apart(problem: "Problem", index: int, other: int) -> bool:
 
 
 def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -> list[tuple[int | None, str]]:
-    """Other goals, or an end that cannot move (None), to which the chain from this goal is straight but too short.
+    """Return other goals, or a fixed end (None), to which the chain from this goal is straight but too short.
 
-    bent: it need not be straight.
+    bent: the chain need not be straight.
     """
     how = "too far from" if bent else "fully stretched from"
     skeleton, goal = problem.skeleton, problem.goals[index]
@@ -213,7 +215,7 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
         ]
         base = moving[-1] if moving else here
         if base == root and problem.method.root != "free" and len(moving) > 1:
-            base = moving[-2]  # the root itself may not turn
+            base = moving[-2]  # this root does not turn
         path = chain[: chain.index(base) + 1]
         if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
             found.append((None, f"{how} {skeleton.names[base]}"))
@@ -227,7 +229,7 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
             continue
         path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
         end = problem.place_of(rival.bone, rival.point, heads, turns)
-        if shared == there:  # held as a whole, as hips are by their rotation: from the joint that hangs there
+        if shared == there:  # held as a whole, as hips by their rotation: from the joint below it
             end = heads[path[-1]]
         if _is_too_short([tip, *heads[path], end], target, bent):
             verb = "pinned" if rival.priority < goal.priority else "held"
@@ -236,7 +238,7 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
 
 
 def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:
-    """Whether a chain of points, its tip first, is shorter than from its base to the target, and straight or `bent`."""
+    """Return whether a chain of points, tip first, is too short for a target, and straight (or `bent`)."""
     reaches = float(lengths(points[-1] - target)) <= _STRETCHED * _length(points)
     return not reaches and (bent or _is_straight(points))
 

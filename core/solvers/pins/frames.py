@@ -1,12 +1,12 @@
-"""Many frames of `pins` at once, as in a bake: the same steps with the frames last in memory.
+"""The steps of many frames at once, as in a bake, with the frames last in memory.
 
-A body is twenty joints, and a step is products of 3 x 3 with each: with the frames in front every one is a call of its
-own inside numpy, with the frames last those of a chunk are nine long sums. Rows are kept by branches: joints that move
-the same goals share a dense block of the Jacobian, and the zeros beside them, two thirds of it, are neither stored nor
-multiplied. Columns are in standard deviations, so that S is the identity, and a projector under active limits.
+A step multiplies 3 x 3 matrices of some twenty joints. With the frames first in memory each product is a call of its
+own inside numpy; with the frames last, the products of a chunk are nine long sums. Rows are kept by branches: joints
+that move the same goals share a dense block of the Jacobian, and the zeros beside them, two thirds of it, are neither
+stored nor multiplied. Columns are in standard deviations: S is the identity, and a projector under active limits.
 
-Limits cost what is near a bound: a step is tried, and where it crosses one, or an active one would rather let go, the
-next is the same step once more with another active set. `pins.Problem` is the reference; tests compare the two.
+Limits cost only joints near a bound: where a step crosses a bound, or a bound is to be released, the next step is the
+same once more with another active set. `steps` is the reference; tests compare the two.
 """
 
 from dataclasses import dataclass, replace
@@ -31,12 +31,12 @@ Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _SMALL_ANGLE: Final = 1e-4  # as in `rotation`
-_FEW: Final = 128  # frames up to which LAPACK, one after the other, is quicker than all at once
+_FEW: Final = 128  # frames below which LAPACK, one by one, is faster than all at once
 _LEAST_PIVOT: Final = 1e-16  # of the dual system: what is less is rounding
 
 
 class _Frames:
-    """A dataclass of arrays whose last axis is the frames, of length 1 where all frames have the same."""
+    """A dataclass of arrays whose last axis is the frames, of length 1 where all frames are equal."""
 
     def take(self, index: Indices) -> Self:
         return replace(self, **{name: pick(array, index) for name, array in vars(self).items()})  # pyright: ignore
@@ -48,13 +48,13 @@ class _Frames:
 
 
 def pick(array: NDArray[Any], index: Indices) -> NDArray[Any]:
-    """Some of the frames of an array (..., B) or (..., 1)."""
+    """Return some frames of an array (..., B) or (..., 1)."""
     return array if array.shape[-1] == 1 else array.take(index, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
 class _Given(_Frames):
-    """What stays while a chunk of B frames is solved; each B may be 1. N nodes, P points, Q ends, T roots, K limits."""
+    """Constants of a chunk of B frames; each B may be 1. N nodes, P points, Q ends, T roots, K limits."""
 
     frames: Indices  # (B,) of the problem
     turn: Array  # (3, 3, N, B) as in `Links`
@@ -72,7 +72,7 @@ class _Given(_Frames):
 
 @dataclass(frozen=True, eq=False)
 class _Placed(_Frames):
-    """B frames at x."""
+    """B frames at one x."""
 
     x: Array  # (D, B)
     rate: Array  # (3, R, B) b, c and d of the joints' right Jacobians b I - c [x] + d x x^T
@@ -89,7 +89,7 @@ class _Placed(_Frames):
 
 @dataclass(frozen=True, eq=False)
 class _State(_Frames):
-    """How the solving of B frames stands, as in `Problem.iterate`."""
+    """State of B frames between steps, as in `steps.iterate`."""
 
     active: Flags  # (K, B)
     damping: Array  # (B,)
@@ -104,7 +104,7 @@ class _State(_Frames):
 
 @dataclass(frozen=True, eq=False)
 class _End(_Frames):
-    """Where B frames have ended."""
+    """B frames after their last step."""
 
     x: Array
     lengths: Array
@@ -120,25 +120,25 @@ class _End(_Frames):
 
 @dataclass(frozen=True)
 class _Branch:
-    """Joints and roots, by triples of columns, that move the same goals."""
+    """Joints and roots, by triples of columns, that move the same goals: what lies between two forks of the tree."""
 
-    blocks: slice  # which of the goals' blocks they move, in the order of the branches
+    blocks: slice  # the goals' blocks that they move, in the order of the branches
     pairs: slice  # of a block and a triple, see `_pairs`
     columns: Indices  # (3 n,) of x
 
 
 @dataclass(frozen=True)
 class _Bounded:
-    """Some joints, h of them, with all their limits: what is linear about `LimitRows` where others are not near."""
+    """Some joints (h,) with all their limits: the part of `LimitRows` that is linearised."""
 
     joints: Indices  # (h,)
     columns: Indices  # (3 h,) of x
-    rows: Indices  # (K',) which limits of the problem
-    joint: Indices  # (K',) whose they are, of the h
+    rows: Indices  # (K',) their limits among those of the problem
+    joint: Indices  # (K',) the limits' joints, of the h
     variance: Array  # (K',) 0: they are hard
     slots: list[Indices]
     groups: list[tuple[LimitGroup, Indices, Indices]]  # with their places among the own rotations and their joints
-    branches: list[tuple[int, Indices, Indices]]  # branch, which of the joints it has, and their places in it
+    branches: list[tuple[int, Indices, Indices]]  # branch, its joints of the h, and their places in it
 
 
 @dataclass(frozen=True)
@@ -154,10 +154,10 @@ class _Held:
 
 
 class FramesSolver:
-    """`Problem.iterate` of a rigid body with plain goals on at most two levels and hard limits."""
+    """`steps.iterate` of a rigid body with plain goals on at most two levels and hard limits."""
 
     def __init__(self, problem: "Problem") -> None:
-        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.problem: Problem = proxy(problem)  # a weak reference avoids a reference cycle
         tree, rows, limits = problem.tree, problem.rows, problem.limit_rows
         self.tree = tree
         self.deviations = np.where(problem.variance > 0.0, np.sqrt(problem.variance), 1.0)[:, None]
@@ -176,7 +176,7 @@ class FramesSolver:
         self.same_limits = all((array == array[:1]).all() for array in everywhere)
 
     def _find_order(self) -> Indices:
-        """Points, then ends, in an order in which those below any node are neighbours."""
+        """Return an order of points and ends in which those below any node are neighbours."""
         tree = self.tree
         below: list[list[int]] = [[] for _ in range(len(tree.nodes) + 1)]
         for node, parent in enumerate(map(int, tree.parents)):
@@ -191,7 +191,7 @@ class FramesSolver:
         return np.argsort(rank[np.concatenate([tree.point_nodes, tree.end_nodes])], kind="stable")
 
     def _find_branches(self) -> list[_Branch]:
-        """And the pairs of a block and a triple of columns that moves it, branch after branch."""
+        """Return the branches, and set the pairs of a block and a triple of columns that moves it, branch by branch."""
         tree, points = self.tree, len(self.tree.point_nodes)
         nodes = np.concatenate([tree.point_nodes, tree.end_nodes])[self.order]
         chains = np.array(
@@ -226,6 +226,7 @@ class FramesSolver:
         return branches
 
     def _given(self, frames: Indices) -> _Given:
+        """Return the constants of some frames."""
         problem = self.problem
         links, rows, limits = problem.links, problem.rows, problem.limit_rows
         same = links.turn.strides[0] == 0, self.same_limits
@@ -248,16 +249,16 @@ class FramesSolver:
     # -- many steps -------------------------------------------------------------------------------------------------
 
     def iterate(self, x: Array, frames: Indices, most: int | None, first: int, fewest: int) -> Progress:
-        """As `Problem.iterate`."""
+        """See `Problem.iterate`."""
         method, count = self.problem.method, len(x)
         still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
         given = self._given(frames)
-        at = self._brought_along(given, self.place(given, x.T.copy()))
+        at = self._root_moved(given, self.place(given, x.T.copy()))
         state = self._begun(at, first)
         end = _End(*(array.copy() for array in vars(_End.of(at, state)).values()))
         done, iterations = np.zeros(count, bool), np.zeros(count, int)
         ids, everything = np.arange(count), given
-        # frames that are just within tolerance take a step, too: beside corrected neighbours they would jitter
+        # frames just within tolerance take a step, too: they would jitter beside corrected neighbours
         finished = self._met(at) & (not (method.settle or method.coherent))
         while True:
             gone = finished | (state.steps == most)
@@ -273,14 +274,14 @@ class FramesSolver:
                 ids, at, state, given = ids[left], at.take(left), state.take(left), given.take(left)
             there, changed = self._step(given, at, state)
             again = changed.any(axis=0)
-            drifted = self._brought_in(given, there, np.where(again, np.inf, numbers.LIMIT_DRIFT))
+            drifted = self._clamped(given, there, np.where(again, np.inf, numbers.LIMIT_DRIFT))
             if drifted is not None:
                 there.put(*drifted)
             merit = self._merit(there, state)
             better = (merit <= state.here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK) & ~again
             turned = np.max(np.abs(there.x - at.x), axis=0, initial=0.0)
             worse = np.flatnonzero(~better)
-            if 2 * len(worse) < len(ids):  # the fewer of them are copied
+            if 2 * len(worse) < len(ids):  # copy the smaller part
                 there.put(worse, at.take(worse))
                 at = there
             else:
@@ -290,7 +291,7 @@ class FramesSolver:
             finished = self._judge(at, state, ~again, better, turned, turned < still)
             state.active[...] ^= changed
             state.rounds[:] = np.where(again, state.rounds + 1, 0)
-        drifted = self._brought_in(everything, end, numbers.LIMIT_SLACK)
+        drifted = self._clamped(everything, end, numbers.LIMIT_SLACK)
         if drifted is not None:
             end.put(drifted[0], _End.of(drifted[1], None))
         assert end.active is not None
@@ -298,6 +299,7 @@ class FramesSolver:
         return Progress(x, iterations, end.active.T.copy(), done, lengths, costs)
 
     def _begun(self, at: _Placed, first: int) -> "_State":
+        """Return the state before the first step, in phase `first`."""
         count = at.x.shape[1]
         state = _State(
             active=np.ones((len(at.values), count), bool),
@@ -314,7 +316,7 @@ class FramesSolver:
         return state
 
     def _judge(self, at: _Placed, state: "_State", went: Flags, better: Flags, turned: Array, rest: Flags) -> Flags:
-        """Take note of a step (B,): which frames are done."""
+        """Update the state after a step, and return which frames (B,) are done."""
         problem, method = self.problem, self.problem.method
         raised = np.maximum(numbers.LM_START, state.damping * numbers.LM_GROWTH)
         lowered = np.where(state.damping > numbers.LM_START, state.damping / numbers.LM_GROWTH, 0.0)
@@ -325,7 +327,7 @@ class FramesSolver:
         damped = state.damping > 0.0
         stuck = (state.calm >= np.where(damped, numbers.CALM_DAMPED, numbers.CALM)) | (state.budget <= 0)
         stuck |= state.damping > numbers.LM_LIMIT
-        calming = method.settle or (method.coherent and turned > numbers.STRIDE)  # neighbours end alike
+        calming = method.settle or (method.coherent and turned > numbers.STRIDE)  # neighbours must end alike
         done = self._met(at) & ((rest & ~damped) | stuck | np.logical_not(calming))
         done |= stuck & (state.phase >= problem.last_phase)
         ahead = np.flatnonzero(stuck & ~done & went)
@@ -339,23 +341,24 @@ class FramesSolver:
         return done & went
 
     def _merit(self, at: _Placed, state: "_State") -> Array:
-        """What a step must not raise, (B,)."""
+        """Return the merit (B,), which a step must not raise."""
         weights = self.problem.level_weights
         merit = weights @ at.costs + (state.phase == numbers.NATURAL) * (self.stiff @ (at.x * at.x))
         top = state.phase == numbers.TOP_LEVEL
         return np.where(top, weights @ (at.costs * state.upper), merit) if top.any() else merit
 
     def _upper_levels(self, at: _Placed) -> Flags:
-        """(L, B) the levels above the first that is clearly out of reach, at least the first."""
+        """Return which levels (L, B) are above the first one clearly out of reach; the first level always is."""
         upper = np.cumsum(self.member.T @ (at.lengths > numbers.NEARLY) > 0.0, axis=0) == 0
         upper[0] = True
         return upper
 
     def _met(self, at: _Placed) -> Flags:
+        """Return whether all goals are within tolerance, (B,)."""
         return np.all(at.lengths <= self.tolerances, axis=0)
 
-    def _brought_along(self, given: _Given, at: _Placed) -> _Placed:
-        """The same, with the root brought along where everything that is wanted is far away."""
+    def _root_moved(self, given: _Given, at: _Placed) -> _Placed:
+        """Move the root towards the goals where all targets are far away."""
         points, tree = at.points.shape[1], self.tree
         if len(tree.roots) != 1 or not points or not (at.lengths[:points] > numbers.FAR).any():
             return at
@@ -371,7 +374,7 @@ class FramesSolver:
     # -- one step ---------------------------------------------------------------------------------------------------
 
     def place(self, given: _Given, x: Array) -> _Placed:
-        """Forward kinematics, errors and limit coordinates at x (D, B)."""
+        """Return the forward kinematics, errors and limit coordinates at x (D, B)."""
         tree, count = self.tree, x.shape[1]
         turns, rate = exponential(x[: tree.turning].reshape(-1, 3, count).swapaxes(0, 1))
         nodes = len(tree.nodes)
@@ -384,7 +387,7 @@ class FramesSolver:
             shift = np.broadcast_to(shift, (3, nodes, count)).copy()
             shifts = x[tree.turning : tree.moving].reshape(-1, 3, count).swapaxes(0, 1)
             shift[:, tree.roots] += times(given.slide, shifts)
-        # the last one is what roots hang on
+        # the last one is the parent of the roots
         frames, heads = np.empty((3, 3, nodes + 1, count)), np.empty((3, nodes + 1, count))
         frames[:, :, -1], heads[:, -1] = np.eye(3)[..., None], 0.0
         for start, stop, parents in tree.levels:
@@ -401,7 +404,7 @@ class FramesSolver:
         return _Placed(x, rate, frames, heads, points, *self._errors(given, frames, points), own, values, room)
 
     def _coordinates(self, given: _Given, own: Array) -> Array:
-        """Own rotations (3, 3, limited, B), turned back from E, in place; their limit coordinates (K, B)."""
+        """Return the limit coordinates (K, B) of own rotations (3, 3, limited, B), turned back from E in place."""
         limits = self.problem.limit_rows
         if limits.axes is not None:
             own[...] = np.einsum("ijnb,nkj->iknb", own, limits.axes)
@@ -416,7 +419,7 @@ class FramesSolver:
         return values
 
     def _errors(self, given: _Given, frames: Array, points: Array) -> tuple[Array, Array, Array]:
-        """rows, lengths and costs, as in `GoalRows.errors`."""
+        """Return rows, lengths and costs as `GoalRows.errors` does."""
         vectors = np.empty((3, len(self.order), points.shape[-1]))
         plain = points.shape[1]
         np.subtract(given.target_points, points, out=vectors[:, :plain])
@@ -436,7 +439,7 @@ class FramesSolver:
         return rows, lengths * (given.scales > 0.0), costs
 
     def _jacobian(self, given: _Given, at: _Placed) -> list[Array]:
-        """(3 K, 3 n, B) of each branch with K blocks, the first rows of all first, and n triples; in deviations."""
+        """Return (3 K, 3 n, B) of each branch with K blocks, their first rows first, and n triples; in deviations."""
         tree, count = self.tree, at.x.shape[1]
         vectors = at.x[: tree.turning].reshape(-1, 3, count).swapaxes(0, 1)
         frames = at.frames[:, :, tree.joint_places]
@@ -463,7 +466,7 @@ class FramesSolver:
         ]
 
     def _forces(self, jacobian: list[Array], wanted: Array, damping: Array) -> Array:
-        """y (3, K, B) of the dual system (J J^T + damping) y = wanted."""
+        """Return y (3, K, B) of the dual system (J J^T + damping) y = wanted."""
         blocks, count = wanted.shape[1:]
         size = 3 * blocks
         system = self.tree.workspace("dual", size + 1, size, count)
@@ -479,7 +482,7 @@ class FramesSolver:
         return solved(system).reshape(wanted.shape)
 
     def _step(self, given: _Given, at: _Placed, state: "_State") -> tuple[_Placed, Flags]:
-        """Where a step with the active limits leads, and which limits (K, B) are to be switched first."""
+        """Return the end of a step with the active limits, and the limits (K, B) to switch before it counts."""
         jacobian, home = self._jacobian(given, at), at.x / self.deviations
         natural = state.phase == numbers.NATURAL
         gain = natural / (1.0 + state.damping)
@@ -525,14 +528,14 @@ class FramesSolver:
     # -- limits -----------------------------------------------------------------------------------------------------
 
     def _begin(self, given: _Given, at: _Placed, active: Flags) -> Flags:
-        """As `LinearLimits.begin`."""
+        """Return the active limits as `LinearLimits.begin` does."""
         locked = given.upper - given.lower < numbers.LIMIT_SLACK
         return (active & (at.room < numbers.LIMIT_NEAR)) | (at.room < -numbers.LIMIT_SLACK) | locked
 
     def _hold(
         self, given: _Given, at: _Placed, jacobian: list[Array], home: Array, gain: Array, active: Flags
     ) -> _Held | None:
-        """Take the directions of active limits out of the columns."""
+        """Project the columns along the active limits, in place; None if no limit is active."""
         rows = active.any(axis=1)
         if not rows.any():
             return None
@@ -553,7 +556,7 @@ class FramesSolver:
         return _Held(bounded, frames, linear, on, centre, kept)
 
     def _bounded_joints(self, joints: Indices) -> _Bounded:
-        """What there is about some joints' limits."""
+        """Return some joints with all their limits."""
         key = tuple(sorted(set(joints.tolist())))
         if key in self._bounded:
             return self._bounded[key]
@@ -584,7 +587,7 @@ class FramesSolver:
         return bounded
 
     def _slopes(self, given: _Given, at: _Placed, bounded: _Bounded, frames: Indices) -> Array:
-        """Gradients (b, K', 3) of the joints' coordinates in some frames, in deviations."""
+        """Return the gradients (b, K', 3) of the joints' coordinates in some frames, in deviations."""
         limits, count = self.problem.limit_rows, len(frames)
         vectors = at.x[bounded.columns].take(frames, axis=1).reshape(-1, 3, count).swapaxes(0, 1)
         rates = right_jacobian(vectors, at.rate.take(bounded.joints, axis=1).take(frames, axis=2))
@@ -600,8 +603,8 @@ class FramesSolver:
             slopes[:, rows] = (gradients @ turned).reshape(count, -1, 3)
         return slopes * self.deviations[bounded.columns].reshape(-1, 3)[bounded.joint]
 
-    def _brought_in(self, given: _Given, at: "_Placed | _End", slack: Array | float) -> tuple[Indices, _Placed] | None:
-        """Frames with joints that are outside their limits by more than `slack`, with these brought in."""
+    def _clamped(self, given: _Given, at: "_Placed | _End", slack: Array | float) -> tuple[Indices, _Placed] | None:
+        """Clamp joints that are outside their limits by more than `slack`. Return the frames, None if there is none."""
         beyond = at.room < -slack
         frames = np.flatnonzero(beyond.any(axis=0))
         if not len(frames):
@@ -622,7 +625,7 @@ class FramesSolver:
 
 
 def chain_of(parents: Indices, node: int) -> list[int]:
-    """A node and those above it."""
+    """Return a node and its ancestors."""
     chain: list[int] = []
     while node >= 0:
         chain.append(node)
@@ -631,32 +634,32 @@ def chain_of(parents: Indices, node: int) -> list[int]:
 
 
 def frames_last(array: Array) -> Array:
-    """(B, n, ...) -> (..., n, B), contiguous."""
+    """Return an array (B, n, ...) as (..., n, B), contiguous."""
     return np.ascontiguousarray(array.transpose(*range(2, array.ndim), 1, 0))
 
 
 def one_or_all(array: Array) -> Array:
-    """(..., B), or (..., 1) where all frames have the same."""
+    """Return an array (..., B) as (..., 1) where all frames are equal."""
     return np.ascontiguousarray(array[..., :1] if (array == array[..., :1]).all() else array)
 
 
 def product(a: Array, b: Array) -> Array:
-    """Matrix products (3, 3, n, B), of which each B may be 1."""
+    """Return products of matrices (3, 3, n, B); each B may be 1."""
     return np.einsum("ijnb,jknb->iknb", a, b)
 
 
 def times(a: Array, b: Array) -> Array:
-    """Matrices (3, 3, n, B) times vectors (3, n, B)."""
+    """Return matrices (3, 3, n, B) times vectors (3, n, B)."""
     return np.einsum("ijnb,jnb->inb", a, b)
 
 
 def squares(vectors: Array) -> Array:
-    """Squared lengths (..., B) of vectors (m, ..., B)."""
+    """Return the squared lengths (..., B) of vectors (m, ..., B)."""
     return np.einsum("i...,i...->...", vectors, vectors)
 
 
 def exponential(x: Array) -> tuple[Array, Array]:
-    """Rotation matrices (3, 3, n, B) of rotation vectors (3, n, B), and `rate` for `right_jacobian`.
+    """Return the rotation matrices (3, 3, n, B) of rotation vectors (3, n, B), and `rate` for `right_jacobian`.
 
     See `rotation.exp_features`: exp = a I + b [x] + c x x^T.
     """
@@ -669,12 +672,12 @@ def exponential(x: Array) -> tuple[Array, Array]:
 
 
 def right_jacobian(x: Array, rate: Array) -> Array:
-    """(3, 3, n, B) of rotation vectors (3, n, B): exp(x + dx) = exp(x) exp(Jr dx)."""
+    """Return Jr (3, 3, n, B) of rotation vectors (3, n, B): exp(x + dx) = exp(x) exp(Jr dx)."""
     return combined(x, rate[0], -rate[1], rate[2])
 
 
 def combined(x: Array, a: Array, b: Array, c: Array) -> Array:
-    """a I + b [x] + c x x^T, (3, 3, n, B)."""
+    """Return a I + b [x] + c x x^T, (3, 3, n, B)."""
     result = np.empty((3, *x.shape))
     along, across = c * x, b * x
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -687,7 +690,7 @@ def combined(x: Array, a: Array, b: Array, c: Array) -> Array:
 
 
 def solved(system: Array) -> Array:
-    """y (M, B) of A y = w, from A over w as (M + 1, M, B), which is overwritten: Cholesky, of all frames at once."""
+    """Return y (M, B) of A y = w by Cholesky of all frames at once; A over w (M + 1, M, B) is overwritten."""
     size, count = system.shape[1:]
     if count < _FEW:
         matrices = np.ascontiguousarray(system[:size].transpose(2, 0, 1))

@@ -1,18 +1,19 @@
-"""How a body with three or more levels of goals comes to rest: lower ones move no upper one, nothing is left to chance.
+"""Solve three or more priority levels lexicographically.
 
-Level by level: the goals down to one of them rest by `newton`, those above it with so much more weight that what is
-out of reach stays as near as it was, to second order. What is met gives way by a share; then its aims move the other
-way (the method of multipliers), until it is held where it was.
+Level by level, the goals down to it rest by Newton steps (`rest`), with so much more weight on the levels above that
+goals out of reach stay as near as they were, to second order. Goals that are met give way a little; their aims then
+move the other way (the method of multipliers) until they are held where they were.
 
-Stretched limbs still twist about themselves and spare joints turn, however firm the levels are: the poses that serve
-all levels as well make a surface. On it the prior decides alone: next to weights of 1e14 a prior of 1 is lost in
-rounding. With H the second derivatives of the weighted levels, split by their eigenvalues into what the levels hold
-and the surface's tangent Z, and p the prior's slope, a step is one of Newton onto the surface and one along it:
+Stretched limbs still twist about themselves, and spare joints turn, however firm the levels are: the poses that serve
+all levels equally well form a surface. On it only the prior counts; next to weights of 1e14 a prior of 1 would be lost
+in rounding. With H the second derivatives of the weighted levels, split by their eigenvalues into the directions that
+the levels hold and the surface's tangent Z, and p the prior's slope, a step is a Newton step onto the surface and one
+along it:
 
     dx = -H^+ g - Z (Z^T K Z)^-1 Z^T p,    K = P'' + dH,    dH = (H(x - y) - H(x + y)) / 2,    y = H^+ p
 
-K is the prior's second derivative on the surface: y is how far the prior would pull the levels off it, and the rate of
-H along -y is by how much the surface bends.
+K is the prior's second derivative on the surface: y is the distance that the prior would pull the levels off it, and
+the rate of H along -y is the curvature of the surface.
 """
 
 from dataclasses import dataclass, replace
@@ -41,21 +42,21 @@ _NEWTON_UPPER: Final = 0.03  # share of D for a level that has others below it: 
 
 @dataclass(frozen=True, eq=False)
 class _Place(Batch):
-    """B frames at a place of the surface, in standard deviations where nothing else is said."""
+    """B frames at one x near the surface; in standard deviations, unless noted."""
 
     x: Array  # (B, D) in its own units
     value: Array  # (B,) the prior on the surface next to x, to second order
-    off: Array  # (B,) how far x is from the surface
-    back: Array  # (B, D) the way onto it, and to the limits that a step meets
+    off: Array  # (B,) distance of x from the surface
+    back: Array  # (B, D) step onto it, and to the limits that a step meets
     axes: Array  # (B, D, D) columns along the surface, zero where there are less
     fall: Array  # (B, D) the prior's slope along them
     bends: Array  # (B, D) and its second derivatives
     active: NDArray[np.bool_]  # (B, K) limits
     projectors: Array  # (B, R, 3, 3) along these
-    held: Array  # (B, m) errors of the firm rows at which their weights bear their forces
+    held: Array  # (B, m) errors of the firm rows at which their weights balance their forces
 
     def step(self, radius: Array) -> tuple[Array, Array]:
-        """The step (B, D) within the radius (B,), and how long it is along the surface."""
+        """Return the step (B, D) within the radius (B,), and its length (B,) along the surface."""
         along = self.fall / (self.bends + shifts(self.bends, self.fall, radius)[:, None])
         return self.back - _times(self.axes, along), np.sqrt(np.sum(along * along, axis=1))
 
@@ -66,39 +67,39 @@ class _Levels:
 
     back: Array  # (B, D) the step onto the surface
     axes: Array  # (B, D, D) its directions
-    wall: NDArray[np.bool_]  # (B, D) which of them the levels hold
+    wall: NDArray[np.bool_]  # (B, D) those that the levels hold
     inverse: Array  # (B, D) 1 / H along them, 0 along the others
 
     def least(self, slope: Array) -> Array:
-        """H^+ g (B, D)."""
+        """Return H^+ g (B, D)."""
         return _times(self.axes, self.inverse * _times(np.swapaxes(self.axes, -1, -2), slope))
 
 
 @dataclass(frozen=True, eq=False)
 class _Shapes:
-    """F at a place, and its parts."""
+    """F about one x, and its parts."""
 
     state: State
     whole: Shape  # all of it
     levels: Shape  # without the prior, but for soft limits
-    soft: Shape | None  # these alone, where there are any
+    soft: Shape | None  # soft limits alone, if there are any
 
     @property
     def prior_slope(self) -> Array:
-        """(B, D), with that of soft limits: they give way where a goal needs it, too."""
+        """Return the slope (B, D) of the prior and of soft limits, which both give way to goals."""
         slope = self.whole.slope - self.levels.slope
         return slope if self.soft is None else slope + self.soft.slope
 
 
 class Levels(Newton):
-    """`rest` of a problem with any number of levels."""
+    """Newton's method for a problem with any number of levels."""
 
     def rest(
         self, x: Array, frames: NDArray[np.int64], met: bool
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """As `descend`, but what an upper level lacks, or several of them, no lower one changes.
+        """Return as `descend`, but lower levels do not move upper ones that are out of reach.
 
-        Of two levels whose first is met F says it all.
+        For two levels whose first one is met, F alone says it all.
         """
         levels = self.rows.levels
         if met or len(levels) == 1:
@@ -120,21 +121,18 @@ class Levels(Newton):
     def sharpened(
         self, x: Array, frames: NDArray[np.int64], shares: Array
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """As `descend` with goals that weigh more, by squares of `shares` (B,), up to SHARPEST: the prior gives way.
-
-        Of two levels the last one.
-        """
+        """Return as `descend` with the last level's weights times squares of `shares` (B,), at most _SHARPEST."""
         weights = self._weights(frames)
         weights[:, self.rows.levels[-1]] *= np.clip(np.square(shares), 1.0, _SHARPEST)[:, None]
         return self._descend(x, frames, Objective(weights, np.zeros_like(weights), np.zeros_like(x), self.rows.rows))
 
     def _first(self, x: Array, frames: NDArray[np.int64]) -> Array:
-        """x (B, D) where the first level alone rests."""
+        """Return x (B, D) where the first level alone rests."""
         aims, missed = np.zeros((len(x), self.rows.rows)), np.zeros((len(x), len(self.rows.levels)), bool)
         return self._descend(x, frames, self._objective(x, frames, aims, missed, 0))[0]
 
     def _by_level(self, x: Array, frames: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """Until nothing moves: on the way to the reference a limit may let go that has kept an upper level back."""
+        """Repeat `_once_by_level` until x stays: a limit that held an upper level back may be released meanwhile."""
         x, steps, active = x.copy(), np.zeros(len(x), int), self.limits.nothing(len(x))
         alive = np.arange(len(x))
         for _ in range(_LEVEL_ROUNDS if self.limits.count else 1):
@@ -150,7 +148,7 @@ class Levels(Newton):
     def _once_by_level(
         self, x: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """And whether what is free has come to the reference."""
+        """Rest level by level; returns as `descend`, and whether the prior's descent on the surface has ended (B,)."""
         levels = self.rows.levels
         steps, active = np.zeros(len(x), int), self.limits.nothing(len(x))
         aims, held = np.zeros((2, len(x), self.rows.rows))
@@ -175,11 +173,11 @@ class Levels(Newton):
         return x, steps + more, active, more < numbers.NEWTON_STEPS
 
     def _further(self, aims: Array, held: Array, moved: Array, missed: NDArray[np.bool_]) -> Array:
-        """Aims (B, M) of upper levels that were moved (B, m) from where they are held: the other way by as much.
+        """Return aims (B, M) that move upper levels back, which were moved (B, m) from where they are held.
 
-        What is out of reach is held by its pull alone: along a way that costs it nothing at first it gives way as far
-        as the root of this. So it is to pull from further away, and those above it as many times as far, too; unless
-        the first is met, which would have to bear it.
+        A level out of reach is held by its pull alone: along a direction that costs it nothing to first order it gives
+        way by the square root. Its aim therefore moves away, and those of the levels above it by the same factor,
+        unless the first level is met, which would be under that force.
         """
         aims, further = aims.copy(), np.ones((len(aims), 1))
         for level, out in reversed(list(zip(self.rows.levels, missed.T, strict=True))):
@@ -193,32 +191,32 @@ class Levels(Newton):
         return aims
 
     def lacks_first(self, x: Array, frames: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(B,) whether the first level is out of reach."""
+        """Return whether the first level is out of reach, (B,)."""
         return self._lacks(x, frames, self.rows.levels[0])
 
     def _lacks(self, x: Array, frames: NDArray[np.int64], level: slice) -> NDArray[np.bool_]:
-        """(B,) whether a level is out of reach."""
+        """Return whether a level is out of reach, (B,)."""
         errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)[:, level]
         return np.abs(errors * (self.rows.ordered_scales(frames)[:, level] > 0.0)).max(axis=1) > _LEVEL_MET
 
     def _short(self, x: Array, frames: NDArray[np.int64]) -> Array:
-        """(B, L) how far short each level is."""
+        """Return the norms (B, L) of the levels' errors."""
         errors = self._errors(self.problem.links[frames].place(x), 0.0, frames)
         return np.stack([np.linalg.norm(errors[:, level], axis=1) for level in self.rows.levels], axis=1)
 
     def _objective(
         self, x: Array, frames: NDArray[np.int64], aims: Array, missed: NDArray[np.bool_], rank: int
     ) -> Objective:
-        """The levels down to `rank`: those above it that are met are firm, of the others each has a share of the next.
+        """Return the objective of the levels down to `rank`: those above it that are met are firm.
 
-        missed (B, L): which of those above are out of reach.
+        missed (B, L): levels out of reach; each of them above `rank` has the damping of the next one times a share.
         """
         rows = self.rows
         above = missed[:, :rank]
         count = above.sum(axis=1, keepdims=True)
-        led = ~above[:, :1].any(axis=1, keepdims=True)  # what is met above them weighs more than all of them
-        parts = np.maximum(count + led, 1)
-        apart = np.where(led, numbers.LEVEL_RANGE, _LEVEL_APART)
+        firm_first = ~above[:, :1].any(axis=1, keepdims=True)  # levels met above them weigh more than all of them
+        parts = np.maximum(count + firm_first, 1)
+        apart = np.where(firm_first, numbers.LEVEL_RANGE, _LEVEL_APART)
         share = np.maximum(numbers.LEVEL_DAMPING, apart ** (1.0 / parts))
         levels = np.zeros((len(x), len(rows.levels)))
         levels[:, :rank] = np.where(above, share ** (np.cumsum(above, axis=1) - count - 1.0), 1.0 / numbers.LEVEL_RANGE)
@@ -231,13 +229,13 @@ class Levels(Newton):
     def _ease(
         self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_]
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """x (B, D) on the surface where the prior is least, the number of steps and the active limits."""
+        """Return x (B, D) on the surface where the prior is least, the number of steps and the active limits."""
         trusted, steps = np.full(len(x), numbers.NEWTON_RADIUS), np.zeros(len(x), int)
         now = self._place(x, frames, objective, active, trusted)
         short = self._short(x, frames) + _LEVEL_HELD
 
         def kept(place: _Place, some: NDArray[np.int64]) -> NDArray[np.bool_]:
-            """Limits may bear what a step does to the levels: it does not show as a distance from the surface."""
+            """Return which places keep the levels; forces of limits may hide a distance from the surface."""
             return (self._short(place.x, frames[some]) <= short[some]).all(axis=1)
 
         alive = np.arange(len(x))
@@ -278,7 +276,7 @@ class Levels(Newton):
         self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_], radius: Array,
         last: _Place | None = None,
     ) -> _Place:  # fmt: skip
-        """The surface next to x (B, D); `last`: a place nearby, since what is free shows on the surface only."""
+        """Return the surface next to x (B, D); `last`: a place nearby, as free directions show on the surface only."""
         shapes, levels, active = self._onto(x, frames, objective, active, last)
         state, whole = shapes.state, shapes.whole
         own = shapes.prior_slope * self.spread
@@ -311,7 +309,7 @@ class Levels(Newton):
     def _onto(
         self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_], last: _Place | None
     ) -> tuple[_Shapes, _Levels, NDArray[np.bool_]]:
-        """What there is where the surface is next to x (B, D), with the active limits."""
+        """Return the shapes, levels and active limits on the surface next to x (B, D)."""
         turn = 0
         while True:
             turn += 1
@@ -325,7 +323,7 @@ class Levels(Newton):
             x = self._stepped(shapes.state.x, levels.back)
 
     def _met_again(self, x: Array, frames: NDArray[np.int64], objective: Objective, last: _Place) -> Array:
-        """x (B, D) with what is met, and firm, back where it is held: any way off it bends all else."""
+        """Return x (B, D) with the firm rows back where they are held: off it they bend all else."""
         links = self.problem.links[frames]
         assert objective.firm is not None
         for _ in range(_SURFACE_STEPS):
@@ -336,7 +334,7 @@ class Levels(Newton):
         return x
 
     def _shapes(self, x: Array, frames: NDArray[np.int64], objective: Objective, active: NDArray[np.bool_]) -> _Shapes:
-        """What there is at x (B, D), or next to it, within the limits."""
+        """Return the shapes at x (B, D), clamped to the limits."""
         links, still = self.problem.links[frames], np.zeros_like(objective.weights)
         alone = Objective(still, objective.aims, np.zeros_like(x), 0)
         state = self._reach(links, x, alone, frames)
@@ -349,6 +347,7 @@ class Levels(Newton):
         return _Shapes(state, whole, levels, soft)
 
     def _levels(self, shapes: _Shapes, active: NDArray[np.bool_], last: _Place | None = None) -> _Levels:
+        """Return the levels' Hessian split into walls and free directions, along the active limits."""
         fixed, projectors = shapes.levels.linear.fixed(self.spread, active)
         hessian, slope = shapes.levels.hessian(active), shapes.levels.slope
         if shapes.soft is not None:
@@ -372,10 +371,10 @@ class Levels(Newton):
         active: NDArray[np.bool_],
         held: Array,
     ) -> Array:
-        """dH (B, D, D), with the forces of the firm rows as they are: next to their weights no way is short enough."""
+        """Return dH (B, D, D) at constant forces of the firm rows: no step is short enough for their weights."""
         frames, active = np.concatenate([frames, frames]), np.concatenate([active, active])
         links = self.problem.links[frames]
-        at = links.place(np.concatenate([self._turned(x, way * self.spread) for way in (-pulled, pulled)]))
+        at = links.place(np.concatenate([self._turned(x, side * self.spread) for side in (-pulled, pulled)]))
         weights, aims, m = objective.weights.copy(), objective.aims.copy(), objective.above
         assert objective.firm is not None
         aims[:, :m] = np.where(objective.firm > 0.0, -weights[:, :m] * held, aims[:, :m])

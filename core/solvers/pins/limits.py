@@ -1,7 +1,7 @@
-"""Limits of joints as rows of the pins solver: an active set above all levels of goals.
+"""Limits of joints as rows of the solver: an active set above all levels of goals.
 
 A coordinate at its bound takes its direction out of the prior of its joint: the prior is conditioned on it. A soft
-limit is an observation with the standard deviation `softness`: it gives way where a goal needs it, and only then.
+limit is an observation with the standard deviation `softness`: it gives way where a goal needs it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,10 +23,7 @@ _SAME_BOUND: Final = 1e-14  # relative ridge that tells the multipliers of two e
 
 
 def locked_angles(skeleton: Skeleton, rotations: Array, bones: Iterable[int]) -> tuple[LimitGroup, ...]:
-    """Euler angles that are locked as limits at what they are in rotations (B, J, 4): none, or one group.
-
-    Of those of the `bones` that have some.
-    """
+    """Return the locked Euler angles of `bones` as limits at their values in rotations (B, J, 4): a group or none."""
     locked = np.array([bone for bone in bones if skeleton.rotation_locks[bone].any()], int)
     if not len(locked):
         return ()
@@ -39,7 +36,7 @@ def locked_angles(skeleton: Skeleton, rotations: Array, bones: Iterable[int]) ->
 
 
 class LimitRows:
-    """All limit coordinates of a problem as rows of single joints: K rows, each bounded below and above."""
+    """All limit coordinates of a problem: K rows, each of one joint, bounded below and above."""
 
     def __init__(
         self,
@@ -49,13 +46,16 @@ class LimitRows:
         axes: Array | None = None,
         softness: float = 0.0,
     ) -> None:
-        """`joints`: bone -> joint; `reference` rotations (B, J, 4), `axes` (J, 4): where x is 0, and E (see `tree`)."""
+        """Take the joint of each bone, the rotations (B, J, 4) where x is 0, and E (J, 4) of `tree`; softness: radians.
+
+        Raises CoreError if bounds by frame are for another number of frames.
+        """
         self.groups = groups
         self.members = [np.array([joints[bone] for bone in group.bones.tolist()], int) for group in groups]
         self.member = np.concatenate(self.members) if groups else np.zeros(0, int)
         bones = np.concatenate([group.bones for group in groups]) if groups else np.zeros(0, int)
         frames = len(reference)
-        base = to_matrix(reference[: 1 if reference.strides[0] == 0 else frames, bones])  # often all have the same
+        base = to_matrix(reference[: 1 if reference.strides[0] == 0 else frames, bones])  # often one for all frames
         self.axes: Array | None = None if axes is None else to_matrix(axes[bones])
         if self.axes is not None:
             base = base @ self.axes
@@ -82,10 +82,10 @@ class LimitRows:
         self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
         self.count = len(self.joint)
         self.slots = slots_of(self.joint)
-        self.real = ~(self.lower == self.upper).all(axis=0)  # limits, not locked channels
+        self.real = ~(self.lower == self.upper).all(axis=0)  # limits that are no locked channels
         self.variance = np.where(self.real, softness * softness, 0.0)
         rows = [size * len(group.bones) for group, size in zip(groups, sizes, strict=True)]
-        # hard ones that are one bound all over: a step that crosses them is no step from one fold to the next
+        # hard ones without folds: a step across them is no step from one fold to the next
         self.plain = (self.variance == 0.0) & np.repeat(np.array([group.folds == 0 for group in groups], bool), rows)
         names = [
             (bone, group.describe(i, c))
@@ -96,11 +96,11 @@ class LimitRows:
         self.names = tuple(name for name, real in zip(names, self.real, strict=True) if real)
 
     def nothing(self, frames: int) -> NDArray[np.bool_]:
-        """No active row; (B, K)."""
+        """Return no active rows, (B, K)."""
         return np.zeros((frames, self.count), bool)
 
     def _parts(self, frames: NDArray[np.int64]) -> Iterator[tuple[LimitGroup, NDArray[np.int64], slice, slice]]:
-        """Each group with these frames' bounds, its joints, its places among the own rotations and its rows."""
+        """Yield each group with the bounds of some frames, its joints, and its slices of own rotations and rows."""
         place = row = 0
         for group, member in zip(self.groups, self.members, strict=True):
             size = group.lower.shape[-1] * len(member)
@@ -108,6 +108,7 @@ class LimitRows:
             place, row = place + len(member), row + size
 
     def measure(self, at: Kinematics, frames: NDArray[np.int64]) -> "Measured":
+        """Return the own rotations of limited joints and their coordinates."""
         own = self.base[frames] @ at.turns[:, self.member]
         if self.axes is not None:
             own = own @ np.swapaxes(self.axes, -1, -2)
@@ -117,14 +118,14 @@ class LimitRows:
         return Measured(own, values)
 
     def outside(self, measured: "Measured", frames: NDArray[np.int64], slack: float) -> NDArray[np.int64]:
-        """Frames in which a hard coordinate is out of its bounds by more than `slack`."""
+        """Return the frames in which a hard coordinate is outside its bounds by more than `slack`."""
         beyond = (measured.values < self.lower[frames] - slack) | (measured.values > self.upper[frames] + slack)
         if self.variance.any():
             beyond &= self.variance == 0.0
         return np.flatnonzero(beyond.any(axis=1))
 
     def strain(self, measured: "Measured", frames: NDArray[np.int64]) -> Array | float:
-        """How far soft coordinates are outside in standard deviations, squared, (B,)."""
+        """Return the sum (B,) of squared distances of soft coordinates from their bounds, in standard deviations."""
         if not self.variance.any():
             return 0.0
         soft = self.variance > 0.0
@@ -133,7 +134,7 @@ class LimitRows:
         return (out * out) @ (1.0 / self.variance[soft])
 
     def clamp(self, x: Array, measured: "Measured", frames: NDArray[np.int64]) -> Array:
-        """x with the joints that are outside their limits brought in."""
+        """Return x (B, D) with joints clamped to their limits."""
         result = x.copy()
         for group, member, places, _ in self._parts(frames):
             own = measured.own[:, places]
@@ -148,13 +149,13 @@ class LimitRows:
     def _vectors(
         self, own: Array, member: NDArray[np.int64], places: slice, frames: NDArray[np.int64]
     ) -> tuple[Array, NDArray[np.int64]]:
-        """x (B, n, 3) of joints whose own rotations are `own` (B, n, 3, 3), and their columns (3 n,)."""
+        """Return x (B, n, 3) of joints with own rotations (B, n, 3, 3), and their columns (3 n,)."""
         turned = own if self.axes is None else own @ self.axes[places]
         vectors = rotation.log(rotation.from_matrix(np.swapaxes(self.base[frames][:, places], -1, -2) @ turned))
         return vectors, (3 * member[:, None] + np.arange(3)).ravel()
 
     def draw(self, x: Array, frames: NDArray[np.int64], shares: Array) -> Array:
-        """x with the limited joints at `shares` (joints, 3) of their ranges, as in `LimitGroup.within`."""
+        """Return x (B, D) with limited joints at `shares` (joints, 3) of their ranges, as `LimitGroup.within` does."""
         result = x.copy()
         for group, member, places, rows in self._parts(frames):
             if not self.real[rows].any():  # locked angles
@@ -167,7 +168,7 @@ class LimitRows:
     def linearize(
         self, at: Kinematics, measured: "Measured", frames: NDArray[np.int64], folds: bool = False
     ) -> "LinearLimits":
-        """`folds`: with those, for what has to rest; on the way to a goal they only stop what would slide on."""
+        """Return the limits linearised at x; `folds`: with those of polygons, which only rest needs."""
         upper = (self.folded if folds else self.upper)[frames]
         slopes = np.empty((len(measured.values), self.count, 3))
         for group, member, places, rows in self._parts(frames):
@@ -178,10 +179,10 @@ class LimitRows:
         return LinearLimits(self, self.lower[frames] - measured.values, upper - measured.values, slopes)
 
     def curvatures(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
-        """Second derivatives (B, K, 3, 3) of the coordinates in steps of x that turn joints from where they are.
+        """Return second derivatives (B, K, 3, 3) of the coordinates by steps of x that turn joints in tangent space.
 
-        By differences of the slopes, good to a part in 1e13, since a bound bears what a goal out of reach pulls with;
-        a step d turns by Jr d, see `exp_and_jacobian`.
+        By differences of the slopes, accurate to 1e-13, since a bound balances the pull of a goal out of reach; a step
+        d turns by Jr d, see `exp_and_jacobian`.
         """
         rates = at.rates[:, self.member]
         if self.axes is not None:
@@ -199,7 +200,7 @@ class LimitRows:
 
 
 def slots_of(joint: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Rows of one joint come one after the other, rows of one slot belong to different joints."""
+    """Return the rows of each slot: rows of one slot belong to different joints, those of a joint are in sequence."""
     seen: dict[int, int] = {}
     slot = np.zeros(len(joint), int)
     for row, owner in enumerate(joint.tolist()):
@@ -210,17 +211,17 @@ def slots_of(joint: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 @dataclass(frozen=True, eq=False)
 class Measured(Batch):
-    """Limits at one x."""
+    """Limit coordinates of B frames at one x."""
 
     own: Array  # (B, L, 3, 3) own rotations of the limited joints, group after group
     values: Array  # (B, K) coordinates
 
 
 class Rows(Protocol):
-    """To which joints K rows belong."""
+    """The joints of K rows."""
 
     joint: NDArray[np.int64]  # (K,)
-    variance: Array  # (K,) of soft ones
+    variance: Array  # (K,) 0 for hard limits
     slots: list[NDArray[np.int64]]  # rows of a slot belong to different joints
 
 
@@ -237,19 +238,22 @@ class LinearLimits:
         return LinearLimits(self.rows, self.below[index], self.above[index], self.slopes[index])
 
     def begin(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Rows that were active and still are at a bound, rows that are outside, and locked ones."""
+        """Return the active rows (B, K): those that were and still are at a bound, those outside, and locked ones."""
         near = (self.above < numbers.LIMIT_NEAR) | (self.below > -numbers.LIMIT_NEAR)
         outside = (self.above < -numbers.LIMIT_SLACK) | (self.below > numbers.LIMIT_SLACK)
         return (active & near) | outside | (self.above - self.below < numbers.LIMIT_SLACK)
 
     def _goal(self) -> Array:
-        """The way to the nearer bound, (B, K)."""
+        """Return the signed distance to the nearer bound, (B, K)."""
         return np.where(np.abs(self.above) < np.abs(self.below), self.above, self.below)
 
     def condition(
         self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
     ) -> tuple[Array, Array, NDArray[np.int64]]:
-        """Prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3), held joints (h,)."""
+        """Return the prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3).
+
+        And the held joints (h,).
+        """
         count = len(x)
         held = np.unique(self.rows.joint[active.any(axis=0)])
         mean = np.zeros_like(x)
@@ -277,9 +281,9 @@ class LinearLimits:
         return mean, covariance, held
 
     def fixed(self, spread: Array, active: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """What the active rows leave: the least step to the bounds (B, D) and projectors along them (B, R, 3, 3).
+        """Return the least step to the bounds (B, D) of active rows and projectors along them (B, R, 3, 3).
 
-        Both in steps divided by `spread` (D,), standard deviations.
+        Both are in standard deviations, `spread` (D,).
         """
         count, degrees = len(active), len(spread)
         joints = int(self.rows.joint.max(initial=-1)) + 1
@@ -302,14 +306,14 @@ class LinearLimits:
         return step, projectors
 
     def strained(self) -> tuple[Array, Array]:
-        """Forces and stiffness (B, K) of soft coordinates, 0 inside."""
+        """Return forces and stiffness (B, K) of soft coordinates, 0 inside."""
         variance = self.rows.variance
         out = np.maximum(-self.above, 0.0) - np.maximum(self.below, 0.0)
         stiffness = (out != 0.0) * np.where(variance > 0.0, 1.0 / np.where(variance > 0.0, variance, 1.0), 0.0)
         return out * stiffness, stiffness
 
     def strain_slope(self, degrees: int) -> Array:
-        """The slope (B, D) of half the strain of soft coordinates."""
+        """Return the slope (B, D) of half the strain of soft coordinates."""
         result = np.zeros((len(self.below), degrees))
         if not self.rows.variance.any():
             return result
@@ -318,7 +322,7 @@ class LinearLimits:
         return result
 
     def multipliers(self, active: NDArray[np.bool_], push: Array) -> Array:
-        """With what forces (B, K) the active rows push, so that their sum is push (B, D) in their joints."""
+        """Return the forces (B, K) of the active rows whose sum in their joints is `push` (B, D)."""
         owner, slots = self.rows.joint, self.rows.slots
         joints = int(owner.max()) + 1
         push = push[:, : 3 * joints].reshape(len(push), joints, 3)
@@ -338,9 +342,9 @@ class LinearLimits:
         return multipliers
 
     def revise(self, active: NDArray[np.bool_], step: Array, push: Array, release: bool) -> NDArray[np.bool_]:
-        """Rows to switch: those that the step would cross, and those that it would leave of its own accord.
+        """Return the rows to switch (B, K): those that the step crosses and, with `release`, those of `leaving`.
 
-        push (B, D) is what the bounds push with: the slope of what is minimised, at the end of the step.
+        push (B, D) is the force of the bounds: the slope of the objective at the end of the step.
         """
         owner = self.rows.joint
         joints = int(owner.max()) + 1
@@ -349,7 +353,7 @@ class LinearLimits:
         return crossed | self.leaving(active, push) if release and active.any() else crossed
 
     def leaving(self, active: NDArray[np.bool_], push: Array) -> NDArray[np.bool_]:
-        """Active rows that would be left of their own accord: their bounds would have to pull."""
+        """Return the active rows (B, K) to release: their bounds would have to pull."""
         multipliers = self.multipliers(active, push)
         upper = np.abs(self.above) < np.abs(self.below)
         free = active & (self.above - self.below > numbers.LIMIT_SLACK)

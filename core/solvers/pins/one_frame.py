@@ -1,11 +1,11 @@
-"""One frame of `pins` under the mouse: the same steps in as few numpy calls as possible.
+"""The steps of one frame of a drag, in as few numpy calls as possible.
 
-With 20 joints and 20 rows every array is tiny and a call costs more than its arithmetic, so everything that does not
-change from tick to tick is folded into constants here: local frames and own rotations of all joints in one product,
-forward kinematics by pointer jumping (log2 of the depth products instead of one per level), errors, levers and the
-order of the rows in constant matrices, limits as rows that cost something only where one is active. What asks about a
-handful of numbers asks Python's: a reduction of numpy costs as much as a product. `dot` is `@` of two matrices at half
-the price. `pins.Problem` is the reference; tests compare the two.
+With 20 joints and 20 rows every array is tiny, and a call costs more than its arithmetic. All that stays from tick to
+tick is therefore folded into constants: local frames and own rotations of all joints are one product, forward
+kinematics jumps pointers (log2 of the depth products instead of one per level), errors, levers and the order of rows
+are constant matrices, and limits cost something only where one is active. Plain Python compares a handful of numbers: a
+numpy reduction costs as much as a product. `dot` costs half of `@` for two matrices. `steps` is the reference; tests
+compare the two.
 """
 
 from operator import le
@@ -31,7 +31,7 @@ _ONES: Final = np.ones(3)
 
 
 class _Placed:
-    """Forward kinematics at one x."""
+    """One x with its forward kinematics, errors and limit coordinates."""
 
     __slots__ = (
         "angles",
@@ -53,7 +53,7 @@ class _Placed:
     powers: Array  # (R, n)
     frames: Array  # (N + 1, 4, 4), the last one the identity
     seen: Array  # (16 K,) points and ends as frames
-    read: Array  # (3 K + Q,) places of points and what ends are off, in level order, and the traces of their errors
+    read: Array  # (3 K + Q,) points, errors of ends, in level order, and the traces of these errors
     rows: Array  # (M,) clamped, weighted errors in level order
     lengths2: Array  # (K,) squared distances and angles in level order
     met: bool  # whether all of them are within tolerance
@@ -63,7 +63,7 @@ class _Placed:
 
 
 class FrameSolver:
-    """`Problem` of one frame of a drag, compiled."""
+    """The steps of a problem with one frame that does not settle: a rigid body with plain goals and hard limits."""
 
     def __init__(self, problem: "Problem") -> None:
         self.problem = problem
@@ -73,7 +73,7 @@ class FrameSolver:
         self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
         self._prepare_pose()
         self._prepare_limits()
-        # forward kinematics; a slice, where it will do, is half the price of an index array
+        # forward kinematics; a slice costs half of an index array
         nodes = len(tree.nodes)
         self.joint_places, self.root_places = tree.joint_places, as_slice(tree.roots)
         parents = np.append(np.where(tree.parents < 0, nodes, tree.parents), nodes)
@@ -90,13 +90,13 @@ class FrameSolver:
         self.root_heads = links.shift[0, tree.roots].ravel()
         # (3 T, 3 T): a block for each root
         self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
-        # what is looked at, points and then ends, as frames in those of its nodes
+        # features, points and then ends, as frames in the frames of their nodes
         self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
         self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
         self.features[: self.points, :3, 3] = links.arms[0]
         self.features[self.points :, :3, :3] = links.ends[0]
         self._prepare_rows()
-        # the Jacobian: columns, overwritten each time, are turns and then shifts as they move what is at the origin
+        # the Jacobian: columns are turns, then shifts, as velocities at the origin; overwritten each time
         self.mask = tree.mask
         self.constant, self.lever = tree.lever_constant, np.zeros((self.reader.shape[1], 6 * tree.rows))
         self.lever[self.point_rows] = tree.lever_slope
@@ -116,7 +116,7 @@ class FrameSolver:
         self.read_goals()
 
     def _prepare_pose(self) -> None:
-        """From x to the channels of a pose."""
+        """Set the constants from x to the channels of a pose."""
         problem, tree = self.problem, self.problem.tree
         bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
         self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
@@ -130,6 +130,7 @@ class FrameSolver:
         self.to_quaternions = after_reference
 
     def _prepare_limits(self) -> None:
+        """Set the bounds, with their slack, and the locked rows."""
         groups = self.problem.limit_rows
         self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
         self.members = groups.members
@@ -137,7 +138,7 @@ class FrameSolver:
         self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
         self.lower, self.upper = groups.lower[0], groups.upper[0]
         self.inactive = np.zeros(len(self.lower), bool)
-        self.real = as_slice(np.flatnonzero(groups.real))  # limits, not locked channels
+        self.real = as_slice(np.flatnonzero(groups.real))  # limits that are no locked channels
         self.row_of = [  # group, bone in it and coordinate of a row
             (number, index, coordinate)
             for number, group in enumerate(self.groups)
@@ -149,10 +150,10 @@ class FrameSolver:
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
 
     def _prepare_rows(self) -> None:
-        """From what is seen to errors, rows and blocks of three in the order of the levels.
+        """Set the constants from features to errors, rows and blocks of three in the order of the levels.
 
-        The product of what is seen with `reader` are the places of points, what ends are off by, as minus the skew part
-        of the error target end^T, and its traces: this error is linear in the end.
+        The product of the features with `reader` are the points, minus the skew part of the ends' errors target end^T,
+        which is linear in the end, and the traces of these errors.
         """
         problem, rows = self.problem, self.problem.rows
         self.blocks = rows.order[::3] // 3
@@ -175,7 +176,7 @@ class FrameSolver:
         self.end_readers = np.concatenate([0.5 * rotation.skew(np.eye(3)), np.eye(3)[None]])
 
     def _turns_to_frames(self, turn: Array) -> Array:
-        """(R, 10, 9 or 18): features of exp, see `rotation.exp_terms`, to local frames and, with limits, own rotations.
+        """Return (R, 10, 9 or 18): features of exp, see `rotation.exp_terms`, to local frames and limited rotations.
 
         A product with a constant in front is linear in the entries: (A X B)[i, k] = sum of A[i, j] B[l, k] X[j, l].
         """
@@ -189,7 +190,7 @@ class FrameSolver:
         return np.concatenate([rotation.FEATURES_TO_MATRIX @ part.reshape(count, 9, 9) for part in parts], axis=2)
 
     def read_goals(self) -> None:
-        """Take the problem's targets and weights as they are now."""
+        """Read the problem's targets and weights again."""
         problem, rows = self.problem, self.problem.rows
         self.target_points = rows.target_points[0]
         self.target_ends = rows.target_ends[0]
@@ -202,13 +203,13 @@ class FrameSolver:
         self.read_targets()
 
     def read_targets(self, turned: bool = True) -> None:
-        """Take the problem's targets as they are now; `turned`: those of ends, too."""
+        """Read the problem's targets again; `turned`: also those of rotations."""
         self.targets[self.point_rows] = self.target_points.ravel()
         if turned:
             self.reader.put(self.end_entries, self.end_readers @ self.target_ends[:, None])
 
     def place(self, x: Array) -> _Placed:
-        """Forward kinematics, errors and limit coordinates at x (D,)."""
+        """Return the forward kinematics, errors and limit coordinates at x (D,)."""
         at = _Placed()
         at.x = x
         at.features, at.powers = rotation.exp_terms(x[: self.turning].reshape(-1, 3))
@@ -229,7 +230,7 @@ class FrameSolver:
         return at
 
     def compare(self, at: _Placed) -> None:
-        """Fill in the errors against the targets."""
+        """Set the errors from the targets."""
         at.read = at.seen.dot(self.reader)
         errors = self.targets - at.read[: len(self.targets)]
         rows = errors.reshape(-1, 3)
@@ -246,7 +247,7 @@ class FrameSolver:
         at.rows = errors * self.scales
 
     def channels(self) -> tuple[Array, Array]:
-        """Rotations (J, 4) and translations (J, 3) of the pose where the last solve ended."""
+        """Return the rotations (J, 4) and translations (J, 3) of the last pose."""
         at = self.at
         assert at is not None
         rotations, translations = self.start_rotations.copy(), self.start_translations
@@ -259,14 +260,14 @@ class FrameSolver:
         return rotations, translations
 
     def errors(self) -> tuple[Array, Array]:
-        """Position error in armature units and rotation error, (G,) each, where the last solve ended."""
+        """Return the position errors (G,) in armature units and rotation errors (G,), radians, of the last pose."""
         assert self.at is not None
         errors = (np.sqrt(self.at.lengths2) * self.on).dot(self.goal_errors)
         goals = len(errors) // 2
         return errors[:goals], errors[goals:]
 
-    def stands(self) -> tuple[Array, Array]:
-        """Heads (J, 3) in armature units and frames (J, 3, 3) where the last solve ended; 0 for what moves no goal."""
+    def heads_and_frames(self) -> tuple[Array, Array]:
+        """Return the heads (J, 3), armature units, and frames (J, 3, 3) of bones that move goals; 0 for others."""
         assert self.at is not None
         tree, frames = self.problem.tree, self.at.frames[:-1]
         heads, turns = np.zeros((len(tree.skeleton), 3)), np.zeros((len(tree.skeleton), 3, 3))
@@ -276,22 +277,22 @@ class FrameSolver:
         return heads, turns
 
     def met(self) -> bool:
-        """Whether all goals were within tolerance where the last solve ended."""
+        """Return whether all goals are within tolerance in the last pose."""
         assert self.at is not None
         return self.at.met
 
     def nearly_met(self) -> bool:
-        """Whether a few steps are likely to meet all goals from where the last solve ended."""
+        """Return whether a few steps are likely to meet all goals from the last pose."""
         assert self.at is not None
         return bool((self.at.lengths2 * self.on <= numbers.NEARLY**2).all())
 
     def rates(self, at: _Placed) -> Array:
-        """Right Jacobians of exp (R, 3, 3)."""
+        """Return the right Jacobians of exp (R, 3, 3)."""
         features = at.powers.dot(rotation.POWERS_TO_RATE) * at.features
         return features.dot(rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
 
     def jacobian(self, at: _Placed, rates: Array) -> Array:
-        """Weighted rows (M, D) in level order."""
+        """Return the weighted rows (M, D) in level order."""
         frames = at.frames[self.joint_places]
         np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
         np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
@@ -299,7 +300,7 @@ class FrameSolver:
         return levers.dot(self.columns) * self.weighted_mask
 
     def _slopes(self, at: _Placed, rates: Array) -> dict[int, list[float]]:
-        """Gradients (3,) of the active limit rows with respect to x of their joints."""
+        """Return the gradients (3,) of the active limit rows by the x of their joints."""
         slopes: dict[int, list[float]] = {}
         for row in self.active:
             number, index, coordinate = self.row_of[row]
@@ -310,9 +311,9 @@ class FrameSolver:
         return slopes
 
     def _condition(self, at: _Placed, slopes: dict[int, list[float]], gain: float) -> tuple[Array, dict[int, Array]]:
-        """Mean of z and the covariances of the held joints under the active rows, as `pins._LinearLimits.condition`.
+        """Return the mean of z and the covariances of held joints under the active rows, as `LinearLimits.condition`.
 
-        In plain numbers: a joint has three, and a row or two of them.
+        In plain Python: a joint has three coordinates, and one or two active rows.
         """
         mean = np.zeros(len(at.x))
         held: dict[int, list[list[float]]] = {}
@@ -343,9 +344,9 @@ class FrameSolver:
         return mean, {joint: np.array(covariance) for joint, covariance in held.items()}
 
     def _release(self, push: Array, slopes: dict[int, list[float]]) -> None:
-        """Let go of bounds that would hold a joint back from going inside.
+        """Release bounds that would pull a joint back.
 
-        What the bounds of a joint push with is S^-1 z - J^T y, a sum of their slopes times multipliers.
+        The force of a joint's bounds, S^-1 z - J^T y, is a sum of their slopes times multipliers.
         """
         rows_of: dict[int, list[int]] = {}
         for row in self.active:
@@ -368,7 +369,7 @@ class FrameSolver:
                     del self.active[row]
 
     def _dual(self, gram: Array, wanted_rows: Array, damping: float) -> Array:
-        """As `Problem.dual`, with the damping (1 + damping) D."""
+        """Return `dual` with the damping (1 + damping) D."""
         if self.ridge is None:
             return dual(self.problem, gram[None], wanted_rows[None], np.array([numbers.DAMPING * (1.0 + damping)]))[0]
         gram += (1.0 + damping) * self.ridge if damping else self.ridge
@@ -376,6 +377,7 @@ class FrameSolver:
         return y
 
     def _merit(self, at: _Placed, phase: int) -> float:
+        """Return the merit, which a step must not raise."""
         costs = at.lengths2.dot(self.goal_costs)
         if phase == numbers.TOP_LEVEL:
             return float(costs[0])
@@ -383,7 +385,7 @@ class FrameSolver:
         return merit + float((at.x * at.x).dot(self.stiff)) if phase == numbers.NATURAL else merit
 
     def _activate(self, at: _Placed) -> bool | None:
-        """Put rows that `at` has crossed into the active set: whether there were new ones, None if none is crossed."""
+        """Activate the rows that `at` has crossed. Return whether there are new ones; None if no row is crossed."""
         if not self.groups:
             return None
         low, high = at.values < self.floor, at.values > self.ceiling
@@ -396,7 +398,7 @@ class FrameSolver:
         return bool(new)
 
     def _step(self, at: _Placed, damping: float, phase: int) -> _Placed:
-        """Where one step leads."""
+        """Return the end of one step."""
         gain = self.gain / (1.0 + damping) if phase == numbers.NATURAL else 0.0
         rows = at.rows
         if phase == numbers.TOP_LEVEL:
@@ -436,7 +438,7 @@ class FrameSolver:
         return self._inside(there)
 
     def _inside(self, at: _Placed) -> _Placed:
-        """The same with joints brought in that are outside their limits by more than LIMIT_DRIFT."""
+        """Clamp the joints that are outside their limits by more than LIMIT_DRIFT."""
         if not np.count_nonzero((at.values < self.lowest) | (at.values > self.highest)):
             return at
         x = at.x.copy()
@@ -451,11 +453,11 @@ class FrameSolver:
         return self.place(x)
 
     def iterate(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Step until the goals are met; a drag goes on, so the joints need not rest.
+        """Take steps until the goals are met; a drag goes on, so that the joints need not rest.
 
-        Returns x, the number of steps and the active limit rows.
+        Returns x (D,), the number of steps and the active limits.
         """
-        if self.at is not None and self.at.x is x:  # where the last solve ended
+        if self.at is not None and self.at.x is x:  # the last pose
             at = self.at
             self.compare(at)
         else:
@@ -486,12 +488,15 @@ class FrameSolver:
         active = self.inactive.copy()
         for row in self.active:
             active[row] = True
-        # a bound may be passed by what nobody sees (LIMIT_DRIFT): the next tick brings it back
+        # a bound may be crossed by an invisible LIMIT_DRIFT: the next tick clamps it
         self.at = at
         return at.x, iterations, active[self.real]
 
     def relax(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """As `iterate`, from goals that are met: a whole step towards the reference, and back to the goals."""
+        """Take a whole step towards the reference from goals that are met, and steps back to the goals.
+
+        Returns as `iterate`; x itself where that does not lower the merit.
+        """
         at = self.at if self.at is not None and self.at.x is x else self.place(x)
         here, gain, held = self._merit(at, numbers.NATURAL), self.gain, dict(self.active)
         self.gain = 1.0
@@ -508,7 +513,7 @@ class FrameSolver:
     def better_of(
         self, x: Array, other: Array, used: int, active: NDArray[np.bool_]
     ) -> tuple[Array, int, NDArray[np.bool_]]:
-        """What `iterate` gives from another start, if that is better than x, where it ended."""
+        """Return the result of `iterate` from another start, or x, `used` steps and `active` if that is no better."""
         before, held = self.at, dict(self.active)
         assert before is not None
         there, more, now = self.iterate(self._inside(self.place(other)).x)
@@ -520,7 +525,7 @@ class FrameSolver:
         return x, used + more, active
 
     def resume(self, x: Array, active: NDArray[np.bool_]) -> None:
-        """Go on from another place, with these limits active."""
+        """Continue from x (D,) with these limits active."""
         self.at = at = self.place(x)
         self.active = {row: float(self.lower[row]) for row in self.locked}
         for row in np.flatnonzero(active).tolist():

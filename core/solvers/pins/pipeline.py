@@ -44,8 +44,8 @@ def solve(problem: "Problem", near: bool = False, signs: Sequence[Array] = ()) -
         x = _home_or(problem, problem.x)
         progress, still = _resting(problem, x)
         if len(still) < problem.count:
-            resting, progress = progress, problem.restarts.returned(problem.restarts.bent(_solve_flat(problem, x)), x)
-            progress = problem.restarts.elsewhere(progress)
+            resting, progress = progress, problem.restarts.try_bends(_solve_flat(problem, x))
+            progress = problem.restarts.try_others(problem.restarts.try_reference(progress, x))
             if problem.method.settle:
                 progress = _rested(problem, _begun(problem, progress, x) if near else progress)
                 for mirror in signs if len(problem.rows.levels) == 1 else ():
@@ -251,7 +251,7 @@ def _solve_frame(problem: "Problem", frame: FrameSolver) -> Solution:
         x, more, active = frame.iterate(x)
         used += more
         if not frame.met():
-            x, used, active = problem.restarts.bent_frame(frame, x, used, active)
+            x, used, active = problem.restarts.try_bends_in_frame(frame, x, used, active)
         if not frame.met():
             x, used, active = _calm_frame(problem, frame, x, used)
     return _found_frame(problem, frame, x, used, active)
@@ -287,7 +287,7 @@ def _tick(problem: "Problem", x: Array) -> Progress:
     if problem.out_of_reach:
         progress = _calmed(problem, progress)
     if not problem.out_of_reach or (progress.lengths <= numbers.NEARLY).all():
-        progress = problem.restarts.bent(_solve_chunks(problem, progress.x, frame))
+        progress = problem.restarts.try_bends(_solve_chunks(problem, progress.x, frame))
         if not problem.met(progress).all():
             progress = _calmed(problem, progress)
     problem.out_of_reach = not problem.met(progress).all()

@@ -1,4 +1,4 @@
-"""What a run of steps of the pins solver comes to."""
+"""The progress of frames through the stages of a solve."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from .tree import Batch
 
 @dataclass(frozen=True, eq=False)
 class Progress(Batch):
-    """How far B frames have got."""
+    """Where B frames are after their last stage."""
 
     x: Array  # (B, D)
     iterations: NDArray[np.int64]  # (B,)
     active: NDArray[np.bool_]  # (B, K) limit rows
-    done: NDArray[np.bool_]  # (B,)
+    done: NDArray[np.bool_]  # (B,) finished: met and settled, or out of steps in the last phase
     lengths: Array  # (B, K) as in `Errors`
     costs: Array  # (B, L) as in `Errors`

@@ -1,12 +1,13 @@
-"""How a body comes to rest: Newton's method on what the pins solver minimises, with the curvature of the body.
+"""Bring a body to rest: Newton's method on the objective of the solver, with the curvature of the body.
 
     F(x) = 1/2 sum of w |e|^2 + 1/2 x^T S^-1 x
 
-Gauss-Newton steps leave out how rows bend, which is all there is where a stretched limb pulls: they circle or creep.
-With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J^T W J - C with C_ij = a_i . (J_j x f)
-for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and f . (a_i x a_j) / 2 for a frame.
+Gauss-Newton steps leave out the curvature of the rows, the only one left where a stretched limb pulls: they circle or
+creep. With forces f = w e, axes a and the rows J_j of a point, the Hessian is S^-1 + J^T W J - C with
+C_ij = a_i . (J_j x f) for a joint i above or at j (the second derivative of a point is a_i x (a_j x r)), and
+f . (a_i x a_j) / 2 for a frame.
 Steps are those of a trust region in standard deviations (Nocedal and Wright, Numerical Optimization, 4.3), from the
-eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limit_rows`.
+eigenvalues of S^1/2 H S^1/2: they go down from a saddle, too. Limits hold as in `limits`.
 """
 
 from dataclasses import dataclass, replace
@@ -58,26 +59,26 @@ class State(Batch):
 
 @dataclass(frozen=True, eq=False)
 class Objective(Batch):
-    """What F is made of in B frames."""
+    """The terms of F in B frames."""
 
     weights: Array  # (B, M) w of the rows in their order
-    aims: Array  # (B, M) errors at which rows rest: a level that bears a force has its aim beyond what it is held at
-    home: Array  # (B, D) where the prior's mean is
-    above: int  # m, the rows of upper levels: those that are met stay so
-    firm: Array | None = None  # (B, m) 1 for those, where it is known; then next to nothing is free by rounding only
+    aims: Array  # (B, M) errors at which rows rest: a level under a force has its aim beyond where it is held
+    home: Array  # (B, D) the prior's mean
+    above: int  # m, number of the upper levels' rows: those that are met stay so
+    firm: Array | None = None  # (B, m) 1 for those, if known; rounding then frees next to nothing
     pressed: NDArray[np.bool_] | None = None  # (B, sided) one-sided rows that count though they are met
-    follows: bool = False  # a target that moves: see `_trusted`
+    follows: bool = False  # the target moves: see `_trusted`
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """How F goes on from a place of B frames, to second order, in steps from there."""
+    """F of B frames about one x, to second order."""
 
     slope: Array  # (B, D)
-    pull: Array  # (B, D) the same with the forces of the firm rows as they are where these rest
+    pull: Array  # (B, D) the same with the forces that the firm rows have at rest
     goals: Array  # (B, D, D) second derivatives without those of the limits and the plain part of the prior
     firm: Array  # (B, m) 1 for rows that stay met
-    held: Array  # (B, m) their errors at which their weights bear their forces
+    held: Array  # (B, m) their errors at which their weights balance their forces
     limits: LimitRows
     linear: LinearLimits
     at: Kinematics
@@ -88,7 +89,7 @@ class Shape:
         return self.limits.curvatures(self.at, self.frames)
 
     def hessian(self, active: NDArray[np.bool_]) -> Array:
-        """(B, D, D) without the plain part of the prior: along a curved bound what it holds against turns with it."""
+        """Return H (B, D, D) without the plain part of the prior: forces on a curved bound turn with it."""
         active = active & (self.limits.variance == 0.0)
         if not active.any():
             return self._soft
@@ -96,7 +97,7 @@ class Shape:
 
     @cached_property
     def _soft(self) -> Array:
-        """(B, D, D) with soft limits."""
+        """H (B, D, D) with soft limits."""
         if not self.limits.variance.any():
             return self.goals
         forces, stiffness = self.linear.strained()
@@ -105,7 +106,7 @@ class Shape:
         return self.goals + self._on_joints(walls + forces[..., None, None] * self._bends)
 
     def _on_joints(self, blocks: Array) -> Array:
-        """(B, D, D) of what each limit (B, K, 3, 3) adds to its joint."""
+        """Return the sum (B, D, D) of the limits' blocks (B, K, 3, 3) in the columns of their joints."""
         result = np.zeros_like(self.goals)
         columns = 3 * self.limits.joint[:, None] + np.arange(3)  # (K, 3)
         frame = np.arange(len(result))[:, None, None, None]
@@ -115,10 +116,10 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    """The quadratic model of B frames about a place, in standard deviations, and its best step."""
+    """The quadratic model of B frames about one x, in standard deviations, and its best step."""
 
     step: Array  # (B, D) in x
-    expected: Array  # (B,) what it should lower F by
+    expected: Array  # (B,) by how much it should lower F
     projectors: Array  # (B, R, 3, 3) along the active limits
     firm: Array  # as in `Shape`
     held: Array
@@ -131,13 +132,13 @@ class _Model:
 
 
 def shortened(steps: Array) -> Array:
-    """Steps (B, D) with those cut that are too long."""
+    """Return steps (B, D) cut to the length STEP_CLAMP."""
     length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
     return steps * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
 
 
 def project(projectors: Array, columns: Array) -> Array:
-    """Columns (B, D, n) with those of limited joints along their bounds only; projectors (B, R, 3, 3)."""
+    """Return columns (B, D, n) with those of limited joints projected along their bounds; projectors (B, R, 3, 3)."""
     count, joints = projectors.shape[:2]
     if not joints:
         return columns
@@ -148,20 +149,20 @@ def project(projectors: Array, columns: Array) -> Array:
 
 
 class Newton:
-    """F of a problem: `descend` brings frames to where it is smallest."""
+    """Minimisation of a problem's F by `descend`."""
 
     def __init__(self, problem: "Problem") -> None:
-        self.problem: Problem = proxy(problem)  # which has this one: arrays are not to wait for Python to find circles
+        self.problem: Problem = proxy(problem)  # a weak reference avoids a reference cycle
         self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
         self.spread = np.sqrt(problem.variance)
         self.stiffness = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
         self.above = self._find_order()
-        # joints that turn about all their axes; others could not but turn about the stiff ones, too: see `_turned`
+        # joints that turn about all their axes: `_turned` would turn others about their stiff axes, too
         self.round = np.all(self.spread[: self.tree.turning].reshape(-1, 3) > 0.0, axis=1)
         self.place_of_row = np.argsort(self.rows.order)
 
     def _find_order(self) -> Array:
-        """(D, D): 1 where turning the column's joint turns the other column's, halves where both are of one joint."""
+        """Return (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint."""
         tree = self.tree
         breaks = set(tree.breaks.tolist())
         turns = np.zeros((len(tree.nodes), len(tree.nodes)))
@@ -172,14 +173,14 @@ class Newton:
                 turns[link, node] = 1.0
         nodes = np.concatenate([np.repeat(tree.joints, 3), np.repeat(tree.roots, 3), tree.stretching]).astype(int)
         above = (turns + 0.5 * np.eye(len(tree.nodes)))[np.ix_(nodes, nodes)]
-        above[:, tree.turning : tree.moving] = 0.0  # where a root is does not turn with it
+        above[:, tree.turning : tree.moving] = 0.0  # a root's translation does not turn with it
         above[:, tree.moving :] = np.ceil(above[:, tree.moving :])
         return above
 
     def descend(
         self, x: Array, frames: NDArray[np.int64], met: bool = False
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """x (B, D), the number of steps and the active limits where F rests; `met`: with all goals met."""
+        """Return x (B, D), the number of steps (B,) and the active limits (B, K) at rest; `met`: all goals stay met."""
         above = self.rows.rows if met else self.rows.levels[-1].start
         weights = self._weights(frames)
         return self._descend(x, frames, Objective(weights, np.zeros_like(weights), np.zeros_like(x), above))
@@ -188,14 +189,14 @@ class Newton:
         self, x: Array, frames: NDArray[np.int64], objective: Objective,
         most: int = numbers.NEWTON_STEPS, radius: float = numbers.NEWTON_RADIUS,
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:  # fmt: skip
-        """At `most` so many steps, the first no longer than `radius` standard deviations."""
+        """Take at most `most` steps, the first of at most `radius` standard deviations; return as `descend`."""
         links = self.problem.links[frames]
         at = links.place(x.copy())
         now = self._state(at, self.limits.measure(at, frames), objective, frames)
         trusted = np.full(len(x), radius)
         steps = np.zeros(len(x), int)
         active = np.ones((len(x), self.limits.count), bool)
-        asked = np.zeros(len(x), bool)  # whether it is rest indeed
+        asked = np.zeros(len(x), bool)  # frames that take one more step to confirm rest
         alive = np.arange(len(x))
         for _ in range(most):
             where, part, here = frames[alive], links[alive], now[alive]
@@ -207,12 +208,12 @@ class Newton:
             lower = gained >= -numbers.NEWTON_NOISE * here.value
             now.put(alive[lower], there[lower])
             steps[alive] += 1
-            # the model is trusted as far as it told the truth
+            # trust region: widen it where the model predicted the gain
             true = gained > _TRUST * np.abs(model.expected)
             size = np.sqrt(np.sum(np.square(step / np.maximum(self.spread, numbers.DAMPING)), axis=1))
             wider = np.maximum(trusted[alive], np.minimum(2.0 * size, numbers.NEWTON_WIDEST))
             trusted[alive] = np.where(true, wider, 0.25 * size)
-            # a step may be short for lack of trust or for a bound that holds no more: once more without the past
+            # a step may be short for a small radius or a bound to be released: try once more without both
             turn = np.max(np.abs(step), axis=1, initial=0.0)
             calm = turn < (_TICK_RESTS if objective.follows else numbers.NEWTON_RESTS)
             rests = calm & (asked[alive] | objective.follows)
@@ -224,10 +225,10 @@ class Newton:
         return now.x, steps, active
 
     def tick(self, x: Array, aims: Array) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_], Array]:
-        """A few steps to rest of one frame x (1, D) of a drag that is out of reach, and the aims (1, M) of the next.
+        """Take a few steps to rest in one frame x (1, D) of a drag out of reach; return as `descend`, and new aims.
 
-        What is met and gives way to levels below it is taken back by as much, here and in the next tick (the method of
-        multipliers). What is out of reach itself cannot be: its aim goes no further than LEVEL_AIM.
+        aims (1, M). Goals that are met and give way to lower levels are moved back by as much, here and in the next
+        tick (the method of multipliers). Aims of goals out of reach go no further than _LEVEL_AIM.
         """
         frame, above = np.zeros(1, int), self.rows.levels[-1].start
         weights, steps, active = self._weights(frame), np.zeros(1, int), self.limits.nothing(1)
@@ -246,7 +247,7 @@ class Newton:
         return x, steps, active, aims
 
     def _weights(self, frames: NDArray[np.int64]) -> Array:
-        """w (B, M) of the rows in their order."""
+        """Return the weights w (B, M) of the rows in their order."""
         rows = self.rows
         last = len(rows.levels) - 1
         apart = _NEWTON_LEVEL if last <= 1 else max(numbers.LEVEL_DAMPING, numbers.LEVEL_RANGE ** (1.0 / last))
@@ -255,13 +256,13 @@ class Newton:
         return (rows.scales[frames] ** 2 * blocks)[:, rows.order]
 
     def value(self, x: Array, frames: NDArray[np.int64]) -> Array:
-        """F (B,) at x (B, D)."""
+        """Return F (B,) at x (B, D)."""
         weights, at = self._weights(frames), self.problem.links[frames].place(x)
         objective = Objective(weights, np.zeros_like(weights), np.zeros_like(x), 0)
         return self._state(at, self.limits.measure(at, frames), objective, frames).value
 
     def _reach(self, links: Links, x: Array, objective: Objective, frames: NDArray[np.int64]) -> State:
-        """The frames at x, with joints brought in that are outside their limits."""
+        """Return the frames at x (B, D) with joints clamped to their limits."""
         at = links.place(x)
         measured = self.limits.measure(at, frames)
         drifted = self.limits.outside(measured, frames, numbers.LIMIT_SLACK)
@@ -280,18 +281,18 @@ class Newton:
         return State(value + 0.5 * self.limits.strain(measured, frames), measured, at)
 
     def _gaps(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
-        """e (B, M) from their aims in the order of the rows; of one-sided rows what is left, too."""
+        """Return e (B, M) from the aims in the order of the rows; one-sided rows may be positive."""
         return self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order] - aims
 
     def _errors(self, at: Kinematics, aims: Array | float, frames: NDArray[np.int64]) -> Array:
-        """e (B, M); what a one-sided row allows is none."""
+        """Return e (B, M) from the aims in the order of the rows, 0 for one-sided rows that hold."""
         errors = self._gaps(at, aims, frames)
         sided = self.rows.one_sided_rows
         errors[:, sided] = np.minimum(errors[:, sided], 0.0)
         return errors
 
     def _measure(self, at: Kinematics, objective: Objective, frames: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Which rows count (B, M), and e; of one-sided rows those that are violated or pressed."""
+        """Return which rows count (B, M), of one-sided ones those that are violated or pressed, and e (B, M)."""
         errors = self._gaps(at, objective.aims, frames)
         on = np.ones_like(errors)
         sided = self.rows.one_sided_rows
@@ -303,7 +304,7 @@ class Newton:
     def _pressing(
         self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], step: Array
     ) -> NDArray[np.bool_]:
-        """Which one-sided rows (B, sided) are at their bound, and a step (B, D) would cross it."""
+        """Return which one-sided rows (B, sided) are at their bound and would cross it by a step (B, D)."""
         sided, all_on = self.rows.one_sided_rows, np.ones_like(objective.weights)
         if not len(sided):
             return np.zeros((len(step), 0), bool)
@@ -314,7 +315,7 @@ class Newton:
     def _slope(
         self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64]
     ) -> tuple[Array, Array, Array]:
-        """Rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
+        """Return the rows (B, M, D), the slope of F (B, D) and the forces (B, M) of the rows."""
         on, errors = self._measure(here.at, objective, frames)
         jacobian = self.rows.jacobian(links, here.at, on, frames)
         forces = objective.weights * errors
@@ -324,7 +325,7 @@ class Newton:
         self, links: Links, here: State, there: State, objective: Objective, frames: NDArray[np.int64], model: "_Model",
         active: NDArray[np.bool_],
     ) -> None:  # fmt: skip
-        """Take `there` to the floor of the valley, where the step was to lead: walls bend away from it."""
+        """Move `there` to the floor of the valley: a straight step climbs its curved walls."""
         for turn in range(_MENDS):
             gained = here.value - there.value
             left = np.flatnonzero(gained < _MENDED * model.expected)
@@ -349,7 +350,7 @@ class Newton:
         self, links: Links, at: Kinematics, objective: Objective, frames: NDArray[np.int64], firm: Array, held: Array,
         projectors: Array,
     ) -> Array:  # fmt: skip
-        """A step (B, D) that takes the errors of the firm rows (B, m) back to where their forces hold them."""
+        """Return a step (B, D) that brings the errors of the firm rows (B, m) back to `held`."""
         on, errors = self._measure(at, objective, frames)
         on[:, : objective.above] *= firm
         rows = self._free(self.rows.jacobian(links, at, on, frames)[:, : objective.above], projectors)
@@ -361,7 +362,7 @@ class Newton:
         self, links: Links, there: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_],
         least: Array,
     ) -> Array:  # fmt: skip
-        """The step (B, D) to the bottom of the steep directions: one of Newton, damped so that others hardly count."""
+        """Return a Newton step (B, D) along steep directions, with a damping that suppresses the others."""
         shape = self._shape(links, there, objective, frames, active)
         scaled = shape.hessian(active) * self.spread * self.spread[:, None]
         fixed, projectors = shape.linear.fixed(self.spread, active)
@@ -386,7 +387,7 @@ class Newton:
         loose = objective.weights.copy()
         loose[:, : objective.above] *= 1.0 - firm
         goals -= self._curvature(links, here.at, jacobian, steady, loose, frames)
-        # at rest nothing is left of all slopes in what moves, so that in what does not move the goals' own counts
+        # at rest all slopes cancel where x may move; where it may not, the goals' own slope counts
         self._take_map(goals, here.x, np.where(self.spread > 0.0, prior, -wanted))
         held = steady[:, : objective.above] / np.maximum(objective.weights[:, : objective.above], 1.0)
         return Shape(slope, prior + wanted + strain, goals, firm, held, self.limits, linear, here.at, frames)
@@ -395,9 +396,9 @@ class Newton:
         self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
-        """The model with its step within the radius, and the limits that are active in it.
+        """Return the model with its step within the radius, and its active limits.
 
-        A one-sided row that is met has no part in F, yet a step across its bound meets a wall: it is pressed then.
+        A one-sided row that holds adds nothing to F, but a step across its bound meets a wall: such a row is pressed.
         """
         pressed = self._gaps(here.at, objective.aims, frames)[:, self.rows.one_sided_rows] < 0.0
         while True:
@@ -411,7 +412,7 @@ class Newton:
         self, links: Links, here: State, objective: Objective, frames: NDArray[np.int64], active: NDArray[np.bool_],
         radius: Array,
     ) -> tuple[_Model, NDArray[np.bool_]]:  # fmt: skip
-        """`_model` with the rows that are pressed."""
+        """Return `_model` for given pressed rows."""
         shape = self._shape(links, here, objective, frames, active)
         fall = shape.slope * self.spread
         home = None if objective.firm is None else (here.x - objective.home) * self.stiffness * self.spread
@@ -419,7 +420,7 @@ class Newton:
         active = begun.copy()
         let_go, kept = np.zeros_like(active), np.zeros_like(active)
         busy: NDArray[np.bool_] = np.ones(len(active), bool)
-        tears: NDArray[np.bool_] = np.zeros(len(active), bool)  # frames in which a short step lets go of a bound
+        tears: NDArray[np.bool_] = np.zeros(len(active), bool)  # frames in which a short step releases a bound
         given, turn = radius, 0
         while True:
             turn += 1
@@ -440,13 +441,13 @@ class Newton:
                 held = calm & kept.any(axis=1)
                 if not held.any():
                     break
-                # along the bounds it rests: they are let go after all
+                # the frame rests along the bounds: release them after all
                 busy, tears, turn = held, tears | held, 0
                 kept[held], let_go[held], active[held] = False, False, begun[held]
                 radius = np.where(held, given, radius)
                 continue
-            # a slope lets go inwards, and where F bends down a long step goes out again: first the step is along the
-            # bound; where that rests a shorter one lets go. With a target that moves there is no time for it
+            # the slope may release a bound that a long step crosses again, where F is concave: step along the bound
+            # first; where that rests, release the bound with a shorter step. No time for it while the target moves
             torn = changed & let_go & self.limits.plain & (not objective.follows)
             let_go = changed & active | let_go & ~torn
             kept = kept | torn & ~tears[:, None]
@@ -454,7 +455,7 @@ class Newton:
             radius = np.where(torn.any(axis=1), _TORN * radius, radius)
             active = active ^ (changed & ~torn)
         expected = -np.sum(z * (fall + 0.5 * (z + (scaled @ z[..., None])[..., 0])), axis=1)
-        if objective.pressed is not None and objective.pressed.size:  # that their gaps close is no gain
+        if objective.pressed is not None and objective.pressed.size:  # closing their gaps is no gain
             sided = self.rows.one_sided_rows
             gaps = np.maximum(self._gaps(here.at, objective.aims, frames)[:, sided], 0.0) * objective.pressed
             expected -= 0.5 * np.sum(objective.weights[:, sided] * gaps * gaps, axis=1)
@@ -465,10 +466,10 @@ class Newton:
         self, scaled: Array, fall: Array, home: Array | None, fixed: Array, projectors: Array, radius: Array,
         follows: bool,
     ) -> tuple[Array, Array]:  # fmt: skip
-        """z (B, D) to the bottom of the model within the radius under the active limits, z = d + P z'.
+        """Return the step z (B, D) to the minimum of the model within the radius under the active limits, z = d + P z'.
 
-        With `home`, the prior's slope, this alone moves what is flat: the rest of the slope is rounding there.
-        And the model's least eigenvalues, or 0 where they are positive.
+        With `home`, the prior's slope, this slope alone counts along flat directions: the rest is rounding there. Also
+        returns the model's least eigenvalues (B,), 0 where they are positive.
         """
         reduced, left = self._reduced(scaled, fall, fixed, projectors)
         reduced += np.eye(len(self.spread))
@@ -488,7 +489,7 @@ class Newton:
         return fixed + project(projectors, z)[..., 0], np.minimum(values.min(axis=1), 0.0)
 
     def _reduced(self, scaled: Array, fall: Array, fixed: Array, projectors: Array) -> tuple[Array, Array]:
-        """The Hessian (B, D, D), without the prior's 1, and the slope (B, D, 1), that `fixed` leaves."""
+        """Return the Hessian (B, D, D), without the prior's 1, and the slope (B, D, 1) along the bounds, at `fixed`."""
         slope = fall + fixed + (scaled @ fixed[..., None])[..., 0]
         if not projectors.shape[1]:
             return scaled.copy(), slope[..., None]
@@ -496,7 +497,7 @@ class Newton:
         return reduced, project(projectors, slope[..., None])
 
     def _firm_rows(self, at: Kinematics, objective: Objective, frames: NDArray[np.int64]) -> Array:
-        """(B, m) 1 for rows that stay met: those of the upper levels down to the first that is out of reach."""
+        """Return (B, m): 1 for rows that stay met, those of the upper levels before the first one out of reach."""
         if objective.firm is not None:
             return objective.firm
         missed = (np.abs(self._errors(at, 0.0, frames)) > numbers.NEARLY) & (objective.weights > 0.0)
@@ -508,13 +509,13 @@ class Newton:
         return kept
 
     def _free(self, rows: Array, projectors: Array) -> Array:
-        """Rows (B, m, D) along the free directions only, in standard deviations."""
+        """Return rows (B, m, D) projected along the bounds, in standard deviations."""
         return np.swapaxes(project(projectors, np.swapaxes(rows * self.spread, -1, -2)), -1, -2)
 
     def _steady(self, rows: Array, forces: Array, slope: Array, weights: Array) -> Array:
-        """The forces (B, M), those of the firm rows (B, m, D) after a Gauss-Newton step along the active limits.
+        """Return the forces (B, M) with those of the firm rows (B, m, D) after a Gauss-Newton step along active limits.
 
-        Their own errors are too small next to their weights to tell.
+        Firm rows have weights so large that their forces cannot be computed from their errors.
         """
         firm = rows.shape[1]
         if not firm:
@@ -524,15 +525,15 @@ class Newton:
         result = forces.copy()
         try:
             result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
-        except np.linalg.LinAlgError:  # a look-at has a row too many, and heavy rows lose what tells them apart
+        except np.linalg.LinAlgError:  # a look-at has a dependent row, and heavy rows lose the ridge in rounding
             apart = np.maximum(apart, np.eye(firm) / _HEAVIEST)
             result[:, :firm] += np.linalg.solve(gram + apart, wanted)[..., 0]
         return result
 
     def _turned(self, x: Array, step: Array) -> Array:
-        """x (B, D) with joints turned by a step from where they are, not along their rotation vectors.
+        """Return x (B, D) with joints turned by a step in their tangent space, not along their rotation vectors.
 
-        A straight limb stays straight when its joints turn about it: along rotation vectors that is a curve.
+        A straight limb stays straight when its joints turn about it; along rotation vectors that path is curved.
         """
         straight = x + step
         turning, free = self.tree.turning, self.round
@@ -540,14 +541,14 @@ class Newton:
         rates = rotation.exp_and_jacobian(before)[1]
         turn = (rates @ (sum_ - before)[..., None])[..., 0]
         after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
-        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation the other way round may be nearer
+        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation in the other sense may be nearer
         other = after * (1.0 - 2.0 * np.pi / np.maximum(length, _TINY_TURN))
         near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
         straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
         return straight
 
     def _take_map(self, hessian: Array, x: Array, slope: Array) -> None:
-        """Take away what the exponential map bends, d/dx of Jr(x)^T g, of slopes (B, D) in x: see `_turned`."""
+        """Subtract the curvature of the exponential map, d/dx of Jr(x)^T g, for slopes (B, D) in x: see `_turned`."""
         joints = len(self.tree.joints)
         vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
         pull = slope[:, : self.tree.turning].reshape(len(x), joints, 3)
@@ -568,9 +569,9 @@ class Newton:
     def _curvature(
         self, links: Links, at: Kinematics, jacobian: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> Array:
-        """C (B, D, D): of forces on points and, by half, of torques on frames; and how errors bend with these.
+        """Return C (B, D, D) of forces on points, half the torques on frames, and the curvature of rotation errors.
 
-        weights (B, M): of rows whose forces are w e.
+        weights (B, M) of rows whose forces are w e.
         """
         points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
         parts = (part[:, self.place_of_row].reshape(len(forces), -1, 3) for part in (forces, weights))
@@ -592,13 +593,13 @@ class Newton:
 
 
 def is_flat(values: Array) -> NDArray[np.bool_]:
-    """Which of the eigenvalues (B, D) are but rounding of the greatest."""
+    """Return which eigenvalues (B, D) are rounding of the largest."""
     size = np.abs(values)
     return size <= _FLAT * size.max(axis=1, keepdims=True, initial=0.0)
 
 
 def _solved(hessian: Array, slope: Array) -> Array | None:
-    """Steps (B, D) to the bottoms of models with slopes (B, D, 1), if all of them have one."""
+    """Return steps (B, D) to the minima of models with slopes (B, D, 1); None if one has no minimum."""
     try:
         np.linalg.cholesky(hessian)
     except np.linalg.LinAlgError:
@@ -607,12 +608,12 @@ def _solved(hessian: Array, slope: Array) -> Array | None:
 
 
 def _sum_of_rates(vectors: Array, slopes: Array) -> Array:
-    """Jr(x)^T g for rotation vectors and g (..., 3)."""
+    """Return Jr(x)^T g for rotation vectors x and g (..., 3)."""
     return (np.swapaxes(rotation.exp_and_jacobian(vectors)[1], -1, -2) @ slopes[..., None])[..., 0]
 
 
 def shifts(values: Array, along: Array, radius: Array) -> Array:
-    """The least m >= 0 (B,) with values + m > 0 and |along / (values + m)| <= radius, by halving."""
+    """Return the least m >= 0 (B,) with values + m > 0 and |along / (values + m)| <= radius, by bisection."""
     least = np.maximum(-values.min(axis=1), 0.0) * (1.0 + numbers.LIMIT_SLACK)
     newton = np.sqrt(np.sum(np.square(along / np.maximum(values, numbers.LIMIT_SLACK)), axis=1))
     inside = (values.min(axis=1) > numbers.LIMIT_SLACK) & (newton <= radius)

@@ -1,14 +1,14 @@
-"""The part of a skeleton that can move the goals, as rigid links: forward kinematics and the Jacobian.
+"""Forward kinematics and Jacobian of the bones that can move the goals, as a tree of rigid links.
 
-A skeleton with scaled or sheared bones is rigid only to first order. The links are therefore taken from the exact pose
-(`LinkTree.fit`), and a solver fits them again where that matters.
+A skeleton with scaled or sheared bones is rigid only to first order. `LinkTree.fit` therefore takes the links from an
+exact pose, and the solver fits them again where that matters.
 
 State x of one frame: rotation vectors (R, 3) of the joints about their reference, shifts (T, 3) of the roots and
 logarithms (S,) of the lengths of bones that stretch; flat (D,) with D = 3 (R + T) + S. q = q_reference E exp(x) E^-1: a
 joint's x is the rotation from its reference in the bone's own frame turned by E, so that a prior on x is a joint target
-and a stiffness in one (see `pins`). All frames in here are turned by E.
+and a stiffness in one (see `steps`). All frames in this file are turned by E.
 
-What goals look at are features: points and frames of bones. `goal_rows` makes errors and rows of them.
+Features are the points and frames of bones that goals refer to; `goals.rows` makes errors and rows of them.
 """
 
 from collections.abc import Iterable
@@ -23,18 +23,18 @@ from ...pose import Pose, forward_matrices, frame_bases
 from ...rotation import Array
 from ...skeleton import Skeleton
 
-_SMALLEST_SCALE: Final = 1e-6  # a bone scaled to nothing keeps its frame
+_SMALLEST_SCALE: Final = 1e-6  # a bone scaled below it keeps its frame
 
 
 def as_slice(indices: NDArray[np.int64]) -> NDArray[np.int64] | slice:
-    """The indices, as a slice where they are a run: that costs less to take and makes no copy."""
+    """Return indices as a slice if they are consecutive: a slice is faster and makes no copy."""
     if len(indices) and (np.diff(indices) == 1).all():
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices
 
 
 class Batch:
-    """A dataclass of arrays, or of such dataclasses, whose first axis is the batch."""
+    """A dataclass of arrays, or of other `Batch`es, whose first axis is the batch; other fields are for all of it."""
 
     def _parts(self) -> dict[str, "Array | Batch"]:
         return {name: value for name, value in vars(self).items() if isinstance(value, (np.ndarray, Batch))}
@@ -43,7 +43,7 @@ class Batch:
         return replace(self, **{name: part[index] for name, part in self._parts().items()})  # pyright: ignore
 
     def put(self, index: NDArray[np.int64], part: Self) -> None:
-        """Overwrite some of the batch."""
+        """Overwrite part of the batch."""
         for name, value in part._parts().items():
             own = getattr(self, name)
             if isinstance(value, Batch):
@@ -54,7 +54,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Kinematics(Batch):
-    """Where the links are for one x: what the Jacobian and the errors are made of. B frames."""
+    """Links and features of B frames at one x."""
 
     x: Array  # (B, D)
     frames: Array  # (B, N, 4, 4) of the nodes, in units of the skeleton's size
@@ -67,7 +67,7 @@ class Kinematics(Batch):
 
 @dataclass(frozen=True)
 class Features:
-    """What of a skeleton is looked at: points of bones (bone, place in its frame), frames of bones, bones with mass."""
+    """Features: points of bones (bone, place in its frame), frames of bones, middles of bones with mass."""
 
     points: tuple[tuple[int, Array], ...]
     ends: tuple[int, ...]
@@ -79,12 +79,12 @@ class Features:
 
 
 class LinkTree:
-    """The links that move the features. Nodes are the bones from them up to their roots, parents first, by depth.
+    """The links that move the features. Nodes are the features' bones and their ancestors, parents first, by depth.
 
-    root    "free", "translate", "fixed": what bones without parent may do
-    root_bone  the bone that is the root where all features are on it or below: what it hangs on is no node then
-    axes    (J, 4) E of every bone, or None
-    order   rows of the Jacobian in terms of the features' rows: three for each point, three for each frame
+    root       how bones without parent move, as in `PinAndDrag`
+    root_bone  the bone that is the root if all features are on it or below; its ancestors are no nodes then
+    axes       (J, 4) E of every bone, or None
+    order      rows of the Jacobian as indices of the features' rows: three of each point, three of each frame
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class LinkTree:
         self._find_rows()
 
     def workspace(self, name: str, *shape: int) -> Array:
-        """An array to overwrite, the same each time: page faults of fresh large arrays cost more than arithmetic."""
+        """Return a reused array to overwrite: page faults of fresh large arrays cost more than arithmetic."""
         size = int(np.prod(shape))
         buffer = self._workspace.get(name)
         if buffer is None or buffer.size < size:
@@ -150,7 +150,7 @@ class LinkTree:
         return np.array(sorted(needed, key=lambda bone: (depth[bone], bone)), int)
 
     def _find_levels(self) -> list[tuple[int, int, NDArray[np.int64]]]:
-        """Runs of nodes (start, stop, parents) that can be placed at once."""
+        """Return runs of nodes (start, stop, parents) that can be placed at once."""
         runs: list[tuple[int, int, NDArray[np.int64]]] = []
         start = 0
         while start < len(self.nodes):
@@ -169,10 +169,10 @@ class LinkTree:
         return chain
 
     def _find_rows(self) -> None:
-        """Which column moves which row, and with which lever.
+        """Set which column moves which row, and with which lever.
 
-        A bone that does not inherit rotation is carried along by its head: for joints above it the lever ends there
-        (`levers`: further points, each with rows of its own that are folded into the feature's).
+        A bone that does not inherit rotation only moves with its head: for joints above it the lever ends there
+        (`levers`: further points, whose rows are added to those of the feature).
         """
         columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3), self.stretching])
         turning = np.arange(self.degrees) < self.turning
@@ -228,9 +228,9 @@ class LinkTree:
         self._find_scaled()
 
     def _find_scaled(self) -> None:
-        """Along whose Y a bone that stretches scales what a node carries, (N, S), -1: it does not.
+        """Set `scaled` (N, S), the node along whose Y a stretching bone scales a node's children, -1 for none.
 
-        And on which nodes each point hangs, (P, N).
+        And `hangs` (P, N), the nodes that each point is on or below.
         """
         self.scaled: NDArray[np.int64] = np.full((len(self.nodes), len(self.stretching)), -1)
         for node, (bone, parent) in enumerate(zip(map(int, self.nodes), map(int, self.parents), strict=True)):
@@ -243,7 +243,7 @@ class LinkTree:
         self.hangs = np.array([np.isin(np.arange(len(self.nodes)), self._chain(node)) for node in self.point_nodes])
 
     def _find_masses(self) -> None:
-        """Which joint carries which mass: (R + T, masses) directly, and (R + T, breaks) those beyond a break, at it."""
+        """Set which joint moves which mass: (R + T, masses) directly, (R + T, masses, breaks) by a break's head."""
         carriers = np.concatenate([self.joints, self.roots])
         self.mass_below = np.zeros((len(carriers), len(self.mass_nodes)))
         self.mass_beyond = np.zeros((len(carriers), len(self.mass_nodes), len(self.breaks)))
@@ -260,10 +260,11 @@ class LinkTree:
 
     @property
     def rows(self) -> int:
+        """Return the number of the features' rows."""
         return 3 * (len(self.point_nodes) + len(self.end_nodes))
 
     def fit(self, pose: Pose, x: Array) -> "Links":
-        """Links that are exact at `pose` (batch (B,)), which is x (B, D) away from the reference."""
+        """Return the links that are exact at a pose of B frames, which is x (B, D) away from the reference."""
         skeleton, nodes = self.skeleton, self.nodes
         every = forward_matrices(skeleton, pose)
         matrices = every[:, nodes]
@@ -279,7 +280,7 @@ class LinkTree:
         has_parent = (self.parents >= 0)[:, None]
         back = np.swapaxes(base, -1, -2)
         shift = np.where(has_parent, (back @ (heads - heads[:, self.parents])[..., None])[..., 0], heads)
-        # a bone that does not inherit rotation, or hangs on nothing that moves, turns in armature space
+        # a bone that does not inherit rotation, or has no node as parent, turns in armature space
         absolute = ~has_parent[:, 0]
         absolute[self.breaks] = True
         turn = np.where(absolute[:, None, None], frames, back @ frames)
@@ -291,7 +292,7 @@ class LinkTree:
         slide = np.zeros((len(x), len(self.roots), 3, 3))
         for order, place in enumerate(self.roots.tolist()):
             bone = int(nodes[place])
-            # rest frames of what hangs on nothing are in armature space
+            # rest frames of bones without parent are in armature space
             above = int(skeleton.parents[bone])
             base = every[:, above, :, :3] if above >= 0 else np.eye(3)
             rest = rotation.to_matrix(skeleton.rest_rotations[bone]) if skeleton.local_location[bone] else np.eye(3)
@@ -299,7 +300,7 @@ class LinkTree:
             start = self.turning + 3 * order
             shift[:, place] -= (slide[:, order] @ x[:, start : start + 3, None])[..., 0]
 
-        # where the features are in their nodes' rigid frames; points grow with their bones as their parents do
+        # the features in their nodes' rigid frames; points grow with their bones as children do
         points = np.array([point for _, point in self.features.points], float).reshape(-1, 3)
         seen = (matrices[:, self.point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
         arms = (np.swapaxes(frames[:, self.point_nodes], -1, -2) @ seen[..., None])[..., 0]
@@ -313,7 +314,7 @@ class LinkTree:
         directions = (frames @ own[..., None])[..., 0]  # Y of the nodes, (B, N, 3)
 
         def along(vectors: Array, nodes: NDArray[np.int64]) -> Array:
-            """By what vectors (B, n, 3) in the frames of nodes grow with the bones that scale these, (B, n, S, 3)."""
+            """Return how vectors (B, n, 3) in the frames of nodes grow with the bones that scale them, (B, n, S, 3)."""
             seen = directions[:, self.scaled[nodes]] @ frames[:, nodes] * (self.scaled[nodes] >= 0)[..., None]
             return seen * np.sum(seen * vectors[:, :, None], axis=-1, keepdims=True)
 
@@ -332,16 +333,16 @@ class Links(Batch):
     arms: Array  # (B, P, 3) the points in their bones' frames
     ends: Array  # (B, Q, 3, 3) the frames looked at in their bones' rigid frames
     centres: Array  # (B, masses, 3) in their bones' frames
-    shift_growth: Array  # (B, N, S, 3) by what shifts grow when bones that stretch, here or above, double their length
-    arm_growth: Array  # (B, P, S, 3) the same of arms
-    grown: Array  # (B, S) how long these bones are here
+    shift_growth: Array  # (B, N, S, 3) growth of shifts when stretching bones, the node or above, double their length
+    arm_growth: Array  # (B, P, S, 3) growth of arms
+    grown: Array  # (B, S) relative lengths of these bones in the links
 
     def spread(self, count: int) -> "Links":
-        """The links of one frame for `count` frames."""
+        """Return the links of one frame for `count` frames."""
         return replace(self, **{n: np.broadcast_to(a, (count, *a.shape[1:])) for n, a in self._parts().items()})  # pyright: ignore
 
     def place(self, x: Array) -> Kinematics:
-        """Forward kinematics of x (B, D)."""
+        """Return the forward kinematics of x (B, D)."""
         tree = self.tree
         turns, rates = rotation.exp_and_jacobian(x[:, : tree.turning].reshape(len(x), -1, 3))
         frames = np.zeros((*self.turn.shape[:2], 4, 4))
@@ -379,7 +380,7 @@ class Links(Batch):
         return Kinematics(x, frames, turns, rates, points, ends, masses)
 
     def _spatial(self, at: Kinematics) -> Array:
-        """(B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.
+        """Return (B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.
 
         With a joint's axes A (columns, in armature space) and its head p, a point r moves by A x (r - p) = B - [r] A
         with B = [p] A.
@@ -397,11 +398,11 @@ class Links(Batch):
         return np.concatenate([spatial, np.zeros((count, 6, len(tree.stretching)))], axis=2)
 
     def _growth(self, x: Array) -> Array:
-        """(B, S) how long the bones that stretch are at x, next to what they are in these links."""
+        """Return the lengths (B, S) of stretching bones at x, relative to those in these links."""
         return np.exp(x[:, self.tree.moving :]) / self.grown
 
     def _longer(self, at: Kinematics) -> Array:
-        """How points move as the logarithms of lengths grow, (B, 3 P, S)."""
+        """Return the derivatives (B, 3 P, S) of points by the logarithms of lengths."""
         tree = self.tree
         frames = at.frames[..., :3, :3]
         moved = self.shift_growth @ np.swapaxes(frames[:, tree.parents], -1, -2)  # (B, N, S, 3)
@@ -411,7 +412,7 @@ class Links(Batch):
         return points.swapaxes(2, 3).reshape(len(points), -1, len(tree.stretching))
 
     def jacobian(self, at: Kinematics, scales: Array) -> Array:
-        """(B, M, D) of the features in armature space, rows in the tree's order times `scales` (B, M).
+        """Return the features' Jacobian (B, M, D) in armature space, rows in the tree's order times `scales` (B, M).
 
         Positions in units of size, radians. The result is overwritten by the next call.
         """
@@ -432,13 +433,13 @@ class Links(Batch):
         return result
 
     def axes_of(self, at: Kinematics) -> Array:
-        """What the columns turn about, (B, 3, D); zero for those that shift or grow."""
+        """Return the axes (B, 3, D) that the columns turn about; zero for those that shift or grow."""
         return self._spatial(at)[:, :3].copy()
 
     def centre_jacobian(self, at: Kinematics, heavy: NDArray[np.int64], shares: Array) -> Array:
-        """How the centre of mass moves, (B, 3, D); `shares` of the masses `heavy`, 1 in all.
+        """Return the Jacobian (B, 3, D) of the centre of the masses `heavy`, whose `shares` sum to 1.
 
-        A joint with what hangs on it of mass m and moment s about the origin moves the centre by m B - [s] A.
+        A joint that moves a mass m with the moment s about the origin moves the centre by m B - [s] A.
         """
         tree = self.tree
         count, carriers = len(at.points), len(tree.joints) + len(tree.roots)

@@ -1,1 +1,1 @@
-"""What goals add to the linear system: errors, and the rows of the Jacobian that reduce them."""
+"""Goals of the solver: their errors, the rows of the Jacobian that reduce them, and their targets."""

@@ -1,6 +1,6 @@
-"""Goals that are more than a place or a stand in armature space: their errors and rows (see `goal_rows`).
+"""Errors and rows of goals that are more than a position or a rotation in armature space (see `rows`).
 
-J_p is how a point moves, W how a frame turns; [v] is the matrix of the cross product with v.
+J_p are the rows of a point, W those of a frame; [v] is the matrix of the cross product with v.
 """
 
 from abc import ABC, abstractmethod
@@ -23,14 +23,14 @@ from ..tree import Features, Kinematics, Links
 _NEAREST: Final = 1e-2  # smallest distance that rows are made for, in units of the skeleton's size
 
 Frames = NDArray[np.int64] | slice
-Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), with the number of axes that are not of the batch
+Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), given the number of axes that are not of the batch
 
 _UP: Final = np.array([0.0, 0.0, 1.0])
 _QUARTER_TURN: Final = np.array([[0.0, 1.0], [-1.0, 0.0]])  # in a plane
 
 
 class Collector:
-    """The features that blocks look at, collected before the tree is made: every one gets a number."""
+    """Numbers the features of blocks before the tree is made."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
@@ -39,53 +39,56 @@ class Collector:
         self._masses: tuple[int, ...] = ()
 
     def point(self, bone: str | int, place: ArrayLike = (0.0, 0.0, 0.0)) -> int:
+        """Return the number of a new point, at a place in a bone's frame."""
         self._points.append((self.skeleton.index(bone), np.asarray(place, float)))
         return len(self._points) - 1
 
     def end(self, bone: str | int) -> int:
+        """Return the number of a new frame, that of a bone."""
         self._ends.append(self.skeleton.index(bone))
         return len(self._ends) - 1
 
     def masses(self, bones: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of the middles of bones; those of two balances share them."""
+        """Return the numbers of the bones' middles, which balances share."""
         self._masses = tuple(dict.fromkeys((*self._masses, *bones.tolist())))
         return np.array([self._masses.index(bone) for bone in bones.tolist()], int)
 
     def features(self) -> Features:
+        """Return all features."""
         return Features(tuple(self._points), tuple(self._ends), self._masses)
 
 
 class Block(Protocol):
-    """Three rows. Arrays of targets are for all F frames of the problem, `frames` tells which of them `at` has."""
+    """Three rows. Targets are arrays for all F frames of the problem; `frames` are the indices of those in `at`."""
 
     turning: bool  # the error is an angle
     one_sided: bool  # only the first row counts, and only where its error is negative
 
     def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
-        """Take a goal's targets."""
+        """Set the targets."""
         ...
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
-        """(B, 3)."""
+        """Return the error (B, 3)."""
         ...
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
-        """(B, 3, D), from the rows of the features."""
+        """Return the rows (B, 3, D), from those of the features."""
         ...
 
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """How the rows J curve under forces and with weights (B, 3), in two parts as `Newton` wants them.
+        """Return the curvature of the rows J under forces and with weights (B, 3), in two parts as `Newton` needs them.
 
-        J x f (B, 3, D) of all points under a force, with half the torques of frames; and by what J^T W J (B, D, D) is
-        more than the second derivatives of 1/2 e^T W e, or less those of f^T e, where features move straight on.
+        J x f (B, 3, D) of all points under a force, with half the torques of frames; and (B, D, D) J^T W J less the
+        second derivatives of 1/2 e^T W e, or plus those of f^T e, for features that move straight on.
         """
         ...
 
 
 class _Seen(ABC):
-    """A block that knows where some points and frames of bones are, and nothing else."""
+    """A block whose error depends on some points and frames only."""
 
     points: tuple[int, ...]
     ends: tuple[int, ...]
@@ -99,11 +102,11 @@ class _Seen(ABC):
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """As `Block.bend`, by differences of J^T (f + W (e - e_0)) with each feature moved a little along each axis."""
+        """See `Block.bend`; by differences of J^T (f + W (e - e_0)) with each feature moved along each axis."""
         points, count = at.points.shape[1], len(at.x)
         moved = [*self.points, *(points + end for end in self.ends)]
         columns = (3 * np.array(moved)[:, None] + np.arange(3)).ravel()
-        own = np.eye(raw.shape[1])[:, columns]  # the features' rows in terms of those that are moved
+        own = np.eye(raw.shape[1])[:, columns]  # the moved features' rows
 
         def pull(there: Kinematics, places: NDArray[np.int64]) -> tuple[Array, Array]:
             rows = self.rows(links, there, np.broadcast_to(own, (len(places), *own.shape)), frames[places])
@@ -132,7 +135,7 @@ class _Seen(ABC):
 
 
 class _Carried:
-    """A point in armature space, or in the frame of a bone that carries it."""
+    """A point in armature space, or in the frame of a bone, its carrier."""
 
     def __init__(self, bone: str | int | None, collector: Collector) -> None:
         self.unit = collector.skeleton.size
@@ -140,9 +143,11 @@ class _Carried:
         self.points, self.ends = ((), ()) if self.carrier is None else ((self.carrier[0],), (self.carrier[1],))
 
     def set_place(self, place: Array, flat: Flat) -> None:
+        """Set the point, armature units."""
         self.place = flat(place) / self.unit
 
     def at(self, at: Kinematics, frames: Frames) -> Array:
+        """Return the point (B, 3) in armature space."""
         place = self.place[frames]
         if self.carrier is None:
             return place
@@ -150,7 +155,7 @@ class _Carried:
         return at.points[:, point] + _turned(at.ends[:, end], place)
 
     def rows(self, at: Kinematics, raw: Array, frames: Frames) -> Array | float:
-        """How it moves, J_head - [R place] W."""
+        """Return its rows (B, 3, D), J_head - [R place] W; 0 without carrier."""
         if self.carrier is None:
             return 0.0
         point, end = self.carrier
@@ -192,7 +197,7 @@ class PositionBlock(_Seen):
         moved = point_rows(raw, self.point)
         if self.axes is not None or self.target.carrier is None:
             return self._frame(at, frames) @ (moved - self.target.rows(at, raw, frames))
-        # along the carrier's own axes, which turn: what is free may be far from the target
+        # along the carrier's own axes, which turn: along free axes the point may be far from the target
         head, end = self.target.carrier
         arm = at.points[:, self.point] - at.points[:, head]
         turned = skew(arm) @ end_rows(raw, end, len(at.points[0]))
@@ -246,7 +251,7 @@ class RotationBlock(_Seen):
 
 
 class LookAtBlock(_Seen):
-    """An axis d of a bone that looks from p towards t: the shortest rotation from d to u = (t - p) / |t - p|."""
+    """The shortest rotation from an axis d of a bone at p to the direction u = (t - p) / |t - p| of a target t."""
 
     turning = True
     one_sided = False
@@ -262,20 +267,20 @@ class LookAtBlock(_Seen):
         self.target.set_place(np.asarray(goal.target), flat)
 
     def _see(self, at: Kinematics, frames: Frames) -> tuple[Array, Array, Array]:
-        """d, u (B, 3) and the distance (B,), not less than what keeps rows finite."""
-        way = self.target.at(at, frames) - at.points[:, self.point]
-        far = np.maximum(np.linalg.norm(way, axis=-1), _NEAREST)
+        """Return d, u (B, 3) and the distance (B,), at least _NEAREST."""
+        offset = self.target.at(at, frames) - at.points[:, self.point]
+        far = np.maximum(np.linalg.norm(offset, axis=-1), _NEAREST)
         here = at.ends[:, self.end] @ self.axis
-        there = way / far[:, None]
+        there = offset / far[:, None]
         length = np.linalg.norm(there, axis=-1, keepdims=True)
-        return here, np.where(length > 0.5, there, here), far  # a target in the eye is seen in any direction
+        return here, np.where(length > 0.5, there, here), far  # a target at p is in any direction
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         here, there, _ = self._see(at, frames)
         cross = np.cross(here, there)
         sine, cosine = np.linalg.norm(cross, axis=-1), np.sum(here * there, axis=-1)
         angle = np.arctan2(sine, cosine)
-        aside = np.cross(here, np.eye(3)[np.argmin(np.abs(here), axis=-1)])  # where u is behind, any way round
+        aside = np.cross(here, np.eye(3)[np.argmin(np.abs(here), axis=-1)])  # about any axis if u = -d
         turn = np.where(sine[:, None] > numbers.DAMPING, cross, aside)
         behind_or_off = (sine > numbers.DAMPING) | (cosine < 0.0)
         return turn * (behind_or_off * angle / np.maximum(np.linalg.norm(turn, axis=-1), numbers.DAMPING))[:, None]
@@ -304,44 +309,44 @@ class DistanceBlock:
         self.place.set_place(np.asarray(goal.other_point), flat)
         self.length = flat(goal.length, 0) / self.place.unit
 
-    def _way(self, at: Kinematics, frames: Frames) -> tuple[Array, Array]:
-        """Direction (B, 3) from the other point and distance (B,)."""
+    def _direction(self, at: Kinematics, frames: Frames) -> tuple[Array, Array]:
+        """Return the direction (B, 3) from the other point, and the distance (B,)."""
         there = self.place.at(at, frames) if self.other is None else at.points[:, self.other]
-        way = at.points[:, self.point] - there
-        far = np.linalg.norm(way, axis=-1)
-        direction = np.where(far[:, None] > numbers.DAMPING, way, _UP)
+        offset = at.points[:, self.point] - there
+        far = np.linalg.norm(offset, axis=-1)
+        direction = np.where(far[:, None] > numbers.DAMPING, offset, _UP)
         return direction / np.linalg.norm(direction, axis=-1, keepdims=True), far
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         error = np.zeros((len(at.x), 3))
-        error[:, 0] = self.sign * (self.length[frames] - self._way(at, frames)[1])
+        error[:, 0] = self.sign * (self.length[frames] - self._direction(at, frames)[1])
         return error
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
         moved = point_rows(raw, self.point)
         if self.other is not None:
             moved = moved - point_rows(raw, self.other)
-        return _first_row(self.sign * self._way(at, frames)[0], moved)
+        return _first_row(self.sign * self._direction(at, frames)[0], moved)
 
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """As `Block.bend`."""
-        way, far = self._way(at, frames)
+        """See `Block.bend`."""
+        direction, far = self._direction(at, frames)
         force = self.sign * forces[:, 0]
         moved = point_rows(raw, self.point)
         if self.other is not None:
             moved = moved - point_rows(raw, self.other)
-        across = moved - way[:, :, None] * (way[:, None, :] @ moved)
+        across = moved - direction[:, :, None] * (direction[:, None, :] @ moved)
         second = np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, _NEAREST))[:, None, None]
-        return np.swapaxes(skew(way * force[:, None]), -1, -2) @ moved, second
+        return np.swapaxes(skew(direction * force[:, None]), -1, -2) @ moved, second
 
 
 class BalanceBlock:
-    """The centre of mass over the support polygon: how far it is beside the polygon, at most `radius`.
+    """The distance of the centre of mass from the support polygon, at most `radius`.
 
-    With n the direction to the centre c from the nearest place of the polygon, q = (1 - t) a + t b between two of its
-    points, c comes nearer as n . (J_c - (1 - t) J_a - t J_b) says.
+    With n the direction to the centre c from the nearest point q = (1 - t) a + t b of the polygon, between two of its
+    corners, the row is n . (J_c - (1 - t) J_a - t J_b).
     """
 
     turning = False
@@ -367,7 +372,7 @@ class BalanceBlock:
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
 
     def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
-        """Nothing to aim at."""
+        """Do nothing: a balance has no target."""
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
         centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
@@ -379,13 +384,13 @@ class BalanceBlock:
         side = np.argmin(np.sum(gaps * gaps, axis=-1), axis=1)
         gap, share = gaps[frames, side], share[frames, side]
         far = np.linalg.norm(gap, axis=-1, keepdims=True)
-        way = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
-        # where a point of the polygon lies beyond, the centre is inside
-        out = np.min(way[:, None] @ np.swapaxes(centre[:, None] - starts, -1, -2), axis=(1, 2))
-        return _Nearest(way @ self.plane, out, self.sides[:, side], share, sides[frames, side] @ self.plane)
+        direction = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
+        # inside if a point of the polygon lies beyond the centre
+        out = np.min(direction[:, None] @ np.swapaxes(centre[:, None] - starts, -1, -2), axis=(1, 2))
+        return _Nearest(direction @ self.plane, out, self.sides[:, side], share, sides[frames, side] @ self.plane)
 
     def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array]:
-        """How the centre moves from the nearest place, and the second end of its side from the first, (B, 3, D)."""
+        """Return the rows (B, 3, D) of the centre relative to the nearest point, and of its side's end to its start."""
         columns = np.arange(3)
         start, stop = (raw[np.arange(len(raw))[:, None], 3 * end[:, None] + columns] for end in nearest.ends)
         side = stop - start
@@ -399,49 +404,48 @@ class BalanceBlock:
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
         nearest = self._nearest(at)
-        return _first_row(nearest.way, self._moved(links, at, raw, nearest)[0])
+        return _first_row(nearest.direction, self._moved(links, at, raw, nearest)[0])
 
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """As `Block.bend`, by the second derivatives of how far c is from q.
+        """See `Block.bend`; from the second derivatives of the distance from c to q.
 
-        At a corner of the polygon they are those of a distance, beside a side those of the distance from a line that
-        turns.
+        At a corner of the polygon it is the distance of two points, at a side that from a line that turns.
         """
         force = forces[:, 0]
         nearest = self._nearest(at)
         moved, turning = self._moved(links, at, raw, nearest)
-        across = nearest.way @ (self.plane.T @ _QUARTER_TURN @ self.plane)
+        across = nearest.direction @ (self.plane.T @ _QUARTER_TURN @ self.plane)
         aside = np.sum(across[:, :, None] * moved, axis=1)
         length = np.sum(nearest.side * across, axis=-1)
         corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
         far = np.maximum(nearest.out, _NEAREST)[:, None, None]
-        turn = np.sum(nearest.way[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
+        turn = np.sum(nearest.direction[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
         mixed = turn[:, :, None] * aside[:, None, :]
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
         second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
-        return np.swapaxes(skew(nearest.way * force[:, None]), -1, -2) @ moved, force[:, None, None] * second
+        return np.swapaxes(skew(nearest.direction * force[:, None]), -1, -2) @ moved, force[:, None, None] * second
 
 
 @dataclass(frozen=True, eq=False)
 class _Nearest:
-    """The place of the support polygon that is nearest to the centre of mass, in B frames."""
+    """The point of the support polygon nearest to the centre of mass, in B frames."""
 
-    way: Array  # (B, 3) the direction from there
-    out: Array  # (B,) how far, negative inside
-    ends: NDArray[np.int64]  # (2, B) the numbers of the two points that it lies between
-    share: Array  # (B,) of the way from the first to the second
+    direction: Array  # (B, 3) direction from there to the centre
+    out: Array  # (B,) distance, negative inside
+    ends: NDArray[np.int64]  # (2, B) numbers of the two features that it lies between
+    share: Array  # (B,) its share of the path from the first to the second
     side: Array  # (B, 3) from the first to the second
 
 
 def point_rows(raw: Array, point: int) -> Array:
-    """How a point moves, (B, 3, D)."""
+    """Return the rows (B, 3, D) of a point."""
     return raw[:, 3 * point : 3 * point + 3]
 
 
 def end_rows(raw: Array, end: int, points: int) -> Array:
-    """How a frame turns, (B, 3, D)."""
+    """Return the rows (B, 3, D) of a frame."""
     start = 3 * (points + end)
     return raw[:, start : start + 3]
 
@@ -451,7 +455,7 @@ def _turned(frames: Array, vectors: Array) -> Array:
 
 
 def _first_row(direction: Array, rows: Array) -> Array:
-    """Rows (B, 3, D) along a direction (B, 3), as the first of three rows."""
+    """Return rows (B, 3, D) along a direction (B, 3) as the first of three rows."""
     result = np.zeros_like(rows)
     result[:, 0] = (direction[:, None, :] @ rows)[:, 0]
     return result

@@ -1,8 +1,8 @@
-"""What goals add to the linear system of the pins solver: errors, and the rows of the Jacobian that reduce them.
+"""Errors of goals, and the rows of the Jacobian that reduce them.
 
-A goal is one or two blocks of three rows; J dx = e is wanted. The position of a point and the rotation of a frame in
-armature space are plain: their rows are those of the tree's features. Every other block makes its rows from several
-features' (`blocks`). A one-sided block uses its first row only and wants J dx <= e.
+A goal is one or two blocks of three rows, J dx = e. The position of a point and the rotation of a frame in armature
+space are plain: their rows are those of the tree's features. Every other block makes its rows from those of several
+features (`blocks`). A one-sided block has one row, J dx <= e, and two that are zero.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _NEAR_HALF_TURN: Final = -0.99  # cosine below which a rotation's vector comes f
 
 @dataclass(frozen=True, eq=False)
 class Errors(Batch):
-    """What the goals still want of B frames."""
+    """Errors of the goals in B frames."""
 
     rows: Array  # (B, M) cut to the clamp by level, weighted, in order of priority
     lengths: Array  # (B, K) distances in units of size and angles in radians; 0 where a goal is off or a bound is kept
@@ -78,10 +78,10 @@ class GoalRows:
         self.block_in_level = np.eye(len(self.levels))[rank.reshape(-1)]  # (K, L)
         self.rows = 3 * len(owners)
         self.one_sided_rows = np.argsort(self.order)[3 * self.one_sided]  # in order of priority
-        # the same in all three directions, and nothing but plain blocks: what the lean path knows
+        # only plain blocks with equal weights in all directions, as `frames` and `one_frame` need them
         self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
 
-        order = None if self.blocks else self.order  # plain rows come from the tree as they are wanted
+        order = None if self.blocks else self.order  # the tree orders plain rows itself
         self.tree = LinkTree(skeleton, collector.features(), root, stretch, axes, order, root_bone)
         count = int(np.prod(batch_shape, dtype=int))
         self.target_points = np.zeros((count, self.plain_points, 3))
@@ -107,7 +107,7 @@ class GoalRows:
             self.scales[:, 3 * number : 3 * number + 3] = self._scales_of(goal, bool(self.turning[number]))
 
     def _scales_of(self, goal: AnyGoal, turning: bool) -> Array:
-        """Square roots of the weights of a block's rows, (F, 3) or (F, 1)."""
+        """Return the square roots of the weights of a block's rows, (F, 3) or (F, 1)."""
         by_axis = None
         if isinstance(goal, Goal):
             weight = goal.rotation_weight if turning else goal.position_weight
@@ -120,11 +120,11 @@ class GoalRows:
         return scale * numbers.ROTATION_LENGTH if turning else scale
 
     def _flat(self, values: Array | float, tail: int = 1) -> Array:
-        """(*batch_shape, ...) -> (F, ...), broadcast."""
+        """Return values (*batch_shape, ...) broadcast as (F, ...)."""
         return flat_array(values, self.batch_shape, tail)
 
     def move(self, index: int, position: Array | None, turn: Array | None) -> None:
-        """Other targets only, of a goal with plain blocks."""
+        """Give a goal with plain blocks another position, rotation or both."""
         given = {"position": position, "rotation": turn}
         goal = self.goals[index].at_targets(**{name: part for name, part in given.items() if part is not None})
         self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
@@ -135,7 +135,7 @@ class GoalRows:
                 self.target_ends[:, number - self.plain_points] = to_matrix(turn)
 
     def vectors(self, at: Kinematics, frames: Frames) -> Array:
-        """e of the blocks, (B, K, 3)."""
+        """Return e of the blocks, (B, K, 3)."""
         plain, points = self.plain_points + self.plain_ends, self.plain_points
         vectors = np.empty((len(at.x), len(self.owners), 3))
         np.subtract(self.target_points[frames], at.points[:, :points], out=vectors[:, :points])
@@ -147,6 +147,7 @@ class GoalRows:
         return vectors
 
     def errors(self, at: Kinematics, frames: Frames) -> Errors:
+        """Return the errors of some frames."""
         vectors = self.vectors(at, frames)
         scales = self.scales[frames].reshape(vectors.shape)
         counted = vectors
@@ -154,10 +155,10 @@ class GoalRows:
             counted = vectors.copy()
             counted[:, self.one_sided, 0] = np.minimum(counted[:, self.one_sided, 0], 0.0)
         weighted = counted * scales
-        if not self.uniform:  # an axis that is free is no error
+        if not self.uniform:  # free axes have no error
             counted = counted * (scales > 0.0)
         lengths = np.sqrt(np.sum(counted * counted, axis=-1))
-        # one factor for a level: goals that contradict each other keep their balance
+        # one factor for a level keeps the balance of goals that contradict each other
         furthest = (lengths[:, :, None] * self.block_in_level).max(axis=1)
         factor = (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)) @ self.block_in_level.T
         rows = (vectors * scales * factor[..., None]).reshape(len(vectors), -1)[:, self.order]
@@ -165,10 +166,11 @@ class GoalRows:
         return Errors(rows, lengths * (scales[..., 0] > 0.0) if self.uniform else lengths, costs)
 
     def ordered_scales(self, frames: Frames) -> Array:
+        """Return the square roots of the weights (B, M) in order of priority."""
         return self.scales[frames][:, self.order]
 
     def jacobian(self, links: Links, at: Kinematics, scales: Array, frames: Frames) -> Array:
-        """(B, M, D) in order of priority, times `scales` (B, M). The result is overwritten by the next call."""
+        """Return the rows (B, M, D) in order of priority, times `scales` (B, M); the next call overwrites them."""
         if not self.blocks:
             return links.jacobian(at, scales)
         tree, points, plain = self.tree, self.plain_points, self.plain_points + self.plain_ends
@@ -183,7 +185,7 @@ class GoalRows:
         return result[:, self.order] * scales[..., None]
 
     def errors_of_goals(self, lengths: Array) -> tuple[Array, Array]:
-        """Position errors in armature units and rotation errors (B, G) of the goals."""
+        """Return the position errors (B, G), armature units, and rotation errors (B, G), radians, of the goals."""
         position, turned = np.zeros((2, len(lengths), len(self.goals)))
         for number, (owner, turning) in enumerate(zip(self.owners.tolist(), self.turning.tolist(), strict=True)):
             if turning:
@@ -194,7 +196,7 @@ class GoalRows:
 
 
 def rotation_vectors(matrices: Array) -> Array:
-    """Rotation matrices (..., 3, 3) to rotation vectors (..., 3)."""
+    """Return the rotation vectors (..., 3) of rotation matrices (..., 3, 3)."""
     vector = 0.5 * np.stack(
         [
             matrices[..., 2, 1] - matrices[..., 1, 2],
@@ -220,7 +222,7 @@ def _is_plain_rotation(goal: Goal) -> bool:
 
 
 def _blocks_of(goal: AnyGoal, collector: Collector) -> list[Block]:
-    """The blocks of a goal that are not plain."""
+    """Return the blocks of a goal that are not plain."""
     match goal:
         case LookAt():
             return [LookAtBlock(goal, collector)]
