@@ -22,10 +22,9 @@ from ...rotation import Array
 from ...skeleton import Skeleton
 from ...solution import Solution
 from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
-from ..pins import numbers
+from ..pins import PinAndDrag, numbers
 from ..pins.explain import reasons
 from ..pins.limits import locked_angles
-from ..pins import PinAndDrag
 from .bend import bend, orient_end, read_limbs
 from .figure import Figure, PosedNodes
 from .finish import errors_of, finish
