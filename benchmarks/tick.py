@@ -8,8 +8,8 @@ The work is W1 of `python -m benchmarks`: Rigify's human metarig without its fac
 orientation, left hand and head in position, the right hand led along 200 targets 1-3 cm apart. All have the same IK
 limits on their bones, if any.
 
-Poise is what the drag tool runs, `edits.drag.session.Session` with four pins and the settings that ship: IK limits and
-anatomical ones; in further rows with IK limits alone, as Blender has them, and with none. Blender's IK
+Poise is what the drag tool runs, `edits.drag.session.DragSession` with four pins and the settings that ship: IK limits
+and anatomical ones; in further rows with IK limits alone, as Blender has them, and with none. Blender's IK
 has a constraint for each hand and the head, whose chains share the trunk, and for each leg, and Copy Rotation on the
 feet; the targets are empties. These chains end above the hips, which do not move: that is the fastest arrangement found
 that reaches all targets without limits. "hips" is one tree from the hips up and down, so that they turn, as they may
@@ -40,7 +40,7 @@ from mathutils import Matrix  # noqa: E402
 
 from bridge import Grab, read_channels, write_channels  # noqa: E402
 from core import rotation  # noqa: E402
-from edits.drag.session import Session  # noqa: E402
+from edits.drag.session import DragSession  # noqa: E402
 from edits.pin_list import add_pin  # noqa: E402
 
 from . import report  # noqa: E402
@@ -119,11 +119,11 @@ class Poise(Contender):
 
     def start(self) -> None:
         super().start()
-        self.session = Session(bpy.context, self.armature, [Grab(self.armature.name, DRAGGED, (0.0, 0.0, 0.0))])
+        self.session = DragSession(bpy.context, self.armature, [Grab(self.armature.name, DRAGGED, (0.0, 0.0, 0.0))])
         self.from_place = self.session.effectors[0].place
 
     def lead(self, target: Array) -> None:
-        self.session.lead(target - self.from_place, rotation.IDENTITY)
+        self.session.drag(target - self.from_place, rotation.IDENTITY)
 
 
 class ByIkLimits(Poise):

@@ -10,9 +10,11 @@ from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, StringPro
 from .. import bridge
 from ..bridge import Grab, autokey
 from ..core import CoreError, rotation
-from ..edits.drag.chain import begin
+from ..edits.drag import shown
+from ..edits.drag.body import Lost, Stuck
+from ..edits.drag.chain import begin_drag
 from ..edits.drag.pointer import Pointer
-from ..edits.drag.session import Lost, Session, Stuck
+from ..edits.drag.session import DragSession
 from ..edits.pin_list import keep_pin, next_kind
 from ..edits.words import counted
 from ..overlay.draw import Drawing, ui_scale
@@ -99,7 +101,7 @@ class POISE_OT_drag(bpy.types.Operator):
     # -- from Python, and again from the panel of the last operation -----------------------------------------------
 
     def execute(self, context: Any) -> set[str]:
-        self._sessions: list[Session] = []
+        self._sessions: list[DragSession] = []
         try:
             armature: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
             if self.object and armature is None:
@@ -110,7 +112,7 @@ class POISE_OT_drag(bpy.types.Operator):
             self._sessions = list(self._begin(context, grab, settle=True, turning=turned))
             for session in self._sessions:
                 session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
-                session.lead(np.array(self.shift), rotation.normalize(np.array(self.turn)))
+                session.drag(np.array(self.shift), rotation.normalize(np.array(self.turn)))
         except CoreError as error:
             self._give_back()
             self.report({"ERROR"}, str(error))
@@ -184,7 +186,7 @@ class POISE_OT_drag(bpy.types.Operator):
         finally:
             self._close(context)
 
-    def _begin(self, context: Any, grab: Grab, **how: bool) -> Iterator[Session]:
+    def _begin(self, context: Any, grab: Grab, **how: bool) -> Iterator[DragSession]:
         """A session for each armature of which a part is dragged: all that is selected, if the grabbed bone is."""
         grabs = {grab.object_name: [grab]}
         bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or () if self.selected}
@@ -195,7 +197,7 @@ class POISE_OT_drag(bpy.types.Operator):
             armature = bpy.data.objects[object_name]
             try:
                 autokey.check(context, armature)
-                yield begin(context, armature, some, **how)
+                yield begin_drag(context, armature, some, **how)
             except CoreError as error:
                 if object_name == grab.object_name:
                     raise
@@ -204,9 +206,9 @@ class POISE_OT_drag(bpy.types.Operator):
     def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float], snap: bool) -> Pointer:
         session = self._sessions[0]
         effector = session.effectors[0]
-        places = np.stack([effector.place, session.heads[effector.bone]])
-        world, _ = bridge.armature_to_world(session.world, places)
-        _, frame = bridge.armature_to_world(session.world, None, effector.turn)
+        places = np.stack([effector.place, session.body.heads[effector.bone]])
+        world, _ = bridge.armature_to_world(session.body.world, places)
+        _, frame = bridge.armature_to_world(session.body.world, None, effector.turn)
         assert world is not None
         assert frame is not None
         overlay = context.space_data.overlay
@@ -233,7 +235,7 @@ class POISE_OT_drag(bpy.types.Operator):
     def _handle(self, context: Any, event: Any) -> set[str]:
         pointer, mouse = self._pointer, (event.mouse_region_x, event.mouse_region_y)
         for session in self._sessions:
-            session.object()
+            session.body.find()
         if event.type == "MOUSEMOVE":
             return self._follow(context, mouse)
         if event.type == "TIMER":
@@ -277,8 +279,8 @@ class POISE_OT_drag(bpy.types.Operator):
         for session in self._sessions:
             act(session)
 
-    def _cycle_pin(self, session: Session) -> None:
-        first = self._sessions[0].kinds[self._sessions[0].effectors[0].bone]
+    def _cycle_pin(self, session: DragSession) -> None:
+        first = self._sessions[0].pins.kinds[self._sessions[0].effectors[0].bone]
         self.pin = next_kind(first) if session is self._sessions[0] else first
         session.switch(kind=self.pin)
 
@@ -307,15 +309,17 @@ class POISE_OT_drag(bpy.types.Operator):
     def _tick(self, context: Any) -> None:
         shift, turn = self._pointer.shift(), self._pointer.turn()
         for session in self._sessions:
-            session.lead(shift, turn)
+            session.drag(shift, turn)
         self._show(context)
 
     def _show(self, context: Any) -> None:
         """Bring what the overlay and the header say up to date."""
         pointer, marks, first = self._pointer, self._marks, self._sessions[0]
-        marks.targets = [pair for session in self._sessions for pair in session.targets()]
-        marks.bones = [BoneMark(ends, "limit") for session in self._sessions for ends in session.held_back()]
-        marks.bones += [BoneMark(ends, "stretched") for session in self._sessions for ends in session.stretched()]
+        marks.targets, marks.bones = [], []
+        for session in self._sessions:
+            marks.targets += shown.targets(session)
+            marks.bones += [BoneMark(ends, "limit") for ends in shown.limited_bones(session)]
+            marks.bones += [BoneMark(ends, "stretched") for ends in shown.stretched_bones(session)]
         place = marks.targets[0][1]
         if not self._trail or rotation.lengths(place - self._trail[-1]) > pointer.view.pixel(place):
             self._trail = [*self._trail[-_TRAIL:], place]  # not of a still mouse, which would push the way out
@@ -328,7 +332,7 @@ class POISE_OT_drag(bpy.types.Operator):
         marks.text = [line for line in (self._sentence(first), self._reason or self._stuck) if line]
         _redraw(context)
 
-    def _sentence(self, session: Session) -> str:
+    def _sentence(self, session: DragSession) -> str:
         pointer, count = self._pointer, sum(len(session.effectors) for session in self._sessions)
         name = self._grab.bone if count == 1 else f"{self._grab.bone} and {counted(count - 1, 'more bone')}"
         parts = [f"{'Turning' if pointer.turning else 'Dragging'} {name}"]
@@ -336,7 +340,7 @@ class POISE_OT_drag(bpy.types.Operator):
             letter = "XYZ"[pointer.axis or 0]
             parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")
         parts.append(session.manner)
-        kind = session.kinds[session.effectors[0].bone]
+        kind = session.pins.kinds[session.effectors[0].bone]
         if kind != "NONE":
             parts.append({"BOTH": "position and rotation pinned"}.get(kind, f"{kind.lower()} pinned"))
         parts.append(f"{1e3 * sum(session.seconds for session in self._sessions):.1f} ms")
@@ -346,7 +350,7 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _finish(self, context: Any) -> set[str]:
         session, pointer = self._sessions[0], self._pointer
-        self.object, self.bone, self.point = session.object().name, self._grab.bone, self._grab.point
+        self.object, self.bone, self.point = session.body.find().name, self._grab.bone, self._grab.point
         self.shift, self.turn = pointer.shift(), pointer.turn()
         self._close(context)
         self._keep(context)
@@ -357,15 +361,15 @@ class POISE_OT_drag(bpy.types.Operator):
         changed = keyed = 0
         reasons: list[str] = []
         for session in self._sessions:
-            armature = session.object()
+            armature = session.body.find()
             changes = session.finish()
             changed += len({bone for bones in changes for bone in bones})
             keys = autokey.key(context, armature, *changes)
             keyed += len(keys or ())
-            autokey.key_switches(armature, session.switched, keys)
+            autokey.key_switches(armature, session.writer.switched, keys)
             armature.poise_wins = session.wins
-            for bone, kind in session.kinds.items():
-                for name in session.pins[bone]:
+            for bone, kind in session.pins.kinds.items():
+                for name in session.pins.names[bone]:
                     keep_pin(context, armature, name, kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
@@ -373,7 +377,7 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _give_back(self) -> None:
         for session in self._sessions:
-            session.give_back()
+            session.restore()
 
     def _close(self, context: Any) -> None:
         """Take away what a drag shows; a second time does nothing."""

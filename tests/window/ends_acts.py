@@ -658,8 +658,8 @@ def two(hand: Any) -> Act:
 
 def fault(hand: Any) -> Act:
     """The solver fails in mid-drag."""
-    session = sys.modules[f"{EXTENSION}.edits.drag.session"].Session
-    lead_well = session.lead
+    session = sys.modules[f"{EXTENSION}.edits.drag.session"].DragSession
+    lead_well = session.drag
 
     def lead_badly(*_: Any) -> None:
         raise ZeroDivisionError("a fault that a test has put there")
@@ -667,9 +667,9 @@ def fault(hand: Any) -> Act:
     seen: Seen = {"start": channels()}
     x, y = yield from begin(hand)
     seen["under way"] = channels()
-    session.lead = lead_badly
+    session.drag = lead_badly
     yield from lead(hand, (x - 20, y))
-    session.lead = lead_well
+    session.drag = lead_well
     seen["end"] = channels()
     yield from drop(hand)
     return seen

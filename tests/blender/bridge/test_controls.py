@@ -9,7 +9,7 @@ import pytest
 from bridge import Grab
 from core import CoreError, forward, rotation
 from core.formats.job import parse
-from edits.drag.session import Session
+from edits.drag.session import DragSession
 from edits.info import describe
 from edits.job import perform_job
 from edits.pin_list import set_pins
@@ -182,17 +182,17 @@ def test_a_drag_leads_the_controls_keeps_pins_and_is_taken_back(human: Any, grab
         human.update_tag()
         context.view_layer.update()
     hand, before = world(human, grabbed), contents()["objects"]["rig"]
-    session = Session(context, human, [Grab("rig", grabbed, (0.0, 0.0, 0.0))])
+    session = DragSession(context, human, [Grab("rig", grabbed, (0.0, 0.0, 0.0))])
     for share in (0.5, 1.0):
         way = share * np.array([-0.1, -0.3, -0.5])
-        assert session.lead(way, np.array([1.0, 0.0, 0.0, 0.0])).converged
+        assert session.drag(way, np.array([1.0, 0.0, 0.0, 0.0])).converged
     np.testing.assert_allclose(world(human, grabbed), hand + way, atol=5e-3)
     for side, place in stood.items():
         np.testing.assert_allclose(at(human, f"foot.{side}"), place, atol=5e-3)
-    session.give_back()
+    session.restore()
     assert contents()["objects"]["rig"] == before
     assert human.pose.bones["thigh_parent.L"]["IK_FK"] == 0.0
-    session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
+    session.drag(way, np.array([1.0, 0.0, 0.0, 0.0]))
     turned, moved, _ = session.finish()
     assert {"forearm_fk.L", "upper_arm_fk.L"} <= {*turned}
     assert not [name for name in (*turned, *moved) if name.startswith(("DEF-", "ORG-", "MCH-"))]
@@ -330,15 +330,15 @@ def test_legs_on_ik_follow_wherever_their_feet_are_dragged(miku: Any) -> None:
     rng = np.random.default_rng(0)
     start = world(miku, "左足首")
     for way in rng.uniform((-0.1, -0.35, 0.03), (0.1, 0.3, 0.35), (6, 3)):
-        session = Session(context, miku, [Grab(miku.name, "左足首", (0.0, 0.0, 0.0))], settle=True)
-        session.lead(way, np.array([1.0, 0.0, 0.0, 0.0]))
+        session = DragSession(context, miku, [Grab(miku.name, "左足首", (0.0, 0.0, 0.0))], settle=True)
+        session.drag(way, np.array([1.0, 0.0, 0.0, 0.0]))
         session.finish()
         np.testing.assert_allclose(world(miku, "左足首"), start + way, atol=2e-3)
-        assert session.controlled is not None
-        heads = forward(session.skeleton, session.pose)[0]
-        knee = heads[session.skeleton.index("左ひざ")]
+        assert session.body.controlled is not None
+        heads = forward(session.body.skeleton, session.pose)[0]
+        knee = heads[session.body.skeleton.index("左ひざ")]
         np.testing.assert_allclose(world(miku, "左ひざ"), knee, atol=2e-3)
-        session.give_back()
+        session.restore()
         context.view_layer.update()
 
 

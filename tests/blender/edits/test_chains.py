@@ -18,8 +18,9 @@ from core.contribution.learned_list import Replay
 from core.formats.chain_list import actuations_data, read_list_file
 from core.limits import excess
 from edits.chains import chain_method, preset_actuations, read_actuations
-from edits.drag.chain import ReachSession, begin
-from edits.drag.session import Session
+from edits.drag.chain import ChainDrag, begin_drag
+from edits.drag.session import DragSession
+from edits.drag.shown import targets
 from panels.chains import POISE_PT_chains, POISE_PT_method, POISE_PT_turns
 from tests.blender.rigs import (
     choose,
@@ -211,18 +212,18 @@ def test_a_moved_turned_and_scaled_object_poses_alike(rig: Any, scale: float) ->
     np.testing.assert_allclose([*pose(rig).values()], [*plain.values()], atol=1e-4)
 
 
-def session_of(rig: Any) -> Session:
-    return begin(bpy.context, rig, [Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))])
+def session_of(rig: Any) -> DragSession:
+    return begin_drag(bpy.context, rig, [Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))])
 
 
 def test_escape_gives_the_pose_back_and_the_chain_forgets_it(rig: Any) -> None:
     turn(rig, "forearm.L", 0.3)
     before = pose(rig)
     session = session_of(rig)
-    assert isinstance(session, ReachSession)
-    session.lead(np.array(WAY), STILL)
+    assert isinstance(session, ChainDrag)
+    session.drag(np.array(WAY), STILL)
     assert changed(before, rig)
-    session.give_back()
+    session.restore()
     assert not changed(before, rig)
     assert not len(chain_of(rig).turns)
 
@@ -230,7 +231,7 @@ def test_escape_gives_the_pose_back_and_the_chain_forgets_it(rig: Any) -> None:
 def test_a_way_back_leads_back_to_the_pose_at_the_press(rig: Any) -> None:
     session = session_of(rig)
     for angle in np.linspace(0.0, 2.0 * np.pi, 30):
-        session.lead(0.2 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.3 * np.sin(angle)]), STILL)
+        session.drag(0.2 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.3 * np.sin(angle)]), STILL)
     turned = rotation.angle_between(session.start.rotations, session.pose.rotations)
     assert np.degrees(turned.max()) < 0.1
 
@@ -241,7 +242,7 @@ def test_a_creeping_target_moves_the_joints_little(rig: Any) -> None:
     session = session_of(rig)
     last, steps = session.start.rotations, []
     for share in np.linspace(0.0, 1.0, 80):
-        session.lead(share * np.array([-0.15, -0.15, 0.1]), STILL)
+        session.drag(share * np.array([-0.15, -0.15, 0.1]), STILL)
         steps.append(np.degrees(rotation.angle_between(last, session.pose.rotations).max()))
         last = session.pose.rotations
     assert max(steps) < 8.0
@@ -253,24 +254,24 @@ def test_step_by_step_goes_on_from_the_last_tick(rig: Any) -> None:
         chain_of(rig).successive = step_by_step
         session = session_of(rig)
         for share in np.linspace(0.0, 1.0, 10):
-            session.lead(share * np.array(WAY), STILL)
+            session.drag(share * np.array(WAY), STILL)
         poses.append(session.pose.rotations)
-        wanted, reached = session.targets()[0]
+        wanted, reached = targets(session)[0]
         np.testing.assert_allclose(reached, wanted, atol=NEAR)
-        session.give_back()
+        session.restore()
     assert np.degrees(rotation.angle_between(*poses).max()) > 1.0
 
 
 def test_other_bones_and_chains_that_are_switched_off_are_dragged_with_the_whole_body(rig: Any) -> None:
-    assert type(begin(bpy.context, rig, [Grab(rig.name, "hand.R", (0.0, 0.0, 0.0))])) is Session
+    assert type(begin_drag(bpy.context, rig, [Grab(rig.name, "hand.R", (0.0, 0.0, 0.0))])) is DragSession
     for other, kind in (
-        ("hand.R", Session),
-        ("chest", ReachSession),
+        ("hand.R", DragSession),
+        ("chest", ChainDrag),
     ):  # what of the chain is selected, too, is led by it
         both = [Grab(rig.name, bone, (0.0, 0.0, 0.0)) for bone in ("hand.L", other)]
-        assert type(begin(bpy.context, rig, both)) is kind
+        assert type(begin_drag(bpy.context, rig, both)) is kind
     chain_of(rig).use_drag = False
-    assert type(session_of(rig)) is Session
+    assert type(session_of(rig)) is DragSession
 
 
 def test_of_two_chains_of_one_effector_the_chosen_one_counts(rig: Any) -> None:
@@ -295,11 +296,11 @@ def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
     rng = np.random.default_rng(0)
     for way in rng.normal(scale=0.25, size=(8, 3)):
         session = session_of(rig)
-        session.lead(way, STILL)
+        session.drag(way, STILL)
         for group in skeleton.limits:
             values = group.coordinates(rotation.to_matrix(session.pose.rotations[group.bones]))
             assert np.degrees(np.abs(excess(group, values)).max()) < 0.1
-        session.give_back()
+        session.restore()
 
 
 def test_a_joint_that_was_bent_further_than_people_bend_stays_so_when_it_is_grabbed(rig: Any) -> None:

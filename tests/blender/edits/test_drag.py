@@ -9,7 +9,9 @@ import pytest
 
 from bridge import Grab, read_channels, write_channels
 from core import CoreError, rotation
-from edits.drag.session import Lost, Session
+from edits.drag.body import Lost
+from edits.drag.session import DragSession
+from edits.drag.shown import limited_bones, stretched_bones, targets
 from tests.blender.rigs import (
     choose,
     contents,
@@ -41,18 +43,18 @@ def rig() -> Any:
     return object
 
 
-def session_of(rig: Any, *bones: str, **settings: Any) -> Session:
-    return Session(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0)) for bone in bones], **settings)
+def session_of(rig: Any, *bones: str, **settings: Any) -> DragSession:
+    return DragSession(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0)) for bone in bones], **settings)
 
 
 def stored(rig: Any) -> dict[str, Any]:
     return {name: values.tolist() for name, values in read_channels(rig).items()}
 
 
-def lead(session: Session, shift: list[float], turned: Any = STILL, steps: int = 10) -> None:
+def lead(session: DragSession, shift: list[float], turned: Any = STILL, steps: int = 10) -> None:
     """As the mouse does, in small steps."""
     for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
-        session.lead(share * np.array(shift), rotation.slerp(STILL, np.asarray(turned, float), np.array(share)))
+        session.drag(share * np.array(shift), rotation.slerp(STILL, np.asarray(turned, float), np.array(share)))
     bpy.context.view_layer.update()
 
 
@@ -165,7 +167,7 @@ def test_giving_back_restores_every_stored_number(rig: Any) -> None:
     session = session_of(rig, "hand.L")
     lead(session, [-0.3, -0.2, 0.2])
     assert stored(rig) != before
-    session.give_back()
+    session.restore()
     assert stored(rig) == before
 
 
@@ -185,7 +187,7 @@ def test_a_closed_path_comes_home(rig: Any) -> None:
     session = session_of(rig, "hand.L")
     angles = np.linspace(0.0, 2.0 * np.pi, 60)
     for angle in angles:
-        session.lead(0.15 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0]), STILL)
+        session.drag(0.15 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0]), STILL)
     for _ in range(30):  # half a second under a still mouse
         session.rest()
     turned = rotation.angle_between(session.start.rotations, session.pose.rotations)
@@ -198,7 +200,7 @@ def test_the_noise_of_an_import_in_scales_stays_and_costs_nothing(rig: Any) -> N
     session = session_of(rig, "hand.L")
     assert session.start.scales is None
     lead(session, [-0.2, -0.2, 0.1])
-    wanted, _ = session.targets()[0]
+    wanted, _ = targets(session)[0]
     assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
     session.finish()
     assert tuple(rig.pose.bones["spine"].scale) == before
@@ -213,7 +215,7 @@ def test_a_scaled_bone_that_moves_nothing_wanted_costs_nothing(rig: Any) -> None
     session = session_of(rig, "hand.L")
     assert session._problem.frame is not None
     lead(session, [-0.2, -0.2, 0.1])
-    wanted, reached = session.targets()[0]
+    wanted, reached = targets(session)[0]
     assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
     assert np.linalg.norm(np.array(world(rig, "hand.L")) - reached) < 1e-6
     session.finish()
@@ -229,7 +231,7 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     rig.poise_use_anatomy_limits = False
     session = session_of(rig, "hand.L")
     lead(session, [0.1, -0.2, -0.9])
-    shown = sorted(np.ravel(ends).tolist() for ends in session.held_back())
+    shown = sorted(np.ravel(ends).tolist() for ends in limited_bones(session))
     # the stretched arm turns its forearm as far as that goes, too
     there = sorted([*world(rig, bone), *world(rig, bone, tail=True)] for bone in ("shin.L", "forearm.L"))
     np.testing.assert_allclose(shown, there, atol=1e-5)
@@ -242,9 +244,9 @@ def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) 
     rig.poise_use_stretch, rig.pose.bones["forearm.L"].ik_stretch = True, 0.5
     session = session_of(rig, "hand.L")
     lead(session, [-0.1, -0.2, -0.1])
-    assert session.stretched() == []
+    assert stretched_bones(session) == []
     lead(session, [0.7, -0.2, 0.4])
-    (shown,) = session.stretched()
+    (shown,) = stretched_bones(session)
     np.testing.assert_allclose(shown, [world(rig, "forearm.L"), world(rig, "forearm.L", tail=True)], atol=1e-5)
     assert np.linalg.norm(np.subtract(*shown)) > 1.05 * rig.data.bones["forearm.L"].length
 
@@ -259,7 +261,7 @@ def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes
     lead(session, [0.5, 0.0, 0.5])
     for _ in range(50):  # a second under a still mouse
         session.rest()
-    wanted, reached = session.targets()[0]
+    wanted, reached = targets(session)[0]
     (sentence,) = session.reasons()
     far = 100.0 * float(np.linalg.norm(wanted - reached))
     assert sentence == f"hand.L is {far:.3g} cm short: fully stretched from foot.R, which is pinned"
@@ -276,7 +278,7 @@ def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_i
         around = rotation.from_axis_angle([0.0, 0.0, 1.0], np.radians(degrees))
         lead(session, [0.0, 0.0, 0.0], around, steps=20)
         angle = np.degrees(rotation.angle_between(np.array(head.matrix_basis.to_quaternion()), STILL))
-        session.give_back()
+        session.restore()
         return float(angle)
 
     rig.poise_root = "FIXED"
@@ -323,9 +325,9 @@ def test_who_wins_can_change_during_the_drag(rig: Any) -> None:
     np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
     session.switch(wins="DRAG")
     for _ in range(40):
-        session.lead(np.array(far), STILL)
+        session.drag(np.array(far), STILL)
     bpy.context.view_layer.update()
-    wanted, reached = session.targets()[0]
+    wanted, reached = targets(session)[0]
     assert np.linalg.norm(wanted - reached) < 5.0 * NEAR
     assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.3
 
@@ -337,7 +339,7 @@ def test_what_was_turned_keeps_its_orientation_while_it_is_moved_on(rig: Any) ->
     lead(session, [0.0, 0.0, 0.0], half)
     wanted = rotation.mul(half, session.effectors[0].turn)
     for share in np.linspace(0.0, 1.0, 10):
-        session.lead(share * np.array([-0.15, -0.2, -0.1]), half)
+        session.drag(share * np.array([-0.15, -0.2, -0.1]), half)
     bpy.context.view_layer.update()
     stands = rotation.from_matrix(np.array(rig.pose.bones["hand.L"].matrix)[:3, :3])
     assert float(rotation.angle_between(stands, wanted)) < 2e-3
@@ -418,12 +420,12 @@ def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any) -> None:
 )
 def test_an_armature_that_is_gone_ends_the_drag_with_a_sentence(rig: Any, harm: Any) -> None:
     session = session_of(rig, "hand.L")
-    session.lead(np.array([0.0, -0.1, 0.0]), STILL)
+    session.drag(np.array([0.0, -0.1, 0.0]), STILL)
     harm(rig)
     with pytest.raises(Lost, match="the drag ended"):
-        session.lead(np.array([0.0, -0.2, 0.0]), STILL)
+        session.drag(np.array([0.0, -0.2, 0.0]), STILL)
     with pytest.raises(Lost):
-        session.give_back()
+        session.restore()
 
 
 def test_an_armature_with_a_new_name_is_dragged_on(rig: Any) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bridge import Grab
-from edits.drag.session import Session
+from edits.drag.session import DragSession
 from tests.blender.rigs import contents, make_armature, select, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -30,10 +30,10 @@ def rig() -> Any:
 def test_a_hand_is_led_far_down_and_comes_home(rig: Any) -> None:
     feet = [world(rig, f"foot.{side}") for side in "LR"]
     hand, start = world(rig, "hand.L"), contents()["objects"]["rig"]["bones"]
-    session = Session(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
+    session = DragSession(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
     ways = [np.array([0.0, -0.3 * t, -0.9 * t]) for t in (*np.linspace(0.0, 1.0, 8), *np.linspace(1.0, 0.0, 8))]
     for number, way in enumerate(ways):
-        assert session.lead(way, NO_TURN).converged
+        assert session.drag(way, NO_TURN).converged
         if number == 7:
             np.testing.assert_allclose(world(rig, "hand.L"), hand + way, atol=1e-3)
             for side, place in zip("LR", feet, strict=True):
@@ -42,7 +42,7 @@ def test_a_hand_is_led_far_down_and_comes_home(rig: Any) -> None:
     now = contents()["objects"]["rig"]["bones"]
     for bone, channels in start.items():
         np.testing.assert_allclose(np.concatenate(now[bone]), np.concatenate(channels), atol=2e-4)
-    session.give_back()
+    session.restore()
 
 
 def test_the_tool_from_python_and_the_buttons_use_the_method(rig: Any) -> None:
@@ -56,7 +56,7 @@ def test_the_tool_from_python_and_the_buttons_use_the_method(rig: Any) -> None:
 
 
 def test_who_wins_is_none_of_its_business(rig: Any) -> None:
-    session = Session(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
+    session = DragSession(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
     session.switch(wins="DRAG")
     assert (session.wins, session.manner) == ("PINS", "as a humanoid")
 
@@ -65,25 +65,25 @@ def test_who_wins_is_none_of_its_business(rig: Any) -> None:
 def test_any_part_is_led_and_comes_home(rig: Any, bone: str) -> None:
     feet, part = [world(rig, f"foot.{side}") for side in "LR"], world(rig, bone)
     start = contents()["objects"]["rig"]["bones"]
-    session = Session(bpy.context, rig, [Grab("rig", bone, (0.0, 0.0, 0.0))])
+    session = DragSession(bpy.context, rig, [Grab("rig", bone, (0.0, 0.0, 0.0))])
     for t in (0.5, 1.0, 0.5, 0.0):
         way = t * np.array([0.02, -0.05, -0.06])
-        assert session.lead(way, NO_TURN).converged
+        assert session.drag(way, NO_TURN).converged
         np.testing.assert_allclose(world(rig, bone), part + way, atol=1e-3)
         for side, place in zip("LR", feet, strict=True):
             np.testing.assert_allclose(world(rig, f"foot.{side}"), place, atol=1e-3)
     now = contents()["objects"]["rig"]["bones"]
     for name, channels in start.items():
         np.testing.assert_allclose(np.concatenate(now[name]), np.concatenate(channels), atol=2e-4)
-    session.give_back()
+    session.restore()
 
 
 def test_pull_resist_and_reach_of_the_panel_are_heeded(rig: Any) -> None:
     def led(*way: float) -> dict[str, np.ndarray]:
-        session = Session(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
-        session.lead(np.array(way), NO_TURN)
+        session = DragSession(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
+        session.drag(np.array(way), NO_TURN)
         found = {bone: world(rig, bone) for bone in ("hips", "chest", "upper_arm.L")}
-        session.give_back()
+        session.restore()
         bpy.context.view_layer.update()
         return found
 

@@ -1,0 +1,188 @@
+"""The armature of a drag as it was at the press, and the points of it that the mouse moves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ... import bridge
+from ...bridge import ControlledBody, Grab
+from ...core import CoreError, forward, rotation
+from ...core.pose import frame_rotations
+from ...core.rotation import Array
+from ..pin_list import with_other_side
+
+
+class Lost(CoreError):
+    """The armature is gone, or it is not as it was when the drag began."""
+
+
+class Stuck(CoreError):
+    """The grabbed bone cannot be moved, but it can be turned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effector:
+    """A point of a bone that is dragged; its place and the bone's rotation at the start, in armature space.
+
+    For a mirrored effector these are the mirror image of those of the grabbed side.
+    """
+
+    bone: int
+    point: Array  # (3,)
+    place: Array  # (3,)
+    turn: Array  # (4,)
+    name: str  # of the grabbed bone: this one, its control, or one that is carried by it
+    mirrored: bool = False  # it moves the mirrored way
+
+
+class DragBody:
+    """The armature at the press: its rig, or the body that its controls pose; its pose and channels.
+
+    It keeps names, not Blender objects. `alone`: the grabbed bone moves by itself, and no body with it.
+    Raises CoreError if the grabbed bone cannot be dragged.
+    """
+
+    def __init__(self, context: Any, armature: Any, grabs: Sequence[Grab], turning: bool, whole: bool) -> None:
+        bridge.check(armature)
+        context.view_layer.update()
+        self.name, self._uid = armature.name, armature.session_uid
+        self.rig = bridge.read_rig(armature)
+        self.channels = bridge.read_channels(armature, self.rig.channels)
+        self.roles = bridge.read_roles(armature, self.rig.skeleton)
+        self.alone = False
+        self.controlled = self._find_controlled(armature, grabs) if whole else None
+        grabs = self._able(grabs, turning)
+        if self.controlled is not None:
+            self.rig = bridge.with_ik_starts(self.rig, self.controlled)
+        self.skeleton = self.rig.skeleton
+        self.start = self.start_of_rig = bridge.read_pose(armature, self.rig)
+        self._matrices = bridge.read_matrices(armature)
+        if self.controlled is not None:
+            self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
+            self.start = bridge.read_controlled(self.controlled, self._matrices)
+        self.world = bridge.world_matrix(armature)
+        bridge.world_to_armature(self.world)  # refuses a scale of zero
+        self.linear_to_armature = np.linalg.inv(self.world[:3, :3])
+        frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
+        self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
+        self.heads, self.turns = forward(self.skeleton, self.start)
+        self.effectors = self._find_effectors(grabs)
+        if whole and armature.pose.use_mirror_x:
+            self.effectors = self._with_twins(armature, self.effectors)
+
+    def find(self) -> Any:
+        """Return the armature object; raises Lost."""
+        try:
+            found: Any = bridge.find_again(self.name, self._uid, self.rig.skeleton.names)
+        except bridge.BridgeError as error:
+            raise Lost(f"{str(error).removesuffix('.')}; the drag ended.") from error
+        if found.mode != "POSE":
+            raise Lost(f'The armature "{found.name}" has left Pose Mode; the drag ended.')
+        return found
+
+    def find_in_any_mode(self) -> Any:
+        """Return the armature object in whatever mode it is, or None."""
+        try:
+            return bridge.find_again(self.name, self._uid, self.rig.skeleton.names)
+        except CoreError:
+            return None
+
+    def to_armature(self, shift: Array, turn: Array) -> tuple[Array, Array]:
+        """Return a shift (3,) and a turn (4,) of the world in armature space."""
+        return self.linear_to_armature @ shift, self._turn_to_armature @ turn
+
+    def to_world(self, places: Array) -> Array:
+        """Return positions (..., 3) of armature space in the world."""
+        found, _ = bridge.armature_to_world(self.world, places)
+        assert found is not None
+        return found
+
+    def part_of(self, name: str) -> tuple[int, Array, Array]:
+        """Return the bone of the skeleton that a bone is, or is carried by, and its place (3,) and turn (4,) in it."""
+        bone = self.rig.skeleton.index(name)
+        if self.controlled is None:
+            return bone, np.zeros(3), rotation.IDENTITY
+        part = self.controlled.parts().get(bone)
+        if part is None:
+            raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
+        frames = frame_rotations(self._matrices[[self.controlled.bones[part], bone], :, :3])
+        away = self._matrices[bone, :, 3] - self._matrices[self.controlled.bones[part], :, 3]
+        back = rotation.inv(frames[0])
+        return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
+
+    def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
+        """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
+
+        For such a rig return the grabbed bone alone, where it is no part of the body but has a location of its own
+        below driven bones, or eyes aim at it.
+        """
+        index = self.rig.skeleton.index
+        own = [index(grab.bone) for grab in grabs]
+        pinned = [index(pin.name) for pin in armature.poise_pins if pin.name in armature.pose.bones]
+        controlled = bridge.find_controlled(armature, self.rig, self.roles, (*own, *pinned), along=True)
+        if controlled is None:
+            return None
+        parts = controlled.parts()
+        if own[0] in parts and controlled.serves(self.rig, (*own, *pinned)):
+            return controlled
+        names = with_other_side(armature, [grab.bone for grab in grabs])
+        aimed_at = {control.aims for control in controlled.controls}
+        lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
+        self.alone = own[0] in lone
+        return bridge.free_controls(self.rig, self.roles, lone) if self.alone else None
+
+    def _is_lone(self, bone: int, aimed_at: set[int]) -> bool:
+        skeleton = self.rig.skeleton
+        moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
+        return bool(moves) and (bone in aimed_at or self.rig.is_stuck(bone))
+
+    def _able(self, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
+        """Return the grabs that can be dragged; raises CoreError if the first cannot: the others are just selected."""
+        index, driven = self.rig.skeleton.index, self.rig.driven
+        if self.controlled is not None:
+            parts = self.controlled.parts()
+            return [grab for grab in grabs if index(grab.bone) in parts]
+        if grabs[0].bone in driven:
+            raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
+        above, first = self.rig.driven_above, index(grabs[0].bone)
+        if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
+            refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
+            if self.rig.skeleton.movable[first]:
+                raise Stuck(f"{refusal} can only be turned.")
+            raise CoreError(f"{refusal} cannot be dragged.")
+        free = above(first) is None  # then bones below driven ones would work against it
+        return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
+
+    def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
+        found: dict[int, Effector] = {}
+        for grab in grabs:
+            bone, place, turn = self.part_of(grab.bone)
+            point = place + rotation.rotate(turn, np.array(grab.point))
+            found.setdefault(bone, self._effector(bone, point, grab.bone))
+        return list(found.values())
+
+    def _effector(self, bone: int, point: Array, name: str) -> Effector:
+        place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
+        return Effector(bone, point, place, self.turns[bone], name)
+
+    def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:
+        """Return the effectors with those of the other side (X-Axis Mirror); the grabbed side goes first."""
+        skeleton, found = self.skeleton, {effector.bone: effector for effector in effectors}
+        side = skeleton.rest_matrices[:, 0, 3]
+        first = effectors[0].bone
+        for bone in sorted(found, key=lambda bone: side[bone] * side[first] < 0.0):
+            effector = found[bone]
+            if effector.mirrored:
+                continue
+            other = bpy.utils.flip_name(skeleton.names[bone])
+            free = self.controlled is not None or other not in self.rig.driven
+            if other != skeleton.names[bone] and other in skeleton.names and free:
+                twin = self._effector(skeleton.index(other), effector.point, bpy.utils.flip_name(effector.name))
+                if not armature.pose.use_mirror_relative:  # the other side is posed as this one, not moved alike
+                    place, turn = bridge.mirrored(effector.place, effector.turn)
+                    twin = replace(twin, place=place, turn=turn)
+                found[twin.bone] = replace(twin, mirrored=True)
+        return list(found.values())

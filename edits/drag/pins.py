@@ -1,0 +1,79 @@
+"""The pins of an armature during a drag."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from ...core import Balance, CoreError, Goal, rotation
+from ...core.body.masses import masses_of
+from ..pin_list import pin_kind
+from ..pins import PinTarget, active_pins, balance_priority, read_active_pin, support_bones
+from .body import DragBody
+
+TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
+_UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
+
+
+class DragPins:
+    """What the pins hold, and of what kind (KINDS, "ROTATION") the pins of the effectors are, by their bones.
+
+    names: of the pinned bones of each effector, or the one that would be pinned; refusals: sentences about pins that
+    cannot hold, which does not prevent a drag.
+    """
+
+    def __init__(self, armature: Any, body: DragBody) -> None:
+        self._body = body
+        self.targets: list[PinTarget] = []
+        self.refusals: list[str] = []
+        for pin in () if body.alone else active_pins(armature):
+            try:
+                target = read_active_pin(armature, pin)
+                body.part_of(target.bone)
+                self.targets.append(target)
+            except CoreError as error:
+                self.refusals.append(str(error))
+        self.names = {
+            effector.bone: [target.bone for target in self.targets if body.part_of(target.bone)[0] == effector.bone]
+            or [effector.name]
+            for effector in body.effectors
+        }
+        self.kinds = {bone: pin_kind(armature, names[0]) for bone, names in self.names.items()}
+
+    @property
+    def last_priority(self) -> int:
+        """The priority of the least important pin, 0 without pins."""
+        return max((target.priority for target in self.targets), default=0)
+
+    def holding(self, turning: bool) -> list[PinTarget]:
+        """Return what the pins hold now: of an effector its rotation, as long as that is pinned and not turned."""
+        found: list[PinTarget] = []
+        for target in self.targets:
+            kind = self.kinds.get(self._body.part_of(target.bone)[0])
+            if kind is None:
+                found.append(target)
+            elif target.rotation is not None and kind in TURN_KINDS and not turning:
+                found.append(replace(target, position=None))
+        return found
+
+    def goals(self, turning: bool, first: int) -> list[Goal]:
+        """Return the goals of the pins, in armature space, with priorities from `first` on."""
+        return [self._goal(target, first) for target in self.holding(turning)]
+
+    def _goal(self, target: PinTarget, first: int) -> Goal:
+        goal = target.goal(self._body.world, first)
+        bone, place, turn = self._body.part_of(target.bone)
+        turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
+        return replace(goal, bone=bone, point=place, rotation=turned)
+
+    def balance(self, turning: bool, after: int) -> Balance:
+        """Return the goal for the centre of mass, over the pinned positions and with a priority after all pins.
+
+        Raises CoreError if no position is pinned.
+        """
+        body = self._body
+        supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
+        return Balance(
+            supports[0], supports, masses_of(body.skeleton, body.roles), body.linear_to_armature @ _UP,
+            priority=max(after, balance_priority(self.targets)),
+        )  # fmt: skip
