@@ -316,7 +316,7 @@ class _PinSolver:
             alike = lanes.setdefault(
                 (self.schedule.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
             )
-            free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), [])
+            free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), list[int]())
             if not free:
                 alike.append(free)
             free.append(number)

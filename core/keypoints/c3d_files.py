@@ -1,4 +1,4 @@
-"""C3D, what optical systems write: labelled markers over time, read by py-c3d, whose wheel comes with the extension."""
+"""C3D files of optical motion capture (c3d.org): labelled markers over time, read by py-c3d, which is bundled."""
 
 import io
 import warnings
@@ -11,27 +11,27 @@ from ..rotation import Array
 
 
 def read_c3d(data: bytes) -> tuple[list[str], Array, float | None, str]:
-    """Labels (K), points (F, K, 3) with NaN where one is not seen, frames a second, and the unit as the file has it.
+    """Return labels (K), points (F, K, 3) with NaN for unseen ones, frames per second or None, and the unit's name.
 
-    Raises CoreError for what is no such file.
+    Raises CoreError if the data are no C3D file with markers.
     """
     try:
         from c3d import Reader  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportUnknownVariableType]
     except ImportError:
         raise CoreError('C3D files need the Python package "c3d", which is in the zip of Poise.') from None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about forces and other signals, which nobody asks for
+        warnings.simplefilter("ignore")  # about forces and other analog signals
         try:
             reader = cast(Any, Reader)(io.BytesIO(data))
             labels = [label.strip() for label in reader.point_labels]
-            # else a spoilt header asks for as many empty frames as it likes
+            # a broken header could ask for any number of empty frames
             if not 0 < reader.point_used <= len(data) or not 0 < reader.frame_count <= len(data):
                 raise CoreError("There is no frame of markers in the file.")
             every = np.array([points[:, :4] for _, points, _ in reader.read_frames(copy=True)], float)
             rate, unit = float(reader.point_rate), str(reader.get_string("POINT:UNITS")).strip().lower()
         except CoreError:
             raise
-        except Exception:  # py-c3d raises nearly anything at a spoilt header
+        except Exception:  # py-c3d raises many kinds of errors for broken headers
             raise CoreError("This is no C3D file that can be read.") from None
     if every.ndim != 3 or not len(every):
         raise CoreError("There is no frame of markers in the file.")

@@ -1,11 +1,11 @@
-"""Landmarks to rotations in closed form: planes of hinges for limbs, planes of three points for head, hands and feet.
+"""Landmarks to rotations in closed form: hinge planes for limbs, planes of three points for head, hands and feet.
 
-What three points tell about a turn is told badly where they are nearly in line, and badly if they are noisy. So each
-plane is weighed against what the turn would be without it (the part goes with the one that carries it): by flexion for
-elbows and knees, by noise for hands and feet. What is not seen goes with what carries it.
+The rotation about a limb is uncertain where its three points are nearly in line, and where they are noisy. So each
+plane is blended with the rotation of the parent part: by flexion for elbows and knees, by noise for hands and feet.
+Parts that are not seen follow their parents.
 
-One frame has to be fast, and a call of numpy costs more than its arithmetic: ways between landmarks, their lengths and
-their cross products are made all at once.
+Vectors between landmarks, their lengths and cross products are computed for all parts at once: for one live frame calls
+of numpy cost more than the arithmetic.
 """
 
 from typing import Final
@@ -16,24 +16,23 @@ from numpy.typing import NDArray
 from ..rotation import Array, cross
 from .body import LANDMARK, PART, PARTS
 
-# What fits the tilts of hips and chest against the line from hips to shoulders, in motion capture: radians about X
-_TILTS: Final = np.array([0.105, 0.08])
-_NECK_SHARE: Final = np.array(0.5)  # of the way from chest to head
+_TILTS: Final = np.array([0.105, 0.08])  # radians about X: hips and chest to the line between, fitted to motion capture
+_NECK_SHARE: Final = np.array(0.5)  # from chest to head
 
-# Flexion, in degrees, from which a hinge's plane counts and beyond which it alone counts; noise in millimetres
+# Flexion in degrees, a + b * noise in millimetres: from which a hinge's plane has weight, and has the weight 1
 _FROM: Final = (0.3, 0.6)
 _FULL: Final = (1.5, 1.6)
-# Metres across which three landmarks tell a turn, and the turn that there is without it, of hands and of feet
+# Of hands and feet: width of their landmarks in metres, and standard deviation of their twist to the parent
 _REACH: Final = np.array([0.060, 0.060, 0.070, 0.070])
 _STRAY: Final = np.radians([25.0, 25.0, 8.0, 8.0])
-_SOLE: Final = float(np.arctan2(0.07, 0.14))  # by which the ball is below the ankle
-_TINY: Final = 1e-9  # metres: shorter ways have no direction
+_SOLE: Final = float(np.arctan2(0.07, 0.14))  # angle from the horizontal down to the ball, at the ankle
+_TINY: Final = 1e-9  # metres: shorter vectors have no direction
 _MILLIMETRES: Final = 1000.0
 _ONES: Final = np.ones((3, 1))
 
 
 def landmark_row(*names: str) -> Array:
-    """Weights (M,) of the middle of landmarks."""
+    """Return weights (M,) whose product with landmarks is the midpoint of some of them."""
     row = np.zeros(len(LANDMARK))
     row[[LANDMARK[name] for name in names]] = 1.0 / len(names)
     return row
@@ -44,7 +43,7 @@ def _sides(*names: str) -> list[list[str]]:
 
 
 def _vectors() -> tuple[Array, dict[str, slice]]:
-    """Rows from landmarks to ways between them, and where each kind of way is among them."""
+    """Return rows (n, M) from landmarks to vectors between them, and the slice of each kind of vector."""
     hips, shoulders, ears = ([f"{name}.L", f"{name}.R"] for name in ("hip", "shoulder", "ear"))
     kinds = {
         "across": [([pair[1]], [pair[0]]) for pair in (hips, shoulders)],
@@ -62,22 +61,22 @@ def _vectors() -> tuple[Array, dict[str, slice]]:
         "heel": [([h], [a]) for h, a in _sides("heel", "ankle")],
     }
     rows: list[Array] = []
-    positions: dict[str, slice] = {}
+    slices: dict[str, slice] = {}
     for kind, ends in kinds.items():
-        positions[kind] = slice(len(rows), len(rows) + len(ends))
+        slices[kind] = slice(len(rows), len(rows) + len(ends))
         rows += [landmark_row(*after) - landmark_row(*before) for before, after in ends]
-    return np.array(rows), positions
+    return np.array(rows), slices
 
 
 def used_landmarks(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Landmarks (k, n) that rows (n, M) use, some of them several times where others use more."""
+    """Return the landmarks (k, n) that rows (n, M) use; rows with fewer than k repeat their first."""
     most = int(rows.sum(axis=1).max())
     first = np.argsort(~rows, axis=1, kind="stable")[:, :most]
     return np.where(np.arange(most) < rows.sum(axis=1)[:, None], first, first[:, :1]).T
 
 
 def least(weights: Array, landmarks: NDArray[np.int64]) -> Array:
-    """The least weight (..., n) of the landmarks (k, n) each."""
+    """Return the least weight (..., n) among landmarks (k, n), from weights (..., M)."""
     return weights.take(landmarks, axis=-1).min(axis=-2)
 
 
@@ -90,40 +89,40 @@ def _parts(*names: str) -> NDArray[np.int64]:
 
 
 def _stack(*vectors: Array) -> Array:
-    """Columns of matrices, from vectors (n, 3)."""
+    """Return matrices with vectors (n, 3) as columns."""
     return np.stack(vectors, axis=-1)
 
 
-# limbs in the order left arm, right arm, left leg, right leg: ways and hinges in the canonical pose
+# Limbs in the order left arm, right arm, left leg, right leg; directions and hinges in the canonical pose
 _UPPER: Final = _parts("upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")
 _LOWER: Final = _parts("forearm.L", "forearm.R", "shin.L", "shin.R")
 _ENDS: Final = _parts("hand.L", "hand.R", "foot.L", "foot.R")
-_CARRIERS: Final = _parts("chest", "chest", "hips", "hips")
+_PARENTS: Final = _parts("chest", "chest", "hips", "hips")
 _SHOULDERS: Final = _parts("shoulder.L", "shoulder.R")
-_LIMB_WAYS: Final = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, -1.0, 0], [0, -1.0, 0]])
+_LIMB_AXES: Final = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, -1.0, 0], [0, -1.0, 0]])
 _LIMB_HINGES: Final = np.array([[0, -1.0, 0], [0, 1.0, 0], [1.0, 0, 0], [1.0, 0, 0]])
-_LIMBS: Final = _stack(_LIMB_WAYS, _LIMB_HINGES)
-_LIMBS_BACK: Final = _stack(_LIMB_WAYS, _LIMB_HINGES, np.cross(_LIMB_WAYS, _LIMB_HINGES)).swapaxes(-1, -2)
-# hands and feet: the way along, and the one across
-_END_WAYS: Final = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, 1.0]])
+_LIMBS: Final = _stack(_LIMB_AXES, _LIMB_HINGES)
+_LIMBS_BACK: Final = _stack(_LIMB_AXES, _LIMB_HINGES, np.cross(_LIMB_AXES, _LIMB_HINGES)).swapaxes(-1, -2)
+# Hands and feet: directions along and across
+_END_AXES: Final = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 0, 1.0], [0, 0, 1.0]])
 _END_ACROSS: Final = np.array([[0, 0, 1.0], [0, 0, 1.0], [1.0, 0, 0], [1.0, 0, 0]])
-_END: Final = _stack(_END_WAYS, _END_ACROSS)
-_END_BACK: Final = _stack(_END_WAYS, _END_ACROSS, np.cross(_END_WAYS, _END_ACROSS)).swapaxes(-1, -2)
+_END: Final = _stack(_END_AXES, _END_ACROSS)
+_END_BACK: Final = _stack(_END_AXES, _END_ACROSS, np.cross(_END_AXES, _END_ACROSS)).swapaxes(-1, -2)
 _FACE_BACK: Final = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])  # X, Z, -Y as columns, transposed
 
 
 def unit(vectors: Array) -> Array:
-    """Vectors (..., 3) of length 1; of no length, zero."""
+    """Return vectors (..., 3) with length 1; zero vectors stay zero."""
     return vectors / np.maximum(np.sqrt(_dot(vectors, vectors)), _TINY)
 
 
 def _dot(a: Array, b: Array) -> Array:
-    """(..., 1); a product with ones costs half of an einsum for few vectors."""
+    """Return dot products (..., 1); for few vectors a product with ones costs half of an einsum."""
     return (a * b) @ _ONES
 
 
 def frame(first: Array, second: Array) -> Array:
-    """Matrices (..., 3, 3) whose columns are a unit vector, another brought at right angles to it, and the third."""
+    """Return matrices (..., 3, 3) with columns X, Y, Z: X = `first`, a unit vector, and Y nearest to `second`."""
     result = np.empty((*first.shape, 3))
     result[..., 0] = first
     result[..., 1] = second = unit(second - _dot(first, second) * first)
@@ -131,13 +130,13 @@ def frame(first: Array, second: Array) -> Array:
     return result
 
 
-def _carried(vector: Array, before: Array, after: Array) -> Array:
-    """`vector`, at right angles to the direction `before`, turned by the shortest rotation to `after`, (..., 3)."""
+def _swing(vector: Array, before: Array, after: Array) -> Array:
+    """Return vectors (..., 3), orthogonal to directions `before`, rotated by the shortest rotation to `after`."""
     return vector - _dot(vector, after) / np.maximum(1.0 + _dot(before, after), _TINY) * (before + after)
 
 
-def _mix(known: Array, other: Array, weight: Array) -> Array:
-    """Rotation matrices between: `known` where the weight (...) is 1, `other` where it is 0."""
+def _blend(known: Array, other: Array, weight: Array) -> Array:
+    """Return rotation matrices between `known`, where the weight (...) is 1, and `other`, where it is 0."""
     if weight.min() >= 1.0:
         return known
     share = weight[..., None, None]
@@ -146,10 +145,10 @@ def _mix(known: Array, other: Array, weight: Array) -> Array:
 
 
 def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = True) -> Array:
-    """Rotation matrices (..., P, 3, 3) of the parts from landmarks (..., M, 3), metres, Y up.
+    """Return rotation matrices (..., P, 3, 3) of the parts from landmarks (..., M, 3), metres, Y up.
 
-    weights (..., M) say how far each landmark is to be believed, 0 to 1; what has none may be NaN. noise (...) is the
-    standard deviation of a landmark's coordinate in metres. Without `hinges` limbs only swing by the shortest rotation.
+    weights (..., M) from 0 to 1; landmarks of weight 0 may be NaN. noise (...) is the standard deviation of a
+    coordinate in metres. Without `hinges` limbs only swing by the shortest rotation.
     """
     noise = np.asarray(noise)[..., None]
     vectors = _ROWS @ np.where(weights[..., None] > 0.0, landmarks, 0.0)
@@ -160,7 +159,7 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
     def of(kind: str) -> Array:
         return units[..., _AT[kind], :]
 
-    def trust(kind: str) -> Array:
+    def weight(kind: str) -> Array:
         return seen[..., _AT[kind]]
 
     near, far, sides, trunk = of("near"), of("far"), of("across"), of("trunk")
@@ -169,66 +168,66 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
         np.concatenate([trunk.repeat(2, axis=-2), far, of("sole")], axis=-2),
     )
 
-    # trunk: the lines of hips and shoulders are their X axes, up is near the line between
+    # trunk: the lines across hips and shoulders are their X axes; Y is near the line between
     up = np.cos(_TILTS)[:, None] * trunk + np.sin(_TILTS)[:, None] * unit(planes[..., :2, :])
     pair = frame(sides, up)
-    whole = trust("trunk")[..., 0]
-    hips = _mix(pair[..., 0, :, :], np.eye(3), whole)
-    chest = _mix(pair[..., 1, :, :], hips, whole)
+    whole = weight("trunk")[..., 0]
+    hips = _blend(pair[..., 0, :, :], np.eye(3), whole)
+    chest = _blend(pair[..., 1, :, :], hips, whole)
     result[..., PART["hips"], :, :], result[..., PART["chest"], :, :] = hips, chest
     result[..., _SHOULDERS, :, :] = chest[..., None, :, :]
 
-    # head: ears and nose, else which way the crown is
+    # head: from ears and nose, else from the crown
     head = chest
     face, crown = (seen[..., _AT[kind].start] for kind in ("nose", "crown"))
     if face.min() < 1.0:
         upwards = units[..., _AT["crown"].start, :]
-        nod = frame(upwards, _carried(chest[..., 0], chest[..., 1], upwards))  # columns Y, X, -Z
+        nod = frame(upwards, _swing(chest[..., 0], chest[..., 1], upwards))  # columns Y, X, -Z
         nod = np.stack([nod[..., 1], nod[..., 0], -nod[..., 2]], axis=-1)
-        head = _mix(nod, chest, crown)
+        head = _blend(nod, chest, crown)
     ahead = frame(units[..., _AT["ears"].start, :], units[..., _AT["nose"].start, :]) @ _FACE_BACK
-    result[..., PART["head"], :, :] = head = _mix(ahead, head, face)
-    result[..., PART["neck"], :, :] = _mix(head, chest, _NECK_SHARE)
+    result[..., PART["head"], :, :] = head = _blend(ahead, head, face)
+    result[..., PART["neck"], :, :] = _blend(head, chest, _NECK_SHARE)
 
-    # limbs: the plane of each hinge, as far as it is bent, else the turn of what carries it
-    carrier = result[..., _CARRIERS, :, :]
-    canonical = carrier @ _LIMBS
-    hinge = _carried(canonical[..., 1], canonical[..., 0], near)
+    # limbs: from the hinge planes of bent limbs, else from the parents
+    parent = result[..., _PARENTS, :, :]
+    canonical = parent @ _LIMBS
+    hinge = _swing(canonical[..., 1], canonical[..., 0], near)
     if hinges:
         plane = planes[..., 2:6, :]
         sine = np.sqrt(_dot(plane, plane))
         bent = np.degrees(np.arctan2(sine, _dot(near, far)))[..., 0]
         low, high = (a + b * _MILLIMETRES * noise for a, b in (_FROM, _FULL))
         told = np.clip((bent - low) / (high - low), 0.0, 1.0)
-        told = (told * told * (3.0 - 2.0 * told) * np.minimum(trust("near"), trust("far")))[..., None]
+        told = (told * told * (3.0 - 2.0 * told) * np.minimum(weight("near"), weight("far")))[..., None]
         hinge = told * plane / np.maximum(sine, _TINY) + (1.0 - told) * hinge
-    upper = _mix(frame(near, hinge) @ _LIMBS_BACK, carrier, trust("near"))
+    upper = _blend(frame(near, hinge) @ _LIMBS_BACK, parent, weight("near"))
     canonical = upper @ _LIMBS
-    lower = _mix(frame(far, _carried(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, trust("far"))
+    lower = _blend(frame(far, _swing(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, weight("far"))
     result[..., _UPPER, :, :], result[..., _LOWER, :, :] = upper, lower
 
-    # hands and feet, across which noise counts
+    # hands and feet, whose width is blended by noise
     canonical = lower @ _END
     along = np.concatenate([of("palm"), of("sole")], axis=-2)
     across = np.concatenate([of("fingers"), planes[..., 6:, :]], axis=-2)
-    both = np.concatenate([trust("palm"), np.minimum(trust("sole"), trust("heel"))], axis=-1)
+    both = np.concatenate([weight("palm"), np.minimum(weight("sole"), weight("heel"))], axis=-1)
     pointing = both
     if both.min() < 1.0:
         along, pointing = _without_width(along, both, units, seen, canonical)
-    turned = _carried(canonical[..., 1], canonical[..., 0], along)
+    turned = _swing(canonical[..., 1], canonical[..., 0], along)
     told = (both / (1.0 + np.square(noise / (_REACH * _STRAY))))[..., None]
     across = across - _dot(across, along) * along
     across = told * unit(across) + (1.0 - told) * unit(turned)
-    result[..., _ENDS, :, :] = _mix(frame(along, across) @ _END_BACK, lower, pointing)
+    result[..., _ENDS, :, :] = _blend(frame(along, across) @ _END_BACK, lower, pointing)
     return result
 
 
 def _without_width(along: Array, both: Array, units: Array, seen: Array, canonical: Array) -> tuple[Array, Array]:
-    """Ways (..., 4, 3) along hands and feet where knuckles or a heel are missing, and how far they are believed."""
+    """Return directions (..., 4, 3) along hands and feet, and weights, where fingers or a heel are missing."""
     d = units[..., _AT["toe"], :]
     side = unit(canonical[..., 2:, :, 1] - _dot(canonical[..., 2:, :, 1], d) * d)
     flat = np.cos(_SOLE) * d - np.sin(_SOLE) * cross(side, d)
     other = np.concatenate([units[..., _AT["knuckle"], :], flat], axis=-2)
-    trust = np.concatenate([seen[..., _AT["knuckle"]], seen[..., _AT["toe"]]], axis=-1)
+    other_seen = np.concatenate([seen[..., _AT["knuckle"]], seen[..., _AT["toe"]]], axis=-1)
     whole = (both > 0.0)[..., None]
-    return np.where(whole, along, other), np.where(both > 0.0, both, trust)
+    return np.where(whole, along, other), np.where(both > 0.0, both, other_seen)

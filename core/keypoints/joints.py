@@ -1,4 +1,4 @@
-"""The joints of any figure whose parts are known as landmarks: a motion of one body as keypoints of another."""
+"""Landmarks from the joints of any humanoid skeleton: a motion of one body as keypoints for another."""
 
 from typing import Final
 
@@ -16,11 +16,14 @@ _HEADS: Final = {
     "shoulder": "upper_arm", "elbow": "forearm", "wrist": "hand", "index": "index", "pinky": "pinky",
     "hip": "thigh", "knee": "shin", "ankle": "foot", "ball": "toe",
 }  # fmt: skip
-_TAILS: Final = {"knuckle": "hand", "ball": "foot"}  # where no bone begins
+_TAILS: Final = {"knuckle": "hand", "ball": "foot"}  # for skeletons without a bone that begins there
 
 
 def joint_landmarks(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
-    """Landmarks (F, M, 3) in armature space of poses (F), NaN for those that the figure does not have."""
+    """Return landmarks (F, M, 3) in armature space of poses (F), NaN for those that the skeleton lacks.
+
+    Raises CoreError if there are no hips.
+    """
     heads, turns = forward(skeleton, pose)
     tails = heads + rotation.rotate(turns, skeleton.lengths[:, None] * [0.0, 1.0, 0.0])
     result = np.full((len(heads), len(LANDMARKS), 3), np.nan)

@@ -1,6 +1,6 @@
-"""One packet of a live sender, as JSON or as OSC, to the points of a layout. What is none is a CoreError.
+"""Packets of live senders, as JSON or OSC, with the points of a layout.
 
-JSON: a frame as in `formats`, with a number that counts up ("frame") and the sender's seconds ("time") if it has them.
+JSON: a frame as in `recordings`, with an optional number that counts up ("frame") and the sender's seconds ("time").
 OSC: the message /poise/points with that number and time, then x, y, z and confidence of each point.
 """
 
@@ -17,30 +17,30 @@ from .osc import is_osc, read_osc
 from .recordings import is_object, read_frame
 
 LARGEST_PACKET: Final = 65507  # bytes of UDP
-LARGEST: Final = 1e6  # of a coordinate, in any unit of a body
+LARGEST: Final = 1e6  # coordinate, in any unit
 ADDRESS: Final = "/poise/points"
 
-Body = TypeVar("Body")
+Content = TypeVar("Content")
 Points = tuple[Array, Array]  # (K, 3), and confidence (K,)
 
 
 @dataclass(frozen=True, eq=False)
-class Packet(Generic[Body]):
-    """What a packet says of a body, with the sender's seconds and count where it has them."""
+class Packet(Generic[Content]):
+    """Decoded content of a packet, with the sender's seconds and frame number if it has them."""
 
-    body: Body
+    content: Content
     time: float | None
     number: int | None
 
 
 class PointPackets:
-    """Packets with the points of one layout."""
+    """Decodes packets with the points of one layout."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
 
     def __call__(self, data: bytes) -> Packet[Points]:
-        """Raises CoreError for what is no frame of the layout."""
+        """Return points (K, 3) and confidence (K,). Raises CoreError for malformed packets and other layouts."""
         if len(data) > LARGEST_PACKET:
             raise CoreError("A packet is too large.")
         frame = _of_osc(data) if is_osc(data) else _of_json(data)

@@ -1,7 +1,7 @@
-"""What packets of a live sender come to: each is a frame with a time, or it is counted.
+"""Streams of packets of a live sender: each packet becomes a frame with a time, or is counted.
 
-A sender that begins anew begins a new count. Packets that count up from behind the newest are of such a count: one of
-them may have come late, two in a row have not.
+A sender that restarts starts a new count. Packets with numbers behind the newest one belong to a new count if two come
+in a row; a single one is late.
 """
 
 from collections.abc import Callable
@@ -11,24 +11,24 @@ from typing import Final, Generic
 import numpy as np
 
 from ..errors import CoreError
-from .packets import Body, Packet
+from .packets import Content, Packet
 
-_LATE: Final = 100  # frames that a packet may come too late; one from further back is of another count
-_AGAIN: Final = 2  # packets in a row, each from behind and one after the other, that are of another count
-_FAR: Final = 100_000  # frames that can have been lost; what is farther ahead is of another count
-_SILENCE: Final = 1.0  # seconds after which a count may begin anew
-_DRIFT: Final = 0.5  # seconds by which the sender's clock may go off this machine's
+_LATE: Final = 100  # frames: packets further behind are of another count
+_AGAIN: Final = 2  # successive packets from behind that are of another count
+_FAR: Final = 100_000  # frames: packets further ahead are of another count
+_SILENCE: Final = 1.0  # seconds after which a count may restart
+_DRIFT: Final = 0.5  # seconds: largest difference of the sender's clock
 
 
 @dataclass
 class Counts:
-    """received = refused + late + skipped + parts + frames; lost were never received."""
+    """Counts of packets: received = refused + late + skipped + parts + frames; lost ones were never received."""
 
     received: int = 0
     refused: int = 0
     late: int = 0
     skipped: int = 0
-    parts: int = 0  # of frames that a later packet makes whole
+    parts: int = 0  # of frames that a later packet completes
     frames: int = 0
     lost: int = 0
     restarts: int = 0
@@ -36,36 +36,36 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(Generic[Body]):
-    """What a packet says of a body, and seconds since the first frame that only increase."""
+class Frame(Generic[Content]):
+    """Content of a frame, and its time: seconds since the first frame, strictly increasing."""
 
-    body: Body
+    content: Content
     time: float
 
 
-class Stream(Generic[Body]):
-    """What a sender's packets are; `decode` makes a body of one, None of a part of one, or raises CoreError."""
+class Stream(Generic[Content]):
+    """Frames from the packets of one sender; `decode` returns None for a part of a frame."""
 
-    def __init__(self, decode: Callable[[bytes], Packet[Body] | None]) -> None:
+    def __init__(self, decode: Callable[[bytes], Packet[Content] | None]) -> None:
         self.counts = Counts()
         self._decode = decode
         self._number: int | None = None
-        self._behind: tuple[int, int] = (0, 0)  # number after the last packet from behind, and how many in a row
-        self._claimed = 0  # lost packets that the last frame's number tells of
+        self._behind: tuple[int, int] = (0, 0)  # number after the last packet from behind, and how many came in a row
+        self._claimed = 0  # lost packets by the last frame's number
         self._arrival = 0.0
-        self._unread = 0  # packets since the last frame that nobody looked at
+        self._unread = 0  # packets skipped since the last frame
         self._first: float | None = None
         self._offset: float | None = None  # of the sender's clock
         self._time = -np.inf
 
     def skip(self, packets: int) -> None:
-        """Packets that were received, but are too many to look at."""
+        """Count packets that were received, but are too many to decode."""
         self.counts.received += packets
         self.counts.skipped += packets
         self._unread += packets
 
-    def take(self, data: bytes, arrival: float) -> Frame[Body] | None:
-        """The frame in a packet that came at `arrival`, seconds of this machine; None for one that is not used."""
+    def take(self, data: bytes, arrival: float) -> Frame[Content] | None:
+        """Return the frame of a packet that arrived at `arrival`, seconds of this machine; None for unused packets."""
         counts = self.counts
         counts.received += 1
         try:
@@ -89,17 +89,17 @@ class Stream(Generic[Body]):
                     return None
             if not 0 < ahead < _FAR:
                 counts.restarts += 1
-                counts.lost -= self._claimed  # nobody else is that far
+                counts.lost -= self._claimed  # they belong to no count
                 self._claimed, self._offset = 0, None
             else:
                 self._claimed = max(ahead - 1 - self._unread, 0) if ahead < _LATE or not silent else 0
                 counts.lost += self._claimed
         self._number, self._arrival, self._unread, self._behind = number, arrival, 0, (0, 0)
         counts.frames += 1
-        return Frame(packet.body, self._at(packet.time, arrival))
+        return Frame(packet.content, self._at(packet.time, arrival))
 
     def _at(self, time: float | None, arrival: float) -> float:
-        """Seconds since the first frame: by the sender's clock as long as it goes with this machine's."""
+        """Return seconds since the first frame, by the sender's clock unless it drifts from this machine's."""
         if self._first is None:
             self._first = arrival
         now = arrival - self._first

@@ -1,4 +1,4 @@
-"""Frames of a live sender to readings, one after the other, and to a clip of those that were recorded."""
+"""Trackers: frames of a live sender to body motions, one after the other, and to a clip of what was recorded."""
 
 from typing import Any, Final, Protocol
 
@@ -14,37 +14,37 @@ from .layouts import Layout
 from .packets import Points
 from .stream import Frame
 
-_TRIAL: Final = 5  # frames that unit and axes are told from
-_LONGEST: Final = 60 * 60 * 60  # frames that are recorded: an hour at 60 a second
+_TRIAL: Final = 5  # frames from which unit and axes are found
+_LONGEST: Final = 60 * 60 * 60  # recorded frames: an hour at 60 per second
 
 
 class Tracker(Protocol):
-    """What follows a sender."""
+    """Follows a sender."""
 
-    trouble: str  # why frames are not followed, if so
-    notes: tuple[str, ...]  # what was told from the first frames
-    delay: int  # frames that a reading waits for later ones
+    trouble: str  # why frames are not used, or ""
+    notes: tuple[str, ...]  # what was found from the first frames
+    delay: int  # frames by which estimates are late
 
     def add(self, frame: Frame[Any]) -> bool:
-        """Take a frame; False where nothing can be read yet."""
+        """Add a frame, and return whether there is an estimate."""
         ...
 
     def estimate(self) -> CapturedMotion:
-        """A reading of one frame."""
+        """Return the motion of one frame."""
         ...
 
     @property
     def recorded(self) -> int:
-        """Frames that a clip would have."""
+        """The number of frames recorded."""
         ...
 
     def clip(self) -> tuple[CapturedMotion, Array]:
-        """What was recorded, and its times (F,) in seconds."""
+        """Return the motion recorded, and its times (F,) in seconds."""
         ...
 
 
 class PointTracker:
-    """Points of a layout: told as units and axes, filtered, and read with some delay."""
+    """Tracks points of a layout: finds their conversion, filters them, and estimates with a delay."""
 
     def __init__(
         self,
@@ -58,26 +58,26 @@ class PointTracker:
         self.trouble = ""
         self.notes: tuple[str, ...] = ()
         self.delay = delay
-        self._layout, self._said = layout, (unit, up, exchanged)
-        self._reader = LiveEstimator(delay=delay)
-        self._trial: list[Points] = []
+        self._layout, self._settings = layout, (unit, up, exchanged)
+        self._estimator = LiveEstimator(delay=delay)
+        self._first_frames: list[Points] = []
         self._conversion: Conversion | None = None
         self._record = record
         self._frames: list[tuple[float, Landmarks]] = []
 
     def add(self, frame: Frame[Points]) -> bool:
-        conversion = self._conversion or self._try(frame.body)
+        conversion = self._conversion or self._find_conversion(frame.content)
         if conversion is None:
             return False
-        points, confidence = frame.body
+        points, confidence = frame.content
         landmarks = conversion(points[None], confidence[None])
-        self._reader.add(landmarks.positions[0], landmarks.weights[0], frame.time)
+        self._estimator.add(landmarks.positions[0], landmarks.weights[0], frame.time)
         if self._record and self.recorded < _LONGEST:
             self._frames.append((frame.time, landmarks))
         return True
 
     def estimate(self) -> CapturedMotion:
-        return self._reader.estimate()
+        return self._estimator.estimate()
 
     @property
     def recorded(self) -> int:
@@ -90,15 +90,15 @@ class PointTracker:
         )
         return estimate_clip(Landmarks(positions, weights), times), times
 
-    def _try(self, points: Points) -> Conversion | None:
-        """How points are to be taken, once there are enough to tell."""
-        self._trial.append(points)
-        if len(self._trial) < _TRIAL:
+    def _find_conversion(self, points: Points) -> Conversion | None:
+        """Return the conversion once there are enough frames to find it."""
+        self._first_frames.append(points)
+        if len(self._first_frames) < _TRIAL:
             return None
-        array, confidence = (np.stack(column) for column in zip(*self._trial, strict=True))
-        self._trial.clear()
+        array, confidence = (np.stack(column) for column in zip(*self._first_frames, strict=True))
+        self._first_frames.clear()
         try:
-            self._conversion, self.notes = find_conversion(self._layout, array, confidence, *self._said)
+            self._conversion, self.notes = find_conversion(self._layout, array, confidence, *self._settings)
             self.trouble = ""
         except CoreError as error:
             self.trouble = str(error)
@@ -106,7 +106,7 @@ class PointTracker:
 
 
 class BoneTracker:
-    """Readings that the sender gives as they are."""
+    """Passes on the body motions of a sender of bones."""
 
     trouble = ""
     notes = ()
@@ -118,9 +118,9 @@ class BoneTracker:
         self._frames: list[tuple[float, CapturedMotion]] = []
 
     def add(self, frame: Frame[CapturedMotion]) -> bool:
-        self._last = frame.body
+        self._last = frame.content
         if self._record and self.recorded < _LONGEST:
-            self._frames.append((frame.time, frame.body))
+            self._frames.append((frame.time, frame.content))
         return True
 
     def estimate(self) -> CapturedMotion:

@@ -1,8 +1,8 @@
-"""The bones of a VMC sender (Virtual Motion Capture protocol, over OSC) as readings: rotations, nothing to be guessed.
+"""Bones of a VMC sender (Virtual Motion Capture protocol over OSC, protocol.vmc.info) as body motions.
 
-Each bone of Unity's humanoid comes with its place and turn in its parent's frame (protocol.vmc.info). Avatars of VRM
-have no turn at rest, a T-pose that faces +Z, like the canonical body; so the turns of bones in the world are those of
-parts. Unity is left-handed: X is mirrored.
+Each bone of Unity's humanoid comes with its position and rotation in its parent's frame. Avatars of VRM have no
+rotation at rest, a T-pose that faces +Z, like the canonical body; so world rotations of bones are those of the parts.
+Unity is left-handed: X is mirrored.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from .estimate import CapturedMotion
 from .osc import Argument, read_osc
 from .packets import LARGEST, Packet
 
-# Unity's bone -> the one that it hangs on, the part that turns as it does, the landmark that is at its head
+# Bone of Unity -> its parent, the part with its rotation, and the landmark at its head
 _TRUNK: Final[dict[str, tuple[str, str, str]]] = {
     "Hips": ("", "hips", "pelvis"), "Spine": ("Hips", "", ""), "Chest": ("Spine", "", ""),
     "UpperChest": ("Chest", "chest", ""), "Neck": ("UpperChest", "neck", "neck"), "Head": ("Neck", "head", ""),
@@ -35,55 +35,55 @@ _BONES: Final = _TRUNK | {
     for side, word in zip(SIDES, ("Left", "Right"), strict=True)
     for name, (above, part, landmark) in _LIMBS.items()
 }
-_SPARED: Final = ("Spine", "Chest", "UpperChest", "Neck", "Shoulder", "Toes")  # that not every avatar has
+_SPARED: Final = ("Spine", "Chest", "UpperChest", "Neck", "Shoulder", "Toes")  # optional bones
 _NEEDED: Final = tuple(name for name in _BONES if not name.endswith(_SPARED))
-_FLAT: Final = 1e-6  # metres: bones of senders that give no places
-_UNIT: Final = 0.1  # by which a quaternion's length may be off 1
-_Placed = tuple[Array, Array]  # place (3,) and turn (4,)
+_FLAT: Final = 1e-6  # metres: senders without positions send zeros
+_UNIT: Final = 0.1  # largest deviation of a quaternion's length from 1
+_Placed = tuple[Array, Array]  # position (3,) and rotation (4,)
 _NOTHING: Final[_Placed] = (np.zeros(3), rotation.IDENTITY)
-_ROOT: Final = ""  # what hangs on nothing
+_ROOT: Final = ""
 
 
 class BonePackets:
-    """Packets until they make a frame: up to the sender's time, or to a bone that comes again."""
+    """Collects packets to frames, which end at the sender's time or before a bone that comes again."""
 
     def __init__(self) -> None:
         self._bones: dict[str, _Placed] = {}
         self._fresh: set[str] = set()
 
     def __call__(self, data: bytes) -> Packet[CapturedMotion] | None:
-        """The last frame that a packet makes whole, None for a part of one. Raises CoreError for what is none."""
+        """Return the last frame that a packet completes, None if none. Raises CoreError for malformed packets."""
         messages = read_osc(data)
         if not any(address.startswith("/VMC/") for address, _ in messages):
             raise CoreError("A packet is not of the VMC protocol.")
-        said: dict[str, list[Argument]] = {}
+        current: dict[str, list[Argument]] = {}
         whole: dict[str, list[Argument]] | None = None
         time: Argument = None
-        # However many frames a packet has, bones are placed and read for the last one alone: the rest costs its parsing
+        # only the last frame of a packet is decoded: packets of many frames cost no more than parsing
         for address, arguments in messages:
             if address == "/VMC/Ext/Root/Pos":
-                said[_ROOT] = arguments
+                current[_ROOT] = arguments
             elif address == "/VMC/Ext/Bone/Pos":
                 name = arguments[0] if arguments else None
                 if not isinstance(name, str) or name not in _BONES:
                     continue  # fingers, eyes
                 if name in self._fresh:
-                    whole, time = dict(said), None
+                    whole, time = dict(current), None
                     self._fresh.clear()
-                said[name] = arguments
+                current[name] = arguments
                 self._fresh.add(name)
             elif address == "/VMC/Ext/T" and self._fresh:
-                whole, time = dict(said), arguments[0] if arguments else None
+                whole, time = dict(current), arguments[0] if arguments else None
                 self._fresh.clear()
         bones = self._bones | {name: _placed(arguments) for name, arguments in (whole or {}).items()}
-        self._bones = bones | {name: _placed(arguments) for name, arguments in said.items()}
+        self._bones = bones | {name: _placed(arguments) for name, arguments in current.items()}
         if whole is None:
             return None
         return Packet(_captured(bones), time if isinstance(time, float) and np.isfinite(time) else None, None)
 
 
 def _captured(bones: Mapping[str, _Placed]) -> CapturedMotion:
-    """What bones say; raises CoreError where one is missing."""
+    """Return the motion of one frame of bones. Raises CoreError if a needed bone is missing."""
     missing = next((name for name in _NEEDED if name not in bones), None)
     if missing is not None:
         raise CoreError(f'The sender sends no bone "{missing}"; a whole body is needed.')
@@ -91,24 +91,24 @@ def _captured(bones: Mapping[str, _Placed]) -> CapturedMotion:
     landmarks, weights = np.zeros((1, len(LANDMARKS), 3)), np.zeros((1, len(LANDMARKS)))
     done = {_ROOT: bones.get(_ROOT, _NOTHING)}
     for name, (above, part, landmark) in _BONES.items():  # above comes first
-        place, turn = bones.get(name, _NOTHING)
-        start, carried = done[above]
-        done[name] = start + rotation.rotate(carried, place), rotation.mul(carried, turn)
+        position, turn = bones.get(name, _NOTHING)
+        start, parent_turn = done[above]
+        done[name] = start + rotation.rotate(parent_turn, position), rotation.mul(parent_turn, turn)
         if part:
             rotations[0, PART[part]] = done[name][1]
         if landmark:
             landmarks[0, LANDMARK[landmark]] = done[name][0]
-            weights[0, LANDMARK[landmark]] = float(np.abs(place).max() > _FLAT)
+            weights[0, LANDMARK[landmark]] = float(np.abs(position).max() > _FLAT)
     return CapturedMotion(rotations, landmarks[:, LANDMARK["pelvis"]], landmarks, weights, None)
 
 
 def _placed(arguments: list[Argument]) -> _Placed:
-    """Place (3,) and turn (4,) of a bone: name, x, y, z, qx, qy, qz, qw, in Unity's axes."""
+    """Return position (3,) and rotation (4,) of a bone from name, x, y, z, qx, qy, qz, qw in Unity's axes."""
     numbers = arguments[1:8]
     if len(numbers) < 7 or not all(isinstance(number, (int, float)) for number in numbers):
         raise CoreError("A bone of VMC is a name and seven numbers.")
     x, y, z, i, j, k, w = np.array(numbers, float)
-    place, turn = np.array([-x, y, z]), np.array([w, i, -j, -k])
-    if not (np.abs(place) < LARGEST).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
+    position, turn = np.array([-x, y, z]), np.array([w, i, -j, -k])
+    if not (np.abs(position) < LARGEST).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
         raise CoreError("A bone of VMC is nowhere near a body, or its rotation is none.")
-    return place, rotation.normalize(turn)
+    return position, rotation.normalize(turn)

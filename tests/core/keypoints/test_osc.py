@@ -40,7 +40,7 @@ def test_points_come_over_osc_as_they_do_in_json() -> None:
     points = np.random.default_rng(1).normal(0.0, 1.0, (17, 4))
     values = [None if n == 8 else float(v) for n, v in enumerate(points.ravel())]  # the third point's x is not known
     packet = PointPackets(COCO)(message("/poise/points", 7, 1.5, *values).dgram)
-    found, confidence = packet.body
+    found, confidence = packet.content
     assert (packet.number, packet.time) == (7, 1.5)
     assert np.isnan(found[2]).any()
     np.testing.assert_allclose(np.delete(found, 2, axis=0), np.delete(points[:, :3], 2, axis=0), rtol=1e-6)
@@ -54,10 +54,10 @@ def test_arms_hang_where_a_sender_turns_them_about_z(bone: str, part: str, sign:
     packet = BonePackets()(bundle(*bones(turns), message("/VMC/Ext/T", 3.0)).dgram)
     assert packet is not None
     assert packet.time == 3.0
-    turned = packet.body.rotations[0, PART[part]]
+    turned = packet.content.rotations[0, PART[part]]
     np.testing.assert_allclose(rotation.rotate(turned, [sign, 0.0, 0.0]), [sign * 0.17365, -0.98481, 0.0], atol=1e-4)
     # the elbow bends about the upper arm's Y: the forearm points ahead
-    forearm = packet.body.rotations[0, PART[f"forearm.{part[-1]}"]]
+    forearm = packet.content.rotations[0, PART[f"forearm.{part[-1]}"]]
     np.testing.assert_allclose(rotation.rotate(forearm, [sign, 0.0, 0.0]), [0.0, 0.0, 1.0], atol=1e-4)
 
 
@@ -67,9 +67,9 @@ def test_a_turned_sender_turns_and_goes_as_a_whole() -> None:
     assert packet is not None
     # Unity's positive turn about Y is to the right: who faced +Z faces Unity's +X, where X is mirrored here
     np.testing.assert_allclose(
-        rotation.rotate(packet.body.rotations[0, PART["head"]], [0, 0, 1.0]), [-1, 0, 0], atol=1e-6
+        rotation.rotate(packet.content.rotations[0, PART["head"]], [0, 0, 1.0]), [-1, 0, 0], atol=1e-6
     )
-    np.testing.assert_allclose(packet.body.hips[0], [-1.0, 0.9, 2.0], atol=1e-6)
+    np.testing.assert_allclose(packet.content.hips[0], [-1.0, 0.9, 2.0], atol=1e-6)
 
 
 def test_a_frame_in_several_packets_is_one_frame() -> None:
@@ -128,7 +128,9 @@ def test_many_frames_in_one_packet_are_read_as_one(monkeypatch: pytest.MonkeyPat
     assert packet is not None
     assert len(placed) < 10
     half = np.radians(20.0)
-    np.testing.assert_allclose(packet.body.rotations[0, PART["hips"]], [np.cos(half), 0, -np.sin(half), 0], atol=1e-5)
+    np.testing.assert_allclose(
+        packet.content.rotations[0, PART["hips"]], [np.cos(half), 0, -np.sin(half), 0], atol=1e-5
+    )
 
 
 BUNDLE = b"#bundle\0" + 8 * b"\0"

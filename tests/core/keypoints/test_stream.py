@@ -68,7 +68,7 @@ def test_hostile_packets_are_counted_and_none_gets_through_unread() -> None:
             continue
         read += 1
         if read % 10 == 0:  # what is let through can be read as a body
-            landmarks = conversion(*(part[None] for part in frame.body))
+            landmarks = conversion(*(part[None] for part in frame.content))
             reader.add(landmarks.positions[0], landmarks.weights[0], frame.time)
             rotations = reader.estimate().rotations
             assert np.isfinite(rotations).all()
