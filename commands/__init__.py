@@ -9,42 +9,22 @@ import traceback
 from typing import Final, NoReturn
 
 from ..core import CoreError
+from . import body, contribute, keypoints, motion, verbs
 from .batch import add_batch
-from .body import add_body
-from .contribute import add_contribute
-from .feet import add_lock_feet
-from .generate import add_generate
-from .keypoints import add_keypoints
-from .path import add_edit_path
-from .reduce import add_bake, add_reduce_keys
-from .retarget import add_retarget
-from .verbs import BROKEN, FAULT, REFUSED, STOPPED, add_info, add_solve, tell
+from .verbs import BROKEN, FAULT, REFUSED, STOPPED, tell
 from .worker import add_worker
 
 __all__ = ["run"]
 
-_VERBS: Final = (
-    add_info,
-    add_solve,
-    add_body,
-    add_contribute,
-    add_keypoints,
-    add_lock_feet,
-    add_generate,
-    add_retarget,
-    add_reduce_keys,
-    add_bake,
-    add_edit_path,
-    add_batch,
-)
+_VERBS: Final = (*verbs.VERBS, body.VERB, contribute.VERB, keypoints.VERB, *motion.VERBS)
 
 
 class _Help(Exception):
-    """The help was asked for and is printed."""
+    """The help is printed; there is nothing else to do."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse would end Blender where it should only refuse."""
+    """A parser that raises where argparse would end Blender."""
 
     def error(self, message: str) -> NoReturn:
         raise CoreError(f"{message[:1].upper()}{message[1:]}. Try {self.prog} --help.")
@@ -56,13 +36,14 @@ class _Parser(argparse.ArgumentParser):
 def run(argv: list[str]) -> int:
     """Run one verb with its options and return its exit code."""
     parser = _Parser(prog="blender --command poise", description=__doc__, allow_abbrev=False)
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for add in _VERBS:
-        add(verbs)
-    add_worker(verbs, run)
+    parsers = parser.add_subparsers(metavar="VERB", required=True)
+    for verb in _VERBS:
+        verb.add(parsers)
+    add_batch(parsers)
+    add_worker(parsers, run)
     try:
         arguments = parser.parse_args(argv)
-        if "check" in arguments:
+        if arguments.check is not None:
             arguments.check(arguments)
         return arguments.verb(arguments)
     except _Help:

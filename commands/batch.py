@@ -19,7 +19,7 @@ from ..core import CoreError
 from ..edits.files import check_writable, same_file, write_files
 from .processes import LOST, Answer, Pool, dask_pool, local_pool
 from .tasks import CLIPS, ROOT, VERBS, Task, plan
-from .verbs import DONE, REFUSED, UNMET, one_line, show, tell
+from .verbs import DONE, REFUSED, UNMET, add_json, one_line, show, tell
 from .worker import record_of, sum_of
 
 STATES: Final = {DONE: "done", UNMET: "done, but a goal is not met"}
@@ -37,10 +37,8 @@ def add_batch(verbs: Any) -> None:
     parser.add_argument("--blend", metavar="FILE", type=Path, help=f"the body that takes clips: {', '.join(CLIPS)}")
     parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
     parser.add_argument("--scheduler", metavar="tcp://...", help="of a Dask cluster, which does it then")
-    parser.add_argument(
-        "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
-    )
-    parser.set_defaults(verb=partial(batch, verbs))
+    add_json(parser)
+    parser.set_defaults(verb=partial(batch, verbs), check=None)
 
 
 def batch(verbs: Any, arguments: argparse.Namespace) -> int:

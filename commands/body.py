@@ -13,32 +13,29 @@ from ..core import CoreError
 from ..core.formats.table import check_range
 from ..edits.body import BodyEdit
 from ..edits.body_tools import TOOLS, BodyTool
-from .verbs import add_common, add_results, armature_of, check_lasting, outputs, tell_report
+from ..edits.info import find_armature
+from ..edits.motion_edit import check_lasting
+from .verbs import Verb, add_action, add_armature, outputs, tell_report
 
 _FLAGS: Final = {"true": True, "false": False}
 _LARGEST: Final = float(np.finfo(np.float32).max)  # numbers in Blender
 
 
-def add_body(verbs: Any) -> None:
-    parser = verbs.add_parser("body", help="pose a body by its parts", allow_abbrev=False)
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", required=True, choices=TOOLS, help="what is done to it")
     parser.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings",
         help="settings of the tool, as they are called in Python; angles are in degrees",
     )  # fmt: skip
-    parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
+    add_armature(parser)
     parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="every frame of these; keyed")
     parser.add_argument("--key", action="store_true", help="key the present frame")
-    parser.add_argument("--action", metavar="NAME", help="of the new action")
-    add_results(parser)
-    add_common(parser)
-    parser.set_defaults(verb=body)
+    add_action(parser)
 
 
-def body(arguments: argparse.Namespace) -> int:
-    """Use a tool."""
+def _body(arguments: argparse.Namespace) -> int:
     texts = outputs(arguments)
-    armature = armature_of(arguments.armature)
+    armature = find_armature(arguments.armature)
     tool = read_tool(arguments.tool, arguments.settings)
     frames = None if arguments.frames is None else check_range(tuple(arguments.frames), "--frames")
     keyed = arguments.key or frames is not None
@@ -48,6 +45,9 @@ def body(arguments: argparse.Namespace) -> int:
     edit = BodyEdit(bpy.context, armature, frames, tool, keyed)
     edit.solve()
     return tell_report(arguments, edit.write(armature, arguments.action), texts)
+
+
+VERB: Final = Verb("body", "pose a body by its parts", _options, _body)
 
 
 def read_tool(name: str, texts: Sequence[str]) -> BodyTool:

@@ -1,30 +1,25 @@
-"""`keypoints`: a file of 3-D keypoints onto an armature, as keys; what the verb and the operator share."""
+"""`keypoints`: key a file of 3-D keypoints on an armature."""
 
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import bpy
 import numpy as np
 
 from ..core import CoreError
-from ..core.keypoints import (
-    AXES,
-    LAYOUTS,
-    METHODS,
-    UNITS,
-)
+from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
+from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
-from .verbs import add_common, add_results, armature_of, outputs, tell, tell_report
+from .verbs import Verb, add_action, add_armature, outputs, tell, tell_report
 
 
-def add_keypoints(verbs: Any) -> None:
-    parser = verbs.add_parser("keypoints", help="key a body's motion from 3-D keypoints", allow_abbrev=False)
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READABLE))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
     parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON: markers of marks, or bones of parts")
-    parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
+    add_armature(parser)
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
         "--up", choices=("auto", *AXES), default="auto", help="write --up=-Y for those that begin with -"
@@ -39,21 +34,17 @@ def add_keypoints(verbs: Any) -> None:
     parser.add_argument("--no-lock", action="store_true", help="let feet slide")
     parser.add_argument("--no-limits", action="store_true", help="let joints leave their limits")
     parser.add_argument("--exact", action="store_true", help="bring wrists and ankles to where their points are")
-    parser.add_argument("--action", metavar="NAME", help="of the new action")
-    add_results(parser)
-    add_common(parser)
-    parser.set_defaults(verb=keypoints, check=check_numbers)
+    add_action(parser)
 
 
-def check_numbers(arguments: argparse.Namespace) -> None:
+def _check(arguments: argparse.Namespace) -> None:
     if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
         raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
     if arguments.noise is not None and not 0.0 <= arguments.noise < np.inf:
         raise CoreError(f"--noise: must be 0 or a positive number, not {arguments.noise}.")
 
 
-def keypoints(arguments: argparse.Namespace) -> int:
-    """Key a recording and write what was asked for; returns 1 if a wrist or an ankle is off where it was to be."""
+def _keypoints(arguments: argparse.Namespace) -> int:
     texts = outputs(arguments)
     job = KeypointsJob(
         layout=arguments.layout,
@@ -72,7 +63,10 @@ def keypoints(arguments: argparse.Namespace) -> int:
         action=arguments.action,
     )
     recording = load_recording(bpy.context, arguments.input, job.layout, arguments.mapping)
-    report, found = perform_keypoints(bpy.context, armature_of(arguments.armature), recording, job)
+    report, found = perform_keypoints(bpy.context, find_armature(arguments.armature), recording, job)
     for note in found.notes:
         tell(note)
     return tell_report(arguments, report, texts, **asdict(found))
+
+
+VERB: Final = Verb("keypoints", "key a body's motion from 3-D keypoints", _options, _keypoints, _check)

@@ -92,7 +92,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
     option, kinds = CLIPS.get(verb, ("--blend", OPENED))
     body, options = body_of(arguments), options_of(verb, arguments.job)
     example = parser.parse_args([option, "FILE", *body, *options])
-    if "check" in example:
+    if example.check is not None:
         example.check(example)
     given = {path.resolve(): sources_of(path.resolve()) for path in (arguments.job, arguments.blend) if path}
     common = [_version(), bpy.app.version_string, verb, *(sum for sums in given.values() for sum in sums.values())]

@@ -1,56 +1,113 @@
-"""The verbs of `blender --command poise`: what they take, and what they do with it."""
+"""What all verbs of `blender --command poise` share: options, files, what they tell; and `info` and `solve`."""
 
 import argparse
 import json
 import os
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import bpy
 
+from .. import bridge
 from ..core import CoreError
-from ..core.formats.job import Job, read
+from ..core.formats.goals import APART, LOOKING, PLACED
+from ..core.formats.job import JOB, Job, read
 from ..core.formats.report import Report
+from ..core.formats.schema import help_text
+from ..core.formats.table import Table, check_range
 from ..edits.files import check_writable, open_blend, present_blend, same_file, write_files
-from ..edits.info import describe, find_armatures, sentence
+from ..edits.info import describe, find_armature, find_armatures, sentence
 from ..edits.job import perform_job
+from ..edits.motion_edit import check_lasting
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
 FAULT = "This is a fault of Poise; nothing is written."
+FORMATS: Final = "All fields, with their ranges and meanings, are in docs/formats.md."
+
+Run = Callable[[argparse.Namespace], int]
 
 
-def add_info(verbs: Any) -> None:
-    parser = verbs.add_parser("info", help="print what the file's armatures are made of", allow_abbrev=False)
-    parser.add_argument("--armature", metavar="A", help="this armature only")
-    add_common(parser)
-    parser.set_defaults(verb=info)
+@dataclass(frozen=True)
+class Verb:
+    """A verb: its options and what it does.
+
+    run      returns the exit code
+    check    raises CoreError for what is wrong with the options in any file
+    results  it writes a .blend file and a report
+    formats  the fields of the files that it reads, for `--help`
+    """
+
+    name: str
+    help: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Run
+    check: Callable[[argparse.Namespace], None] | None = None
+    results: bool = True
+    formats: Mapping[str, tuple[Table, ...]] = field(default_factory=dict)
+
+    def add(self, verbs: Any) -> None:
+        """Add the verb's parser."""
+        parser = verbs.add_parser(self.name, help=self.help, allow_abbrev=False)
+        self.add_options(parser)
+        if self.results:
+            parser.add_argument("--output", metavar="O.blend", type=Path, help="save the result there")
+            parser.add_argument("--overwrite", action="store_true", help="let --output be the file that was opened")
+            parser.add_argument("--report", metavar="R.json", type=Path, help="write the report there")
+        parser.add_argument(
+            "--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened"
+        )
+        add_json(parser)
+        parser.set_defaults(verb=self.run, check=self.check)
+        if self.formats:
+            tables = [f"{name}:\n{help_text(*fields)}" for name, fields in self.formats.items()]
+            parser.epilog = "\n\n".join([*tables, FORMATS])
+            parser.formatter_class = argparse.RawDescriptionHelpFormatter
 
 
-def add_solve(verbs: Any) -> None:
-    parser = verbs.add_parser("solve", help="do a job and key it", allow_abbrev=False)
-    parser.add_argument("--job", metavar="JOB.json", type=Path, required=True, help="what to do")
-    add_results(parser)
-    add_common(parser)
-    parser.set_defaults(verb=solve)
-
-
-def add_results(parser: argparse.ArgumentParser) -> None:
-    """Where the result of a job goes."""
-    parser.add_argument("--output", metavar="O.blend", type=Path, help="save the result there")
-    parser.add_argument("--overwrite", action="store_true", help="let --output be the file that was opened")
-    parser.add_argument("--report", metavar="R.json", type=Path, help="write the report there")
-
-
-def add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened")
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option that prints or writes the result as JSON."""
     parser.add_argument(
         "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
     )
 
 
-def info(arguments: argparse.Namespace) -> int:
-    """List the armatures."""
+def add_armature(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the armature."""
+    parser.add_argument("--armature", metavar="A", help="the armature, if there are several")
+
+
+def add_motion(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which motion is changed, and what the result is called."""
+    add_armature(parser)
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
+    add_action(parser)
+
+
+def add_action(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the new action."""
+    parser.add_argument("--action", metavar="NAME", help="of the new action")
+
+
+def check_motion(arguments: argparse.Namespace) -> None:
+    """Raises CoreError if the range of frames runs backwards."""
+    if arguments.frames:
+        check_range(tuple(arguments.frames), "--frames")
+
+
+def motion_of(arguments: argparse.Namespace) -> tuple[bpy.types.Object, tuple[int, int]]:
+    """Return the armature and the frames that were asked for, by default those of its keys."""
+    armature = find_armature(arguments.armature)
+    return armature, tuple(arguments.frames) if arguments.frames else bridge.keyed_range(armature)
+
+
+def _info_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--armature", metavar="A", help="this armature only")
+
+
+def _info(arguments: argparse.Namespace) -> int:
     texts = outputs(arguments)
     entries = [describe(armature) for armature in find_armatures(arguments.armature)]
     for entry in entries:
@@ -61,21 +118,31 @@ def info(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def solve(arguments: argparse.Namespace) -> int:
-    """Do a job; returns 1 if a goal is not met."""
+def _solve_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--job", metavar="JOB.json", type=Path, required=True, help="what to do")
+
+
+def _solve(arguments: argparse.Namespace) -> int:
     texts = outputs(arguments)
     return carry_out(arguments, read(arguments.job), texts)
 
 
+JOB_FIELDS: Final = {"JOB.json": (JOB,), "a goal": (PLACED, LOOKING, APART)}
+VERBS: Final = (
+    Verb("info", "print what the file's armatures are made of", _info_options, _info, results=False),
+    Verb("solve", "do a job and key it", _solve_options, _solve, formats=JOB_FIELDS),
+)
+
+
 def carry_out(arguments: argparse.Namespace, job: Job, texts: list[Path]) -> int:
-    """Do a job and write what was asked for; the report goes to `texts`."""
-    armature = armature_of(job.armature)
+    """Do a job and write what was asked for, the report to `texts`; returns the exit code."""
+    armature = find_armature(job.armature)
     check_lasting(armature, job.write.key, 'Ask for "frames", or for a key with "write": {"key": true}.')
     return tell_report(arguments, perform_job(bpy.context, armature, job), texts)
 
 
 def tell_report(arguments: argparse.Namespace, report: Report, texts: list[Path], **more: object) -> int:
-    """Save what was asked for and say what came of it; `more` goes into the report, too."""
+    """Write the files that were asked for and tell the report; returns the exit code. `more` is added to the report."""
     data = {**report.data(), **more}
     write_files(arguments.output, {path: one_line(data) for path in texts})
     for explanation in report.explanations:
@@ -93,7 +160,10 @@ def tell_report(arguments: argparse.Namespace, report: Report, texts: list[Path]
 
 
 def outputs(arguments: argparse.Namespace) -> list[Path]:
-    """Open the file and check all that is to be written; returns where texts go."""
+    """Open the file and return the places of texts.
+
+    Raises CoreError if a file cannot be written, or would be written over one that is read.
+    """
     blend: Path | None = arguments.blend
     if blend is not None:
         open_blend(blend)
@@ -127,44 +197,22 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
     return texts
 
 
-def armature_of(name: str | None) -> bpy.types.Object:
-    """The armature of that name, or the only one of the file; raises CoreError where there is none, or several."""
-    found = find_armatures(name)
-    if len(found) > 1:
-        names = ", ".join(f'"{armature.name}"' for armature in found)
-        raise CoreError(f"armature: missing; the file has {names}.")
-    return found[0]
-
-
-def check_lasting(armature: bpy.types.Object, keyed: bool, way_out: str) -> None:
-    """Raises CoreError if the armature's animation would put another pose in place of an unkeyed one."""
-    data = armature.animation_data
-    if keyed or data is None:
-        return
-    if data.action is not None or any(not track.mute and len(track.strips) for track in data.nla_tracks):
-        source = f'the action "{data.action.name}"' if data.action else "its NLA tracks"
-        raise CoreError(
-            f'"{armature.name}" is animated by {source}: a pose without keys would be lost when the file is opened '
-            f"again. {way_out}"
-        )
-
-
 def tell(line: str) -> None:
-    """A line for people."""
+    """Print a line for people."""
     print(line, file=sys.stderr, flush=True)
 
 
 def show(arguments: argparse.Namespace, data: object) -> None:
-    """Print the JSON object that was asked for."""
+    """Print a JSON object if it was asked for."""
     if arguments.json is True:
-        # the empty line ends whatever Blender may have begun to print
+        # the empty line ends what Blender may have begun to print
         try:
             sys.stdout.write(f"\n{one_line(data)}")
             sys.stdout.flush()
-        except BrokenPipeError:  # who was to read it has gone, e.g. `| head`; Python would try again when it ends
+        except BrokenPipeError:  # the reader has gone, e.g. `| head`; Python would try again when it ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(data: object) -> str:
-    """One line of ASCII, whatever the terminal; NaN would not be JSON."""
+    """Return JSON as one line of ASCII, which every terminal can show; raises ValueError for NaN, which is no JSON."""
     return json.dumps(data, allow_nan=False) + "\n"

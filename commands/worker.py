@@ -37,7 +37,7 @@ Run = Callable[[list[str]], int]
 def add_worker(verbs: Any, run: Run) -> None:
     """`run` takes the command line of a verb."""
     parser = verbs.add_parser("batch-worker")  # no help: it is for `batch` alone
-    parser.set_defaults(verb=partial(_serve, run))
+    parser.set_defaults(verb=partial(_serve, run), check=None)
 
 
 def _serve(run: Run, arguments: object) -> int:

@@ -182,3 +182,16 @@ def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
         )
     if keyed:
         bridge.check_target(armature)
+
+
+def check_lasting(armature: Any, keyed: bool, way_out: str) -> None:
+    """Raises CoreError if animation would replace an unkeyed pose when the file is opened; `way_out` is said then."""
+    data = armature.animation_data
+    if keyed or data is None:
+        return
+    if data.action is not None or any(not track.mute and len(track.strips) for track in data.nla_tracks):
+        source = f'the action "{data.action.name}"' if data.action else "its NLA tracks"
+        raise CoreError(
+            f'"{armature.name}" is animated by {source}: a pose without keys would be lost when the file is opened '
+            f"again. {way_out}"
+        )

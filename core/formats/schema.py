@@ -6,7 +6,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +53,8 @@ def words(schema: Schema) -> str:
         case {"type": "array", "items": items, "maxItems": int(count)}:
             return f"{count} {'whole numbers' if items['type'] == 'integer' else 'numbers'}"
         case {"type": "array", "items": items}:
-            return f"list of {words(items)}"
+            each = words(items)
+            return f"list of {each}s" if each in ("name", "number", "object") else f"list of {each}"
         case {"type": "number" | "integer"}:
             return _number_words(schema)
         case _:
@@ -73,14 +74,18 @@ def _number_words(schema: Schema) -> str:
 def reference(*tables: Table) -> list[str]:
     """Return the lines of a table of all fields: name, what it may be, default and meaning."""
     lines = ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
-    seen: set[str] = set()
-    for table in tables:
-        for one in table.fields:
-            if one.name not in seen:
-                default = "needed" if one.needed else _default(table, one)
-                lines.append(f"| `{one.name}` | {words(one.kind.schema)} | {default} | {one.meaning} |")
-            seen.add(one.name)
+    for one, table in _fields(tables):
+        default = "needed" if one.needed else _default(table, one)
+        lines.append(f"| `{one.name}` | {words(one.kind.schema)} | {default} | {one.meaning} |")
     return lines
+
+
+def _fields(tables: Iterable[Table]) -> list[tuple[Field, Table]]:
+    """Return the fields of several tables, each name once, with the table that has it first."""
+    found: dict[str, tuple[Field, Table]] = {}
+    for table in tables:
+        found |= {one.name: (one, table) for one in table.fields if one.name not in found}
+    return list(found.values())
 
 
 def _default(table: Table, one: Field) -> str:
@@ -90,15 +95,15 @@ def _default(table: Table, one: Field) -> str:
 
 def examples(*tables: Table) -> list[str]:
     """Return the lines of a table of the fields that have an example, with their meanings."""
-    known = [one for table in tables for one in table.fields if one.example]
-    rows = dict.fromkeys(f"| `{one.example}` | {one.meaning} |" for one in known)
+    rows = [f"| `{one.example}` | {one.meaning} |" for one, _ in _fields(tables) if one.example]
     return ["| in JSON | meaning |", "| --- | --- |", *rows]
 
 
-def help_text(table: Table) -> str:
-    """Return the fields of a table for `--help`, a line each."""
-    width = max(len(one.name) for one in table.fields)
-    return "\n".join(f"  {one.name:{width}}  {plain(words(one.kind.schema))}" for one in table.fields)
+def help_text(*tables: Table) -> str:
+    """Return the fields of some tables for `--help`, a line each."""
+    known = [one for one, _ in _fields(tables)]
+    width = max(len(one.name) for one in known)
+    return "\n".join(f"  {one.name:{width}}  {plain(words(one.kind.schema))}" for one in known)
 
 
 TABLES: Final[Mapping[str, tuple[Table, ...]]] = {

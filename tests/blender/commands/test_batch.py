@@ -270,7 +270,7 @@ def test_a_result_that_was_changed_since_is_left_alone_unless_the_batch_did_it(r
     assert run()[0] == 0
     changed, swapped = (folder / "out" / f"{name}.blend" for name in ("walk1.bvh", "walk2.bvh"))
     open_blend(changed)
-    verbs.write_whole(changed, {})  # as a user saves it
+    verbs.write_files(changed, {})  # as a user saves it
     mine = changed.read_bytes()
     # as if the batch had been ended between record and output: what is there is what the record says was there before
     record = json.loads(record_of(swapped).read_text(encoding="utf-8"))

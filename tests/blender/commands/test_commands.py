@@ -506,7 +506,7 @@ def test_a_fault_of_poise_is_exit_code_3_and_writes_nothing(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("by accident")
 
-    monkeypatch.setattr(commands.verbs, "perform", fail)
+    monkeypatch.setattr(commands.verbs, "perform_job", fail)
     job = job_file(folder, FEET)
     files = snapshot(folder)
     result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--output", folder / "out.blend", "--report",

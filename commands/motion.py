@@ -1,0 +1,214 @@
+"""The verbs that change or make motions: `lock-feet`, `generate`, `retarget`, `reduce-keys`, `bake`, `edit-path`."""
+
+import argparse
+from pathlib import Path
+from typing import Any, Final
+
+import bpy
+
+from .. import bridge
+from ..core import CoreError
+from ..core.editing.foot_lock import EASE
+from ..core.formats.recipe import PARTS, RECIPE, preset_names, read_recipe
+from ..core.formats.table import FRAME_LIMIT
+from ..edits import path, reduce
+from ..edits.bake import Baked
+from ..edits.files import MOTIONS
+from ..edits.foot_lock import FEET, HANDS, LockedFeet
+from ..edits.generate import Generated
+from ..edits.info import find_armature
+from ..edits.path import PathEdit
+from ..edits.reduce import Reduced
+from ..edits.retarget import Retargeted, imported
+from .verbs import Verb, add_action, add_armature, add_motion, check_motion, motion_of, outputs, tell, tell_report
+
+
+def _feet_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--points", nargs="+", default=[FEET], metavar="POINT",
+        help=f'what may bear: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
+    )  # fmt: skip
+    parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to come and go in")
+    add_motion(parser)
+
+
+def _check_feet(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    if not arguments.ease >= 0.0:
+        raise CoreError(f"--ease: must be at least 0, not {arguments.ease:g}.")
+
+
+def _lock_feet(arguments: argparse.Namespace) -> int:
+    texts = outputs(arguments)
+    armature, frames = motion_of(arguments)
+    edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
+    edit.solve()
+    report = edit.write(armature, arguments.action)
+    skating = edit.skating()
+    before, after = skating.values()
+    tell(f"{len(edit.pins)} touches; {before:.1%} of the bearing steps skated before, {after:.1%} do now.")
+    return tell_report(arguments, report, texts, skating=skating)
+
+
+def _generate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--recipe", metavar="RECIPE.json", type=Path, required=True,
+        help=f"what to make: a file, or one that comes with Poise: {', '.join(preset_names())}",
+    )  # fmt: skip
+    add_armature(parser)
+    parser.add_argument("--start", metavar="FRAME", type=int, help="its first frame, by default that of the scene")
+    add_action(parser)
+    parser.add_argument(
+        "--tolerance", metavar="M", type=float, help="only keys that keep all bones within so many metres of the motion"
+    )
+
+
+def _check_generate(arguments: argparse.Namespace) -> None:
+    if arguments.start is not None and abs(arguments.start) > FRAME_LIMIT:
+        raise CoreError(f"--start: must be between {-FRAME_LIMIT} and {FRAME_LIMIT}.")
+    if arguments.tolerance is not None:
+        reduce.check_tolerance(arguments.tolerance)
+
+
+def _generate(arguments: argparse.Namespace) -> int:
+    texts = outputs(arguments)
+    recipe = read_recipe(arguments.recipe)
+    armature = find_armature(arguments.armature)
+    context: Any = bpy.context
+    start = context.scene.frame_start if arguments.start is None else arguments.start
+    edit = Generated(context, armature, recipe, start)
+    edit.solve()
+    report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
+    tell(f'A motion of {recipe.seconds:g} seconds by the recipe "{recipe.name}".')
+    if arguments.tolerance is not None:
+        fewer = Reduced(context, armature, bridge.keyed_range(armature), [reduce.ALL], arguments.tolerance)
+        fewer.solve()
+        fewer.write(armature, new=False)
+        tell(f"{fewer.told()}.")
+    return tell_report(arguments, report, texts, recipe=recipe.name)
+
+
+def _retarget_options(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(MOTIONS)}")
+    source.add_argument("--source", metavar="A", help="the armature of the file that has it")
+    parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
+    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    add_motion(parser)
+
+
+def _retarget(arguments: argparse.Namespace) -> int:
+    texts = outputs(arguments)
+    armature, context = find_armature(arguments.armature), bpy.context
+    frames = tuple(arguments.frames) if arguments.frames else None
+    takes: list[str] = []
+    if arguments.source is not None:
+        edit = Retargeted(context, armature, find_armature(arguments.source), frames, not arguments.no_feet)
+        name = arguments.source
+    else:
+        name = arguments.motion.stem
+        with imported(context, arguments.motion, arguments.take) as (source, takes):
+            name = takes[0] if len(takes) > 1 else name
+            edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
+    edit.solve()
+    report = edit.write(armature, arguments.action or f"{armature.name} {name}")
+    tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
+    if len(takes) > 1:
+        tell(f"The takes of the file: {', '.join(takes)}.")
+    return tell_report(arguments, report, texts, takes=takes)
+
+
+def _reduce_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tolerance", type=float, default=reduce.TOLERANCE, metavar="M", help="metres, in the world")
+    parser.add_argument(
+        "--bones", nargs="+", default=[], metavar="BONE",
+        help=f'names or roles of what is to stay there, by default hips, head, hands and feet; "{reduce.ALL}": all '
+        "bones",
+    )  # fmt: skip
+    add_motion(parser)
+
+
+def _check_reduce(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    reduce.check_tolerance(arguments.tolerance)
+
+
+def _reduce(arguments: argparse.Namespace) -> int:
+    texts = outputs(arguments)
+    armature, frames = motion_of(arguments)
+    edit = Reduced(bpy.context, armature, frames, arguments.bones, arguments.tolerance)
+    edit.solve()
+    report = edit.write(armature, arguments.action)
+    tell(f"{edit.told()}.")
+    keys = {"kept": edit.kept, "before": edit.keyed, "all_kept": edit.all_kept, "all_before": edit.all_keyed}
+    return tell_report(arguments, report, texts, keys=keys)
+
+
+def _bake_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--step", type=int, default=1, metavar="N", help="from one key to the next")
+    parser.add_argument("--bones", nargs="+", default=[], metavar="BONE", help="by name, by default all")
+    parser.add_argument(
+        "--visual", action="store_true", help="key what constraints, drivers and curves' modifiers make of bones, too"
+    )
+    parser.add_argument("--mute", action="store_true", help="and mute the constraints that decide these bones")
+    parser.add_argument("--present", action="store_true", help="into the present action, not into a new one")
+    add_motion(parser)
+
+
+def _check_bake(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    if arguments.step < 1:
+        raise CoreError(f"--step: must be at least 1, not {arguments.step}.")
+    if arguments.present and arguments.action is not None:
+        raise CoreError("--action: the name of a new action; not with --present.")
+
+
+def _bake(arguments: argparse.Namespace) -> int:
+    texts = outputs(arguments)
+    armature, frames = motion_of(arguments)
+    edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
+    edit.solve()
+    report = edit.write(armature, arguments.action, not arguments.present)
+    if edit.unkeyed():
+        tell(f"{edit.unkeyed()}.")
+    return tell_report(arguments, report, texts)
+
+
+def _path_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--offset", type=float, nargs=3, default=(0.0, 0.0, 0.0), metavar=("X", "Y", "Z"), help="in metres"
+    )
+    parser.add_argument("--scale", type=float, default=1.0, metavar="S", help="of its length")
+    parser.add_argument("--bend", type=float, default=0.0, metavar="D", help="degrees that it has turned at its end")
+    parser.add_argument(
+        "--ease", type=float, default=path.EASE, metavar="S", help="seconds beside --frames of an offset"
+    )
+    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    add_motion(parser)
+
+
+def _check_path(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    path.check_path(arguments.offset, arguments.scale, arguments.bend, arguments.ease)
+
+
+def _edit_path(arguments: argparse.Namespace) -> int:
+    texts = outputs(arguments)
+    armature, frames = motion_of(arguments)
+    edit = PathEdit(
+        bpy.context, armature, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
+        arguments.ease,
+    )  # fmt: skip
+    edit.solve()
+    return tell_report(arguments, edit.write(armature, arguments.action), texts)
+
+
+VERBS: Final = (
+    Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
+    Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
+         formats={"RECIPE.json": (RECIPE,), "a track": (PARTS,)}),
+    Verb("retarget", "bring a motion from another body", _retarget_options, _retarget, check_motion),
+    Verb("reduce-keys", "keep as few keys as a tolerance lets", _reduce_options, _reduce, _check_reduce),
+    Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),
+    Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),
+)  # fmt: skip
