@@ -1,1 +1,1 @@
-"""The JSON that users write or get: read and checked without Blender, written from plain data."""
+"""The JSON that users write or get: read and checked without Blender, by tables that its documentation is made of."""

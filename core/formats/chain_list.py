@@ -1,14 +1,7 @@
 """Contribution CCD in JOB.json and in files of its own: the list of joints, and the numbers of the method.
 
-A list is `[{"bone", "axis": "X|Y|Z", "fraction", "angle" in degrees}]` in the order in which the joints are turned.
-The method is `{"name": "ccd", "list": [...], "base", "mode", "share", "passes", "sweeps", "finish", "successive"}`;
-all but the name have defaults, those of `ContributionCCD`. Or it is `{"name": "ccd", "chain": NAME}`: a chain that is
-saved with the armature, with its list and its numbers.
-
-What JOB.json leaves open, as decided here:
-- the job has one goal: a "position", or a pin of it, of the chain's effector. Where it is off, frames stay as they are;
-- "fraction" and "angle" of an entry may be left out: 1 and 0, the full rotation;
-- the list may be left out where `contribute` brings one.
+A job by "ccd" has one goal: a "position", or a pin of it, of the chain's effector. Where it is off, frames stay as they
+are. The list of a job may be left out where `contribute` has one.
 """
 
 import json
@@ -34,8 +27,8 @@ _MOST: Final = 1000  # passes or sweeps
 class Ccd:
     """The method of a job, or of a list's file; see `ContributionCCD`.
 
-    chain   the name of a saved one, which has all the rest
-    said    the fields that were given; the others are the defaults
+    chain   the name of a saved chain, which has all the rest
+    said    the fields that were given; the others have their defaults
     """
 
     chain: str | None = None
@@ -50,19 +43,19 @@ class Ccd:
     said: frozenset[str] = frozenset()
 
     def method(self, limits: bool, position_tolerance: float) -> ContributionCCD:
-        """For core; raises CoreError if there is no list."""
+        """Return the method for core; raises CoreError if there is no list."""
         if not self.actuations:
             raise CoreError("method.list: missing; name the joints that turn.")
         own = {name: value for name, value in vars(self).items() if name not in ("chain", "said")}
         return ContributionCCD(**own, limits=limits, position_tolerance=position_tolerance)
 
     def over(self, other: "Ccd") -> "Ccd":
-        """What this one says, and for the rest another one."""
+        """Return this method, with what it does not say from another one."""
         return replace(other, **{name: getattr(self, name) for name in self.said}, said=self.said | other.said)
 
     @property
     def bones(self) -> dict[str, str]:
-        """Bones that it names, by field."""
+        """The bones that it names, by field."""
         named = {f"method.list[{number}].bone": str(one.bone) for number, one in enumerate(self.actuations)}
         return named if self.base is None else named | {"method.base": self.base}
 
@@ -135,7 +128,7 @@ THE_FILE: Final = any_of(_read_file, FILE.schema, ACTUATIONS.schema)
 
 
 def actuations_data(actuations: Sequence[Actuation]) -> list[dict[str, Any]]:
-    """A list as JSON data: the inverse of `read_actuations`, angles to a thousandth of a degree."""
+    """Return a list as JSON data, angles in degrees to a thousandth."""
     return [
         {
             "bone": one.bone,
@@ -156,7 +149,7 @@ def read_list_file(path: Path) -> Ccd:
 
 
 def list_text(ccd: Ccd) -> str:
-    """A list with its numbers as the text of its file, an entry a line."""
+    """Return a list with its numbers as the text of its file, an entry a line."""
     numbers = "".join(f' "{name}": {json.dumps(getattr(ccd, name))},\n' for name in NUMBERS)
     entries = ",\n".join(f"  {json.dumps(entry)}" for entry in actuations_data(ccd.actuations))
     return f'{{\n{numbers} "list": [\n{entries}\n ]\n}}\n'

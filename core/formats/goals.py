@@ -72,13 +72,13 @@ class Followed:
 
     @property
     def who(self) -> tuple[str, str | None]:
-        """Its names."""
+        """The object's name and library."""
         return self.object, self.library
 
 
 @dataclass(frozen=True)
 class Waypoints:
-    """Points at frames: linear between, held outside."""
+    """Points at frames: linear between them, constant outside."""
 
     frames: tuple[float, ...]
     points: tuple[tuple[float, ...], ...]
@@ -91,7 +91,7 @@ Target = Held | Fixed | Followed | Waypoints
 class _Wish:
     """What all goals have. `frames` None: as long as the job; `priority` None: what `wins` says.
 
-    One that names a `role` has no `bone` until `on_bone` says which that is.
+    A goal that names a `role` has no `bone` until `on_bone` finds it.
     """
 
     bone: str
@@ -105,13 +105,13 @@ class _Wish:
     priority: int | None = None
 
     def level(self, pins_first: bool, held: bool = False) -> int:
-        """The priority for the solver of what it holds or leads."""
+        """Return the priority for the solver; `held`: of a pin."""
         return int(held != pins_first) if self.priority is None else self.priority
 
 
 @dataclass(frozen=True)
 class JobGoal(_Wish):
-    """A place for a point of a bone, a stand for its frame, or both; in the frame of the bone `relative_to`, if any.
+    """A position for a point of a bone, a rotation for its frame, or both; in the frame of `relative_to`, if any.
 
     axes, rotation_axes: further weights (3,) by axis of the goal's space, or of the frame of `relative_to`
     """
@@ -124,17 +124,17 @@ class JobGoal(_Wish):
 
     @property
     def targets(self) -> list[Target]:
-        """All that it wants."""
+        """The targets that it has."""
         return [target for target in (self.position, self.rotation) if target is not None]
 
     @property
     def kind(self) -> GoalKind:
-        """Whether the bone is held or led somewhere else."""
+        """Whether the bone is held or moved."""
         return "pin" if all(isinstance(target, Held) for target in self.targets) else "drag"
 
     @property
     def others(self) -> dict[str, str]:
-        """Further bones that it names, by field."""
+        """The other bones that it names, by field."""
         return {} if self.relative_to is None else {"relative_to": self.relative_to}
 
 

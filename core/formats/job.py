@@ -1,25 +1,20 @@
-"""The job: what `solve` is asked to do, read from JOB.json and checked before anything is touched.
+"""The job: what `solve` does, read from JOB.json and checked before anything is changed.
 
-`parse` takes what `json.loads` gives; every mistake is a CoreError that names the field: 'goals[2].positon: unknown
-field; did you mean "position"?'. Objects, bones and actions are looked up by `solve.perform`.
+Every mistake is a CoreError that names the field: 'goals[2].positon: unknown field; did you mean "position"?'. Objects,
+bones and actions are looked up when the job is done. Where the tables do not say it:
 
-What JOB.json leaves open, as decided here:
-- a goal's `ease` lies inside its `frames` (the job's, if it has none): the goal is off before the first and after the
-  last of them, blends over the first and the last `ease` frames, and is fully on, and measured, between;
-- `write.bones` is "changed" or a list of bones. Keyed are always the bones that changed, in every frame; with a list no
-  other bone may move, so that the goals are solved with these bones alone;
+- a goal's `ease` lies inside its `frames`: the goal is off before the first and after the last of them, blends over the
+  first and the last `ease` frames from where the motion has it, and is fully on, and measured, between;
+- with a list of `write.bones` no other bone may move: the goals are solved with these bones alone;
 - numbers relative to a bone are in its frame without its scale, in armature units, like a `point`; errors are in the
-  job's space all the same. A goal that blends in comes from where the present motion has it in that frame;
-- `look_at` goes by what is seen: the axis and the way as the armature object shows them. `axes`, `distance` and
+  job's space all the same;
+- `look_at` goes by what is seen: the axis and the direction as the armature object shows them. `axes`, `distance` and
   `balance` in the world need an armature object that is scaled evenly;
-- `balance` knows gravity as the world's -Z. Without `supports` the body stands on what is pinned in position in all
-  frames of the job. With `masses` bones that are not named weigh nothing; it is their shares that count;
+- gravity for `balance` is the world's -Z. With `masses` bones that are not named weigh nothing; only shares count;
 - `joint_targets` "rest" and "relaxed" are about joints: bones without parent, and all locations, stay near the motion,
   in the relaxed pose the hips and what carries them, too;
-- `roles` is a mapping as `core/formats/mapping.py` has it, or the name of a file with one, beside the job's;
-- quaternions are normalised; a weight must be positive (a goal that is off is left out);
-- the default name "<old action> poise" ("<armature> poise" where there is none) gets Blender's number if it is taken;
-- numbers are JSON numbers: no strings, no true or false, no NaN or Infinity.
+- quaternions are normalised;
+- the default name "<old action> poise" ("<armature> poise" where there is none) gets Blender's number if it is taken.
 """
 
 from collections.abc import Mapping
@@ -50,6 +45,7 @@ from .table import (
     check_range,
     choice,
     list_of,
+    or_word,
     shown,
     tag,
 )  # fmt: skip
@@ -73,8 +69,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Write:
-    """`new`: into a new action of the name `action` (None: the default name); else into the present one. `key`: a job
-    without frames keys the current frame."""
+    """`new`: into a new action called `action` (None: the default name), else into the present one."""
 
     new: bool = True
     action: str | None = None
@@ -84,19 +79,12 @@ class Write:
 
 @dataclass(frozen=True)
 class Job:
-    """A whole job.
+    """A whole job; the tables below say what its fields are.
 
-    frames         None: the current frame
-    limits         keep them; "soft": they give way where a goal needs it
-    anatomical_limits  joints of a human body go no further than those of people; elbows and knees bend their way anyhow
-    root           what bones without parent may do; "pull": only what the body cannot reach otherwise
-    stiffness      (3,) about the bone's own axes, 0 free to 1 stiff, in place of what the bones have themselves
-    joint_targets  what joints stay near, as far as the goals let them
-    stretch        bones may grow by their own IK Stretch
-    ccd            contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
-    humanoid       the humanoid method in their place; of the settings it takes the limits
-    chosen         whether the job names its method
-    roles          the parts of the body, where they are neither as found nor as the file has them corrected
+    stiffness  (3,) about the bone's own axes, 0 free to 1 stiff
+    ccd        contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
+    humanoid   the humanoid method in their place; it takes of these settings the limits
+    chosen     the job names its method
     """
 
     goals: tuple[Wish, ...]
@@ -114,7 +102,7 @@ class Job:
     stretch: bool = False
     ccd: Ccd | None = None
     humanoid: HumanoidSettings | None = None
-    chosen: bool = field(default=False, compare=False)  # how a job is put is no part of what it says
+    chosen: bool = field(default=False, compare=False)
     roles: RoleMapping = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -157,7 +145,7 @@ class Job:
             raise CoreError('limits: "soft" only with the method "pins".')
 
     def _kinds(self) -> str:
-        """What takes goals of all kinds."""
+        """Return the words for what takes goals of all kinds."""
         return 'the method "pins"' if self.humanoid is None else '"finish", or with the method "pins"'
 
     def _check_times(self, goal: Wish, where: str) -> None:
@@ -238,10 +226,6 @@ def _fitting(action: str, where: str) -> str:
     return action
 
 
-def _read_bones(data: object, where: str) -> tuple[str, ...] | None:
-    return None if data == "changed" else list_of(NAME).read(data, where)
-
-
 PINS: Final = Table(
     (
         Field("name", tag("pins"), "the method"),
@@ -258,7 +242,8 @@ TOLERANCE: Final = Table(
 WRITE: Final = Table(
     (
         Field("key", FLAG, "key the current frame in a job without frames"),
-        Field("bones", any_of(_read_bones, {"const": "changed"}, list_of(NAME).schema), "the only bones that may move"),
+        Field("bones", or_word("changed", list_of(NAME)).into(lambda bones: None if bones == "changed" else bones),
+              "the only bones that may move"),
         Field("action", by_type({type(None): NULL}, NAME.then(_fitting)),
               "the name of the new action; null: key into the present one"),
     ),

@@ -49,6 +49,6 @@ def read_mapping(path: Path) -> RoleMapping:
 
 
 def mapping_of(parts: dict[str, Any]) -> dict[str, Any]:
-    """The file for the parts of an armature, as `find_parts` returns them; null for those that are missing."""
+    """Return the file's data for the parts of an armature, as `find_parts` returns them; null for those missing."""
     known = {role: bones for role, bones in parts["roles"].items() if role in ROLES}
     return {"version": VERSION, "roles": {**known, **dict.fromkeys(parts["missing"])}}

@@ -1,17 +1,7 @@
 """The recipe: a motion from two key poses as JSON, for any body; read and checked before anything is changed.
 
-    {"version": 1, "name": "wave", "seconds": 2.0,
-     "poses": {"min": POSE, "max": POSE},
-     "tracks": [{"parts": "all", "samples": [0.5, 0, 1]}, {"bones": ["hat"], "samples": [[0.0, 0.5], [0.7, 1.0]]}],
-     "path": {"samples": [[0.0, left, forward, up], ...]},
-     "supports": [{"role": "foot.L", "seconds": [0.0, 0.4], "at": 0.4}],
-     "flights": [[0.4, 0.9]]}
-
-POSE: angles in degrees by role or part on top of the relaxed pose (`body.anatomy.pose_from_angles`), {"frame": 12} of
-the armature's motion, {"action": "NAME"} with or without a frame, or "present". Samples are offsets at equal times over
-the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max pose. `parts` are roles, "arm.L", "leg.R",
-"spine", or "all" that no other track has. Places of the path are in leg lengths. A track and the path may have
-`weights` of their samples, the `width` of the kernel in seconds, and `gamma`.
+Angles of a pose are degrees by role or part on top of the relaxed pose (`body.anatomy.pose_from_angles`). Samples are
+offsets at equal times over the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max pose.
 """
 
 from collections.abc import Mapping
@@ -33,14 +23,14 @@ from .table import (
     POSITIVE,
     THE_VERSION,
     Field,
-    Kind,
     Table,
     any_of,
+    by_type,
     check_range,
     list_of,
     number,
     object_of,
-    shown,
+    or_word,
     unread,
     vector,
 )  # fmt: skip
@@ -62,7 +52,7 @@ class Angles:
 
 @dataclass(frozen=True)
 class Moment:
-    """The pose that the armature has in an action, or in the motion that it has now; None: as it stands now."""
+    """The pose of the armature at a frame of an action, by default of its own motion; without both the present pose."""
 
     frame: int | None = None
     action: str | None = None
@@ -79,7 +69,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Support:
-    """A part of the body bears from one second to another, where it is at `at`."""
+    """A part of the body that stands from second `start` to `end`, where the motion has it at second `at`."""
 
     role: str
     start: float
@@ -89,7 +79,7 @@ class Support:
 
 @dataclass(frozen=True)
 class RecipeFile:
-    """A recipe as it is in a file; `tracks` by the parts or bones that they are of."""
+    """A recipe as it is in a file; each of the `tracks` with its parts of the body or bones."""
 
     seconds: float
     low: Angles | Moment
@@ -139,20 +129,6 @@ def _read_pose(data: Any, where: str) -> Angles | Moment:
     return (MOMENT.into() if "frame" in data or "action" in data else _ANGLES).read(data, where)
 
 
-def _read_parts(data: object, where: str) -> tuple[str, ...] | str:
-    return ALL if data == ALL else list_of(NAME).read(data, where)
-
-
-def _read_offset(data: object, where: str) -> tuple[float, ...]:
-    return vector(2).read(data, where) if isinstance(data, list) else (np.nan, number().read(data, where))
-
-
-def _read_place(data: object, where: str) -> tuple[float, ...]:
-    if not isinstance(data, list):
-        raise CoreError(f"{where}: needs a time and a place of three numbers, not {shown(data)}.")
-    return vector(4).read(data, where)
-
-
 def _samples(values: dict[str, Any], where: str) -> Samples:
     rows = values.pop("samples")
     if "weights" in values:
@@ -178,11 +154,11 @@ _SMOOTHING: Final = (
     Field("weights", unread(list_of(number())), "of the samples, a number each"),
 )
 _OFFSETS: Final = (
-    Field("samples", list_of(any_of(_read_offset, number().schema, vector(2).schema)),
+    Field("samples", list_of(by_type({list: vector(2)}, number().into(lambda offset: (np.nan, offset)))),
           "offsets at equal times, or pairs of time and offset", needed="null"),
     *_SMOOTHING,
 )  # fmt: skip
-_PARTS: Final = any_of(_read_parts, {"const": ALL}, list_of(NAME).schema)
+_PARTS: Final = or_word(ALL, list_of(NAME))
 PARTS: Final = Table(
     (Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track has', default=ALL), *_OFFSETS)
 )
@@ -190,7 +166,10 @@ BONES: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), *_
 PATH: Final = Table(
     (
         Field(
-            "samples", list_of(Kind(_read_place, vector(4).schema)), "a time, and a place in leg lengths", needed="null"
+            "samples",
+            list_of(by_type({list: vector(4)}, "a time and a place of three numbers")),
+            "a time, and a place in leg lengths",
+            needed="null",
         ),
         *_SMOOTHING,
     )
@@ -245,16 +224,20 @@ RECIPE: Final = Table(
 
 
 def track_of(samples: Samples, bones: str | tuple[int, ...]) -> Track:
+    """Return the track of these bones."""
     return Track(bones, samples.times, [value[0] for value in samples.values], **samples.more)  # pyright: ignore
 
 
 def path_of(samples: Samples, unit: Any) -> RootPath:
-    """`unit` (3, 3): what the rows of left, forward and up are in armature units."""
+    """Return the path of the root; `unit` (3, 3): the directions left, forward and up, as rows, in armature units."""
     return RootPath(samples.times, samples.values @ unit, **samples.more)  # pyright: ignore
 
 
 def bones_of(roles: Roles, part: str) -> list[int]:
-    """The bones of a role, of a limb with all that is on it, or of the spine up to the head."""
+    """Return the bones of a role, of a limb with what hangs on it, or of the spine up to the head.
+
+    Raises CoreError if the body does not have them.
+    """
     name, _, side = part.partition(".")
     wanted = [part]
     if name in LIMBS and side in SIDES:

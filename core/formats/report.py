@@ -1,4 +1,4 @@
-"""The report of a solve: R.json of the headless interface, from arrays."""
+"""The report of a job, from arrays: R.json of the command line."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array
-from .table import FLAG, NAME, NULL, Field, Table, by_type, list_of, number, object_of, vector, whole
+from .table import FLAG, NAME, NULL, Field, Kind, Table, by_type, list_of, number, object_of, vector, whole
 
 _DIGITS: Final = 9  # of lengths in metres and angles in degrees: beyond them single precision is noise
-_METRE: Final = 1.0  # longer errors are told in metres, shorter ones in millimetres
-# how a missed goal is told: a length, an angle in degrees
+_METRE: Final = 1.0  # longer errors are shown in metres, shorter ones in millimetres
+# the words for a missed goal: by a length, by an angle in degrees
 _PHRASES: Final = {
     "look_at": ("", "looking {} degrees past its target"),
     "distance": ("{} off the distance that was asked for", ""),
@@ -46,7 +46,7 @@ class GoalReport:
 
     @property
     def worst(self) -> int:
-        """Index into `frames` of the largest error, in units of the tolerances."""
+        """The index in `frames` of the largest error, in units of the tolerances."""
         score = np.zeros(self.frames.shape)
         if self.position_error is not None:
             score = np.maximum(score, self.position_error / self.position_tolerance)
@@ -55,7 +55,7 @@ class GoalReport:
         return int(np.argmax(score))
 
     def sentence(self) -> str:
-        """'hand.R is 34 mm short at frame 52': the worst frame."""
+        """Return what is missed in the worst frame: 'hand.R is 34 mm short at frame 52'."""
         far, turned = _PHRASES.get(self.kind, ("{} short", "turned {} degrees off"))
         wrong: list[str] = []
         if self.position_error is not None and self.position_error[self.worst] > self.position_tolerance:
@@ -67,6 +67,7 @@ class GoalReport:
         return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}"
 
     def data(self) -> dict[str, Any]:
+        """Return how the goal was met as JSON data."""
         return {
             "bone": self.bone,
             "kind": self.kind,
@@ -113,7 +114,7 @@ class Report:
         return len(self.frames) - len(missed)
 
     def data(self) -> dict[str, Any]:
-        """R.json."""
+        """Return the report as JSON data."""
         return {
             "armature": self.armature,
             "frames": [_plain(self.frames[0]), _plain(self.frames[-1])],
@@ -128,39 +129,43 @@ class Report:
 
 
 def _plain(frame: float) -> float | int:
-    """A frame number as people write it: 12 rather than 12.0."""
+    """Return a frame number without decimals that are zero."""
     return int(frame) if float(frame).is_integer() else float(frame)
 
 
+def _always(*rows: tuple[str, Kind, str]) -> tuple[Field, ...]:
+    return tuple(Field(*row, needed="missing.") for row in rows)
+
+
 _ERROR: Final = Table(
-    (
-        Field("max", number(0.0), "the largest one", needed="missing."),
-        Field("mean", number(0.0), "over the frames", needed="missing."),
-        Field("frame", number(), "of the largest one", needed="missing."),
+    _always(
+        ("max", number(0.0), "the largest one"),
+        ("mean", number(0.0), "over the frames"),
+        ("frame", number(), "of the largest one"),
     )
 )
 _ERRORS: Final = by_type({type(None): NULL}, _ERROR.kind())
 GOAL_REPORT: Final = Table(
-    (
-        Field("bone", NAME, "the bone of the goal", needed="missing."),
-        Field("kind", NAME, "`pin`, `drag`, `look_at`, `distance` or `balance`", needed="missing."),
-        Field("frames", vector(2), "the first and the last frame in which it was fully on", needed="missing."),
-        Field("position_error", _ERRORS, "metres, as Blender shows it", needed="missing."),
-        Field("rotation_error", _ERRORS, "degrees", needed="missing."),
-        Field("met", FLAG, "within tolerance in all its frames", needed="missing."),
+    _always(
+        ("bone", NAME, "the bone of the goal"),
+        ("kind", NAME, "`pin`, `drag`, `look_at`, `distance` or `balance`"),
+        ("frames", vector(2), "the first and the last frame in which it was fully on"),
+        ("position_error", _ERRORS, "metres, as Blender shows it"),
+        ("rotation_error", _ERRORS, "degrees"),
+        ("met", FLAG, "within tolerance in all its frames"),
     )
 )
 REPORT: Final = Table(
-    (
-        Field("armature", NAME, "which one was posed", needed="missing."),
-        Field("frames", vector(2), "the first and the last one", needed="missing."),
-        Field("method", NAME, "what solved", needed="missing."),
-        Field("seconds", object_of(number(0.0), "an object of seconds"), "by phase", needed="missing."),
-        Field("frames_per_second", number(0.0), "of all phases", needed="missing."),
-        Field("goals", list_of(GOAL_REPORT.kind()), "how each goal was met", needed="missing."),
-        Field("converged_frames", whole(0), "in which all goals are met", needed="missing."),
-        Field("explanations", list_of(NAME), "a sentence for each goal that is missed", needed="missing."),
-        Field("action", by_type({type(None): NULL}, NAME), "which one has the keys", needed="missing."),
+    _always(
+        ("armature", NAME, "which one was posed"),
+        ("frames", vector(2), "the first and the last one"),
+        ("method", NAME, "what solved"),
+        ("seconds", object_of(number(0.0), "an object of seconds"), "by phase"),
+        ("frames_per_second", number(0.0), "of all phases"),
+        ("goals", list_of(GOAL_REPORT.kind()), "how each goal was met"),
+        ("converged_frames", whole(0), "in which all goals are met"),
+        ("explanations", list_of(NAME), "a sentence for each goal that is missed"),
+        ("action", by_type({type(None): NULL}, NAME), "which one has the keys"),
     ),
     more={"additionalProperties": True},  # verbs add what they found
 )

@@ -185,39 +185,25 @@ def choice(names: Iterable[str], *forms: str) -> Kind:
     return Kind(read, {"enum": list(known)})
 
 
-def number(least: float = -math.inf, most: float = math.inf) -> Kind:
-    """A finite number from `least` to `most`."""
+def number(least: float = -math.inf, most: float = math.inf, above: bool = False) -> Kind:
+    """A finite number from `least` to `most`; `above`: and not `least` itself."""
 
     def read(data: object, where: str) -> float:
-        value = _number(data, where)
-        if not least <= value <= most:
+        value = _finite(data, where)
+        if not least <= value <= most or (above and value == least):
             bounds = f"at least {least:g}" if math.isinf(most) else f"between {least:g} and {most:g}"
-            raise CoreError(f"{where}: must be {bounds}, not {shown(data)}.")
+            raise CoreError(f"{where}: must be {f'more than {least:g}' if above else bounds}, not {shown(data)}.")
         return value
 
-    return Kind(read, {"type": "number", "minimum": max(least, -LARGEST), "maximum": min(most, LARGEST)})
-
-
-def _number(data: object, where: str) -> float:
-    if isinstance(data, bool) or not isinstance(data, (int, float)):
-        raise CoreError(f"{where}: needs a number, not {shown(data)}.")
-    if not abs(data) <= LARGEST:  # false for NaN, too
-        raise CoreError(f"{where}: {shown(data)} is not a finite number of a sensible size.")
-    return float(data)
-
-
-def _positive(data: object, where: str) -> float:
-    value = _number(data, where)
-    if value <= 0.0:
-        raise CoreError(f"{where}: must be more than 0, not {shown(data)}.")
-    return value
+    ends = {"exclusiveMinimum" if above else "minimum": max(least, -LARGEST), "maximum": min(most, LARGEST)}
+    return Kind(read, {"type": "number", **ends})
 
 
 def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
     """A whole number from `least` to `most`."""
 
     def read(data: object, where: str) -> int:
-        value = _number(data, where)
+        value = _finite(data, where)
         if not value.is_integer():
             raise CoreError(f"{where}: needs a whole number, not {shown(data)}.")
         if not least <= value <= most:
@@ -225,6 +211,14 @@ def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
         return int(value)
 
     return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
+
+
+def _finite(data: object, where: str) -> float:
+    if isinstance(data, bool) or not isinstance(data, (int, float)):
+        raise CoreError(f"{where}: needs a number, not {shown(data)}.")
+    if not abs(data) <= LARGEST:  # false for NaN, too
+        raise CoreError(f"{where}: {shown(data)} is not a finite number of a sensible size.")
+    return float(data)
 
 
 def list_of(each: Kind, empty: str = "") -> Kind:
@@ -286,6 +280,11 @@ def one_of(plain_form: str, **kinds: Kind) -> Kind:
     )
 
 
+def or_word(word: str, other: Kind) -> Kind:
+    """This word, as itself, or a value of another kind."""
+    return any_of(lambda data, where: data if data == word else other.read(data, where), {"const": word}, other.schema)
+
+
 def by_type(cases: Mapping[type, Kind], other: Kind | str) -> Kind:
     """A value of one of these Python types, each with its kind; `other`: the kind of all others, or what is needed."""
 
@@ -307,7 +306,7 @@ def any_of(read: Read, *schemas: Schema) -> Kind:
     return Kind(read, flat[0] if len(flat) == 1 else {"anyOf": flat})
 
 
-POSITIVE: Final = Kind(_positive, {"type": "number", "exclusiveMinimum": 0.0, "maximum": LARGEST})
+POSITIVE: Final = number(0.0, above=True)
 UNIT: Final = number(0.0, 1.0)
 FRAME: Final = whole(-FRAME_LIMIT)
 
