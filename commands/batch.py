@@ -1,4 +1,4 @@
-"""`batch`: a verb on all files of a folder, several at a time, in processes that each have a Blender of their own."""
+"""`batch`: run a verb on all files of a folder, several at a time, in processes that have a Blender each."""
 
 import argparse
 import json
@@ -25,7 +25,7 @@ from .worker import record_of, sum_of
 STATES: Final = {DONE: "done", UNMET: "done, but a goal is not met"}
 FAILED: Final = "failed"
 LEFT: Final = "not done"
-_WAITING: Final = 10.0  # seconds without an answer until it is asked whether somebody is at work
+_WAITING: Final = 10.0  # seconds without an answer until the number of workers is looked at
 
 
 def add_batch(verbs: Any) -> None:
@@ -42,7 +42,7 @@ def add_batch(verbs: Any) -> None:
 
 
 def batch(verbs: Any, arguments: argparse.Namespace) -> int:
-    """Do what is not finished yet; returns 1 if a goal is not met, or a file failed or is left."""
+    """Do what is not finished yet; return 1 if a goal is not met, or a file failed or is left."""
     begin = perf_counter()
     summary = Path(arguments.json) if isinstance(arguments.json, str) else None
     if summary is not None:
@@ -100,7 +100,7 @@ def _check_summary(summary: Path, tasks: Sequence[Task]) -> None:
 
 
 def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator[tuple[str, Answer, float | None]]:
-    """What came of the tasks, by name, as they are done, and the seconds that the rest will take if that is known."""
+    """Yield name and answer of each task when it is done, and the seconds that the rest will take, if known."""
     if not tasks:
         return
     done: SimpleQueue[Future[Answer]] = SimpleQueue()
@@ -110,8 +110,8 @@ def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator
         for task in tasks:
             names[future := pool.submit(task.line(arguments.name))] = task.name
             future.add_done_callback(done.put)
-        spent: list[float] = []  # seconds of processes
-        waits = False  # and it was told
+        spent: list[float] = []  # seconds that processes took
+        waits = False  # for workers, and the user has been told
         while names:
             try:
                 future = done.get(timeout=_WAITING)
@@ -123,7 +123,7 @@ def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator
             waits = False
             try:
                 answer = future.result()
-            # a cluster gives up a task over which worker after worker is lost, and all when it is lost itself
+            # a cluster gives up a task that several workers were lost with, and all tasks when it is lost itself
             except (Exception, CancelledError) as error:
                 answer = {"code": LOST, "said": str(error) or "The cluster was lost."}
             name = names.pop(future)
@@ -134,8 +134,8 @@ def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator
 
 
 def _pool(arguments: argparse.Namespace, count: int, stack: ExitStack) -> Pool:
-    """Where so many tasks are done, until the stack is closed."""
-    folder = arguments.job.resolve().parent if arguments.job else Path.cwd()  # where files that a job names are
+    """Return the pool for so many tasks; closing the stack ends it."""
+    folder = arguments.job.resolve().parent if arguments.job else Path.cwd()  # of the files that a job names
     if arguments.scheduler is None:
         return stack.enter_context(local_pool(_worker(), folder, min(arguments.jobs, count)))
     try:
@@ -147,7 +147,7 @@ def _pool(arguments: argparse.Namespace, count: int, stack: ExitStack) -> Pool:
 
 
 def _worker() -> list[str]:
-    """The command line of a process that does tasks; raises CoreError if there is none."""
+    """Return the command line of a process that does tasks; raises CoreError if there is none."""
     verb = "batch-worker"
     if not bpy.app.module:
         return [bpy.app.binary_path, "--background", "--command", "poise", verb]
@@ -158,7 +158,7 @@ def _worker() -> list[str]:
 
 
 def _row(name: str, answer: Answer | None, kept: bool = False) -> dict[str, Any]:
-    """A file in the summary; without an answer it is left."""
+    """Return a file's row of the summary; without an answer it is left."""
     if answer is None:
         answer, state = {"code": LOST, "said": ""}, LEFT
     else:
@@ -190,7 +190,7 @@ def _tell_table(data: Mapping[str, Any]) -> None:
 
 
 def _shortly(reason: str) -> str:
-    """Its last line; the first ones may be a traceback."""
+    """Return the last line of a reason; the others may be a traceback."""
     return reason.rpartition("\n")[2]
 
 

@@ -1,6 +1,6 @@
-"""Worker processes that stay alive over many tasks: a line of JSON goes in, a line of JSON comes back.
+"""Worker processes that live over many tasks: each takes lines of JSON and answers with lines of JSON.
 
-Standard library only and nothing relative: workers of a Dask cluster are sent the text of this module.
+Only the standard library and no relative imports: workers of a Dask cluster get the text of this module.
 """
 
 import importlib
@@ -21,7 +21,7 @@ MARK: Final = "poise-batch "  # before an answer: Blender prints lines of its ow
 ATTEMPTS: Final = 3  # at a task whose process ends without an answer
 LOST: Final = -1  # the code of a task without an answer, beside the exit codes of verbs
 _SET: Final = {
-    # each process has a core: the threads of numpy's library would only be in each other's way
+    # one core each: threads of numpy's library would only compete
     **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")},
     "PYTHONUTF8": "1",  # importers print the names of files, whatever the language is set to
 }
@@ -35,14 +35,14 @@ class Ended(Exception):
 
 
 class Process:
-    """A process that is running `command` in `folder`, with a folder for temporary files."""
+    """A process that runs `command` in `folder`, with a folder for temporary files."""
 
     def __init__(self, command: Sequence[str], folder: Path | str, temporary: str) -> None:
         own = _SET | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)
         self._popen = subprocess.Popen(
             command, cwd=folder, env=os.environ | own, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
-            start_new_session=True,  # Ctrl-C is for the one who waits; processes end with their input
+            start_new_session=True,  # Ctrl-C is for the parent; processes end with their input
         )  # fmt: skip
 
     @property
@@ -50,7 +50,7 @@ class Process:
         return self._popen.pid
 
     def ask(self, line: str) -> Answer:
-        """The answer to a line; raises Ended if there is none."""
+        """Return the answer to a line; raises Ended if there is none."""
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         last = ""
@@ -69,7 +69,7 @@ class Process:
         self._popen.kill()
 
     def close(self) -> None:
-        """Let it end."""
+        """Close its input, which ends it, and wait."""
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         with suppress(OSError):  # it is gone
@@ -79,7 +79,7 @@ class Process:
 
 
 class Processes:
-    """As many processes as there are tasks at a time, each kept for the next one."""
+    """As many processes as there are tasks at a time, kept for the next tasks."""
 
     def __init__(self, command: Sequence[str], folder: Path | str) -> None:
         self.command, self.folder = command, folder
@@ -89,7 +89,7 @@ class Processes:
         self._temporary = TemporaryDirectory(prefix="poise-batch-", ignore_cleanup_errors=True)
 
     def run(self, line: str) -> Answer:
-        """The answer to a line, from another process where one ends over it."""
+        """Return the answer to a line, from another process if one ends without an answer."""
         reason = ""
         for _ in range(ATTEMPTS):
             process = self._free()
@@ -107,7 +107,7 @@ class Processes:
         return {"code": LOST, "said": f"Tried {ATTEMPTS} times; {reason}"}
 
     def _free(self) -> Process:
-        """An idle one, or a new one."""
+        """Return an idle process, or a new one."""
         try:
             return self._idle.pop()
         except IndexError:
@@ -118,13 +118,13 @@ class Processes:
         return process
 
     def kill(self) -> None:
-        """End all of them, whatever they do, and begin no more."""
+        """Kill all processes, and begin no more."""
         self._killed = True
         for process in tuple(self._all):
             process.kill()
 
     def close(self) -> None:
-        """Let the idle ones end, and kill others, for whom nobody waits any more."""
+        """Let idle processes end, and kill the others, whose answers nobody waits for."""
         while self._idle:
             process = self._idle.pop()
             self._all.discard(process)
@@ -135,7 +135,7 @@ class Processes:
 
 @dataclass(frozen=True)
 class Pool:
-    """Where tasks are done. `size`: the number of processes at present; 0 if those of a cluster are not there."""
+    """Where tasks are done. `size`: the number of processes now; 0 if a cluster has no workers."""
 
     submit: Callable[[str], "Future[Answer]"]
     size: Callable[[], int]
@@ -143,7 +143,7 @@ class Pool:
 
 @contextmanager
 def local_pool(command: Sequence[str], folder: Path, jobs: int) -> Iterator[Pool]:
-    """`jobs` processes of this machine. Where it is left by an exception, such as Ctrl-C, they are killed."""
+    """Give a pool of `jobs` processes of this machine; an exception, such as Ctrl-C, kills them."""
     processes = Processes(command, folder)
     executor = ThreadPoolExecutor(jobs)
     try:
@@ -164,7 +164,7 @@ _CLOSE_WORKER: Final = "exec(source, globals()) or close_worker(batch)"
 
 @contextmanager
 def dask_pool(command: Sequence[str], folder: Path, scheduler: str) -> Iterator[Pool]:
-    """A process for each thread of the workers of a Dask cluster; tasks of workers that are lost go to others.
+    """Give a pool with a process for each thread of a Dask cluster; tasks of lost workers go to others.
 
     Raises ImportError where Dask is not installed; OSError, ValueError or TypeError where there is no scheduler.
     """
@@ -186,24 +186,24 @@ def dask_pool(command: Sequence[str], folder: Path, scheduler: str) -> Iterator[
         try:
             yield Pool(submit, size)
         finally:
-            with suppress(Exception):  # what is lost need not be closed
+            with suppress(Exception):  # the cluster may be lost
                 executor.shutdown(wait=False)
                 client.run(eval, _CLOSE_WORKER, sent)
 
 
 def run_on_worker(batch: str, command: Sequence[str], folder: str, line: str) -> Answer:
-    """On a worker of a cluster: `Processes.run`."""
+    """Return the answer to a line, on a worker of a cluster."""
     kept = _kept()
     return (kept.get(batch) or kept.setdefault(batch, Processes(command, folder))).run(line)  # one for all threads
 
 
 def close_worker(batch: str) -> None:
-    """On a worker of a cluster: let the processes of a batch end."""
+    """Let the processes of a batch end, on a worker of a cluster."""
     processes = _kept().pop(batch, None)
     if processes is not None:
         processes.close()
 
 
 def _kept() -> dict[str, Processes]:
-    """What a worker of a cluster has, by batch."""
+    """Return the processes that a worker of a cluster has, by batch."""
     return vars(importlib.import_module("distributed").get_worker()).setdefault("poise_processes", {})

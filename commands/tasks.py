@@ -1,7 +1,7 @@
-"""What `batch` has to do: its files, their tasks, and what is finished of them.
+"""The tasks of `batch`: its files, and which of them are finished.
 
-A file is finished when the record beside its output says that it was made of the same bytes, by the same job, verb and
-versions, and the output is as it was then: whatever it is called and whenever it was written.
+A file is finished when the record beside its output says that it was made of the same bytes by the same job, verb and
+versions, and the output still has the bytes that it had then. Names and times do not matter.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from .verbs import tell
 from .worker import MADE, PART, answer_of, record_of, sum_of
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-# verb -> the option that takes a clip, which goes onto the body of --blend, and what it reads; others open the file
+# verb -> the option that takes a clip for the body of --blend, and the suffixes that it reads; others open the file
 CLIPS: Final = {"keypoints": ("--input", SUFFIXES), "retarget": ("--motion", MOTIONS)}
 OPENED: Final = (".blend", *MOTIONS)
 VERBS: Final = ("solve", "contribute", "lock-feet", "generate", "reduce-keys", "bake", "edit-path", *CLIPS)
@@ -38,7 +38,7 @@ OWN_FILES: Final[Mapping[str, tuple[str, Callable[[Path], object]]]] = {
     "solve": ("--job", read),
     "generate": ("--recipe", read_recipe),
 }
-# no options of a job
+# options that a job may not have
 GIVEN: Final = ("blend", "input", "motion", "output", "overwrite", "report", "json", "learn", "help")
 LONGEST: Final = 235  # bytes of an output's name: with ".json" and the number of a process the usual 255 are full
 NAMING: Final = (".json", ".gltf")  # files that name others, which lie beside them
@@ -49,7 +49,7 @@ Sums = dict[Path, str]
 
 @dataclass(frozen=True)
 class Task:
-    """One file. `key`: the sum of all that decides what comes of it; `sources`: the sums of all files among that."""
+    """One file. `key`: the checksum of all that the result depends on; `sources`: those of the files among that."""
 
     name: str
     arguments: tuple[str, ...]  # of the verb, without those for its results
@@ -63,13 +63,13 @@ class Task:
         return json.dumps(task)
 
     def found(self) -> Answer | None:
-        """What came of it, if it is finished; raises CoreError if somebody else has changed the output."""
+        """Return the answer of a finished task, else None; raises CoreError if somebody else has changed the output."""
         try:
             report = json.loads(record_of(self.output).read_text(encoding="utf-8"))
             made, now = report["batch"], sum_of(self.output.read_bytes())
             if now == made["output"]:
                 return answer_of(report) if made["key"] == self.key else None
-            known = now == made.get("before")  # the batch was ended between the two
+            known = now == made.get("before")  # the batch ended after the record was written
         except (OSError, ValueError, TypeError, KeyError):  # there is none, or it is none
             return None
         if not known and is_blend(self.output):
@@ -78,7 +78,7 @@ class Task:
 
 
 def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tuple[list[Task], dict[str, str]]:
-    """What is to be done, and which files cannot be done, with reasons; raises CoreError for what is wrong with all.
+    """Return the tasks, and why other files have none; raises CoreError for what is wrong with all files.
 
     `parser`: of the verb.
     """
@@ -101,7 +101,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
     files = [path for path in _files(source, target, kinds, refused) if path not in given]
     if not files and not refused:
         raise CoreError(f'Nothing in "{arguments.input}" is for {verb}; it takes {", ".join(kinds)}.')
-    taken = {path: path for path in files}  # place -> the input that is there, or will be
+    taken = {path: path for path in files}  # place -> the input that lies there, or whose result will
     for path in files:
         name = path.relative_to(source)
         output = target / (name if path.suffix == ".blend" else name.with_name(f"{name.name}.blend"))
@@ -122,7 +122,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
 
 
 def body_of(arguments: argparse.Namespace) -> list[str]:
-    """The option for the body that takes clips."""
+    """Return the option for the body that takes clips."""
     verb, blend = arguments.name, arguments.blend
     if verb not in CLIPS:
         if blend is not None:
@@ -138,7 +138,7 @@ def body_of(arguments: argparse.Namespace) -> list[str]:
 
 
 def options_of(verb: str, job: Path | None) -> list[str]:
-    """The options in a job file, for a process in its folder."""
+    """Return the options in a job file, for a process in its folder."""
     if job is None:
         return []
     data = read_json(job, "job", _object)
@@ -150,7 +150,7 @@ def options_of(verb: str, job: Path | None) -> list[str]:
 
 
 def _option(where: str, name: str, value: object) -> list[str]:
-    """An option as words of a command line, which must not be read as other options."""
+    """Return an option as words of a command line; raises CoreError for words that would be read as other options."""
     if name in GIVEN:
         raise CoreError(f"{where}: is for batch to say.")
     if not re.fullmatch("[a-z][a-z-]*", name):
@@ -173,7 +173,7 @@ def _object(data: object) -> dict[str, Any]:
 
 
 def sources_of(path: Path, naming: Sequence[str] = NAMING) -> Sums:
-    """The sums of a file, of the files that it names and lie beside it, and so on; raises CoreError."""
+    """Return the checksums of a file, of the files beside it that it names, and so on; raises CoreError."""
     found: Sums = {}
     left = [path]
     while left:
@@ -188,7 +188,7 @@ def sources_of(path: Path, naming: Sequence[str] = NAMING) -> Sums:
         if path.suffix.lower() in naming:
             try:
                 texts = dict.fromkeys(_texts(json.loads(data)))
-            except (ValueError, RecursionError):  # who reads it says so
+            except (ValueError, RecursionError):  # the verb refuses it
                 continue
             places = [path.parent / name for text in texts for name in dict.fromkeys((text, unquote(text)))]
             left += [place for place in places if os.path.isfile(place)]  # False for what is no name, too
@@ -196,7 +196,7 @@ def sources_of(path: Path, naming: Sequence[str] = NAMING) -> Sums:
 
 
 def _texts(data: object) -> Iterator[str]:
-    """All texts in JSON data that may be names."""
+    """Yield all texts in JSON data that may be names of files."""
     if isinstance(data, str):
         if len(data) <= _NAME:
             yield data
@@ -206,7 +206,7 @@ def _texts(data: object) -> Iterator[str]:
 
 
 def _files(source: Path, target: Path, kinds: Sequence[str], refused: dict[str, str]) -> list[Path]:
-    """The files of these kinds in a folder and below it, but for those in `target` if that is there, too."""
+    """Return the files of these kinds in a folder and below it, but for those in `target`."""
 
     def refuse(error: OSError) -> None:
         name = Path(error.filename).relative_to(source).as_posix()
@@ -231,7 +231,7 @@ def _files(source: Path, target: Path, kinds: Sequence[str], refused: dict[str, 
 
 
 def check_output(output: Path, taken: Mapping[Path, Path]) -> None:
-    """Raises CoreError if a file cannot have this output, since that is another's, or for its name."""
+    """Raises CoreError if this output is another file's, or if its name is too long."""
     for place in (output, record_of(output)):
         if place in taken:
             raise CoreError(f'Its result would be written over "{taken[place]}", or its result; rename one of them.')
@@ -240,7 +240,7 @@ def check_output(output: Path, taken: Mapping[Path, Path]) -> None:
 
 
 def _check_foreign(tasks: Sequence[Task]) -> None:
-    """Raises CoreError if where results go is something that no batch made."""
+    """Raises CoreError if a result would replace a file that no batch made."""
     for task in tasks:
         record = record_of(task.output)
         try:
@@ -253,7 +253,7 @@ def _check_foreign(tasks: Sequence[Task]) -> None:
 
 
 def _make_folders(folders: set[Path]) -> None:
-    """Make them, if need be, and clear away what processes that were killed have left there."""
+    """Make the folders, and remove what killed processes have left in them."""
     for folder in folders:
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""`batch-worker`: what the processes of `batch` run. Files are done one after the other, as their lines come in.
+"""`batch-worker`: the processes of `batch`, which do one file for each line of their standard input.
 
-Beside each OUTPUT.blend goes OUTPUT.blend.json: the report of the verb with a field "batch", which says what the file
-was made of ("key"), its sum ("output"), that of the file whose place it took ("before"), the exit code ("code"), and
-the sum of its motion and its report ("digest").
+Beside each OUTPUT.blend goes OUTPUT.blend.json, the record: the report of the verb with a field "batch". That has
+checksums of all that the file was made of ("key"), of the file ("output"), of the file that it replaced ("before"), and
+of its motion and report ("digest"), and the exit code ("code").
 """
 
 import hashlib
@@ -27,15 +27,15 @@ from ..edits.files import write_files
 from .processes import MARK, Answer
 from .verbs import DONE, FAULT, REFUSED, UNMET, one_line
 
-PART: Final = ".batch."  # how names of files begin that are not in their places yet
-MADE: Final = '"batch": {"key": "'  # what the text of a record has, even if half of it is lost
-TIMES: Final = ("seconds", "frames_per_second", "batch")  # what differs from run to run in a report
+PART: Final = ".batch."  # begins the names of files that are not in their places yet
+MADE: Final = '"batch": {"key": "'  # in the text of a record, even if the rest is lost
+TIMES: Final = ("seconds", "frames_per_second", "batch")  # fields of a report that differ from run to run
 
 Run = Callable[[list[str]], int]
 
 
 def add_worker(verbs: Any, run: Run) -> None:
-    """`run` takes the command line of a verb."""
+    """Add the verb; `run` runs the command line of another verb."""
     parser = verbs.add_parser("batch-worker")  # no help: it is for `batch` alone
     parser.set_defaults(verb=partial(_serve, run), check=None)
 
@@ -43,14 +43,14 @@ def add_worker(verbs: Any, run: Run) -> None:
 def _serve(run: Run, arguments: object) -> int:
     for line in sys.stdin:
         answer = do_task(run, json.loads(line))
-        # the empty line ends whatever Blender may have begun to print
+        # the empty line ends what Blender may have begun to print
         sys.stdout.write(f"\n{MARK}{one_line(answer)}")
         sys.stdout.flush()
     return DONE
 
 
 def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
-    """Run the verb, and put its output and the record of it in their places together."""
+    """Run the verb, put its output and the record in their places, and return the answer."""
     begin = perf_counter()
     output, record = Path(task["output"]), record_of(Path(task["output"]))
     part = output.with_name(f"{PART}{uuid4().hex}.blend")  # in the same folder: a .blend file has relative paths
@@ -66,7 +66,7 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
             reason = _reason(said.getvalue()).replace(str(part), str(output))
             return {"code": code, "said": reason, "spent": perf_counter() - begin}
         for path, stamp in zip(task["sources"], stamps, strict=True):
-            if _stamp(path) != stamp:  # maybe and put back
+            if _stamp(path) != stamp:  # and perhaps changed back
                 raise CoreError(f'"{path}" was changed while it was read; start the batch again.')
         report = json.loads(record_of(part).read_text(encoding="utf-8"))
         made = {
@@ -87,13 +87,13 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
 
 
 def _stamp(path: str) -> tuple[int, ...]:
-    """What is another after a file has been written or put in its place."""
+    """Return numbers that change when a file is written or replaced."""
     now = os.stat(path)
     return now.st_ino, now.st_size, now.st_mtime_ns
 
 
 def _reason(said: str) -> str:
-    """Why it failed: the last thing that was said, or for a fault of Poise where it came from."""
+    """Return why it failed: the last line, or for a fault of Poise the traceback."""
     text = said.strip()
     return text.removesuffix(FAULT).strip() if text.endswith(FAULT) else text.rpartition("\n")[2]
 
@@ -103,7 +103,7 @@ def record_of(output: Path) -> Path:
 
 
 def answer_of(report: Mapping[str, Any]) -> Answer:
-    """What `batch` is told of a file that is done."""
+    """Return the answer for a file that is done."""
     first, last = report["frames"]
     said = "; ".join(report.get("explanations", ())) if report["batch"]["code"] == UNMET else ""
     made = {name: report["batch"][name] for name in ("code", "digest")}
@@ -111,7 +111,7 @@ def answer_of(report: Mapping[str, Any]) -> Answer:
 
 
 def digest(report: Mapping[str, Any]) -> str:
-    """The sum of the armature's F-curves, sorted, and of the report without its times: what must not differ."""
+    """Return the checksum of the armature's F-curves, sorted, and of the report without its times."""
     curves = sorted(
         bridge.motion.active_curves(bpy.data.objects[report["armature"]]),
         key=lambda curve: (curve.data_path, curve.array_index),
@@ -127,5 +127,5 @@ def digest(report: Mapping[str, Any]) -> str:
 
 
 def sum_of(data: bytes) -> str:
-    """SHA-256."""
+    """Return the checksum of bytes (SHA-256)."""
     return hashlib.sha256(data).hexdigest()
