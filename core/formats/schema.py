@@ -15,6 +15,7 @@ from .goals import APART, BALANCE, LOOKING, PLACED
 from .humanoid import HUMANOID
 from .job import JOB, PINS, TOLERANCE, WRITE
 from .mapping import MAPPING
+from .markers import MARKERS
 from .recipe import BONES, MOMENT, PARTS, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
 from .table import FRAME_LIMIT, LARGEST, Field, Kind, Schema, Table, plain
@@ -27,6 +28,7 @@ FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "recipe": ("A motion from two key poses", RECIPE.kind()),
     "list": ("The joints of contribution CCD, with the numbers of the method", THE_FILE),
     "mapping": ("Which bones are which parts of a body", MAPPING.kind()),
+    "markers": ("Which markers are which landmarks of a body", MARKERS.kind()),
     "report": ("How well a job went", REPORT.kind()),
 }
 
@@ -123,6 +125,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "path": (PATH,),
     "supports": (SUPPORT,),
     "mapping": (MAPPING,),
+    "markers": (MARKERS,),
     "report": (REPORT,),
     "goal reports": (GOAL_REPORT,),
 }

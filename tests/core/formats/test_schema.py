@@ -16,6 +16,7 @@ from core.formats import schema
 from core.formats.chain_list import THE_FILE, Ccd, list_text, read_list_file
 from core.formats.job import parse
 from core.formats.mapping import MAPPING
+from core.formats.markers import parse_marker_mapping
 from core.formats.recipe import PRESETS, parse_recipe
 from core.formats.report import GoalReport, Report
 
@@ -27,6 +28,7 @@ READERS: dict[str, Callable[[Any], object]] = {
     "recipe": parse_recipe,
     "list": lambda data: THE_FILE.read(data, ""),
     "mapping": lambda data: MAPPING.read(data, ""),
+    "markers": lambda data: parse_marker_mapping("markers", data),
 }
 VALIDATORS = {name: Draft202012Validator(json.loads(schema.schema_text(name))) for name in schema.FORMATS}
 
@@ -47,6 +49,7 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("job", job(goals=[{"bone": "a", "distance": 1, "to": {"object": "Cup"}}], balance={"masses": {"a": 1}})),
     ("job", job(goals=[{"bone": "a", "pin": ["position"], "at": 3, "frames": [2, 50], "ease": 3, "priority": 2}])),
     ("list", LIST),
+    ("markers", {"marks": {"hip.L": ["LASI", "LPSI"], "nose": ["NOSE"]}, "unit": "mm", "up": "+Z"}),
     ("mapping", {"version": 1, "roles": {"hips": "Hips", "spine": ["a", "b"], "head": None}}),
 ]
 DOCUMENTS += [("recipe", json.loads(file.read_text(encoding="utf-8"))) for file in sorted(PRESETS.glob("*.json"))]
