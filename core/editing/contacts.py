@@ -75,16 +75,12 @@ class Contacts:
 
     touching  (F, P) whether a point is in contact
     speed     armature units per second, below which a point near the ground is planted
-    resting   (F, P) resting heights above the ground, NaN for points that never rest
-    band      (P,) heights above the resting height up to which a point is low, NaN likewise
     """
 
     points: tuple[BodyPoint, ...]
     touching: Flags
     ground: Ground
     speed: float
-    resting: Array
-    band: Array
 
     def intervals(self) -> list[ContactInterval]:
         """Return the intervals of contact, by point and then by time."""
@@ -180,13 +176,12 @@ def find_contacts(
     slow_speed = _speed_threshold(speed[near])
     slow = near & (speed < slow_speed)
     resting = _resting_heights(height, (positions - positions @ ground.up[:, None] * ground.up) / size, slow)
-    band = np.full(len(points), np.nan)
     touching = np.zeros(height.shape, bool)
     for point in np.flatnonzero(slow.any(axis=0)):
         over = height[:, point] - resting[:, point]
-        band[point] = np.clip(2.0 * np.median(over[slow[:, point]]), *BANDS)
-        touching[:, point] = _touching(np.maximum(over / band[point], speed[:, point] / slow_speed), motion)
-    return Contacts(tuple(points), touching, ground, slow_speed * size, resting * size, band * size)
+        band = np.clip(2.0 * np.median(over[slow[:, point]]), *BANDS)
+        touching[:, point] = _touching(np.maximum(over / band, speed[:, point] / slow_speed), motion)
+    return Contacts(tuple(points), touching, ground, slow_speed * size)
 
 
 def speeds(positions: Array, motion: Motion) -> Array:

@@ -93,12 +93,12 @@ class Character:
         self.hips = self.roles.bone("hips")
         shares = list(self._find_shares())
         self.parts: tuple[int, ...] = tuple(share.bone for share in shares)  # including locked bones
-        self._shares = [share for share in shares if skeleton.movable[share.bone]]
-        self._turned = [share.bone for share in self._shares]
+        shares = [share for share in shares if skeleton.movable[share.bone]]
+        self._turned = [share.bone for share in shares]
         self._after = rotation.inv(self.anatomy.axes)[self._turned]
-        self._starts = np.array([share.start for share in self._shares])
-        self._stops = np.array([share.end for share in self._shares])
-        self._amounts = np.array([share.share for share in self._shares])
+        self._starts = np.array([share.start for share in shares])
+        self._stops = np.array([share.end for share in shares])
+        self._amounts = np.array([share.share for share in shares])
         self._between = np.flatnonzero((self._amounts > 0.0) & (self._amounts < 1.0))
         self.bones: list[int] = sorted(self._turned)
         ancestors = {above for bone in self.bones for above in skeleton.ancestors(bone)}

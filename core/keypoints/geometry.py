@@ -198,9 +198,9 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
         sine = np.sqrt(_dot(plane, plane))
         bent = np.degrees(np.arctan2(sine, _dot(near, far)))[..., 0]
         low, high = (a + b * _MILLIMETRES * noise for a, b in (_FROM, _FULL))
-        told = np.clip((bent - low) / (high - low), 0.0, 1.0)
-        told = (told * told * (3.0 - 2.0 * told) * np.minimum(weight("near"), weight("far")))[..., None]
-        hinge = told * plane / np.maximum(sine, _TINY) + (1.0 - told) * hinge
+        share = np.clip((bent - low) / (high - low), 0.0, 1.0)
+        share = (share * share * (3.0 - 2.0 * share) * np.minimum(weight("near"), weight("far")))[..., None]
+        hinge = share * plane / np.maximum(sine, _TINY) + (1.0 - share) * hinge
     upper = _blend(frame(near, hinge) @ _LIMBS_BACK, parent, weight("near"))
     canonical = upper @ _LIMBS
     lower = _blend(frame(far, _swing(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, weight("far"))
@@ -215,9 +215,9 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
     if both.min() < 1.0:
         along, pointing = _without_width(along, both, units, seen, canonical)
     turned = _swing(canonical[..., 1], canonical[..., 0], along)
-    told = (both / (1.0 + np.square(noise / (_REACH * _STRAY))))[..., None]
+    share = (both / (1.0 + np.square(noise / (_REACH * _STRAY))))[..., None]
     across = across - _dot(across, along) * along
-    across = told * unit(across) + (1.0 - told) * unit(turned)
+    across = share * unit(across) + (1.0 - share) * unit(turned)
     result[..., _ENDS, :, :] = _blend(frame(along, across) @ _END_BACK, lower, pointing)
     return result
 

@@ -99,7 +99,7 @@ def check_fps(value: Any) -> float | None:
 
 
 def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None) -> Recording:
-    """Return the recording in the bytes of a file, whose kind the suffix tells.
+    """Return the recording in the bytes of a file, of the kind of its suffix.
 
     A JSON file may name its layout itself; other files need `layout`, a layout or its name. Raises CoreError if the
     data are malformed or do not fit the layout.

@@ -1,6 +1,7 @@
 """Trackers: frames of a live sender to body motions, one after the other, and to a clip of what was recorded."""
 
-from typing import Any, Final, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,32 +19,48 @@ _TRIAL: Final = 5  # frames from which unit and axes are found
 _LONGEST: Final = 60 * 60 * 60  # recorded frames: an hour at 60 per second
 
 
-class Tracker(Protocol):
-    """Follows a sender."""
+class Tracker(ABC):
+    """Follows a sender, and records its frames if `record`; estimates are late by `delay` frames.
 
-    trouble: str  # why frames are not used, or ""
-    notes: tuple[str, ...]  # what was found from the first frames
-    delay: int  # frames by which estimates are late
+    trouble  why frames are not used, or ""
+    notes    what was found from the first frames
+    """
 
+    def __init__(self, record: bool, delay: int = 0) -> None:
+        self.trouble, self.delay = "", delay
+        self.notes: tuple[str, ...] = ()
+        self._record = record
+        self._times: list[float] = []
+        self._frames: list[tuple[Array, ...]] = []
+
+    @abstractmethod
     def add(self, frame: Frame[Any]) -> bool:
         """Add a frame, and return whether there is an estimate."""
-        ...
 
+    @abstractmethod
     def estimate(self) -> CapturedMotion:
-        """Return the motion of one frame."""
-        ...
+        """Return the motion of one frame. Raises CoreError before the first one."""
+
+    @abstractmethod
+    def clip(self) -> tuple[CapturedMotion, Array]:
+        """Return the motion recorded, and its times (F,) in seconds."""
 
     @property
     def recorded(self) -> int:
         """The number of frames recorded."""
-        ...
+        return len(self._frames)
 
-    def clip(self) -> tuple[CapturedMotion, Array]:
-        """Return the motion recorded, and its times (F,) in seconds."""
-        ...
+    def _keep(self, time: float, *frame: Array) -> None:
+        if self._record and self.recorded < _LONGEST:
+            self._times.append(time)
+            self._frames.append(frame)
+
+    def _kept(self) -> list[Array]:
+        """Return the arrays of all frames recorded, joined along their first axis."""
+        return [np.concatenate(arrays) for arrays in zip(*self._frames, strict=True)]
 
 
-class PointTracker:
+class PointTracker(Tracker):
     """Tracks points of a layout: finds their conversion, filters them, and estimates with a delay."""
 
     def __init__(
@@ -55,15 +72,11 @@ class PointTracker:
         delay: int = DELAY,
         record: bool = False,
     ) -> None:
-        self.trouble = ""
-        self.notes: tuple[str, ...] = ()
-        self.delay = delay
+        super().__init__(record, delay)
         self._layout, self._settings = layout, (unit, up, exchanged)
         self._estimator = LiveEstimator(delay=delay)
         self._first_frames: list[Points] = []
         self._conversion: Conversion | None = None
-        self._record = record
-        self._frames: list[tuple[float, Landmarks]] = []
 
     def add(self, frame: Frame[Points]) -> bool:
         conversion = self._conversion or self._find_conversion(frame.content)
@@ -72,23 +85,15 @@ class PointTracker:
         points, confidence = frame.content
         landmarks = conversion(points[None], confidence[None])
         self._estimator.add(landmarks.positions[0], landmarks.weights[0], frame.time)
-        if self._record and self.recorded < _LONGEST:
-            self._frames.append((frame.time, landmarks))
+        self._keep(frame.time, landmarks.positions, landmarks.weights)
         return True
 
     def estimate(self) -> CapturedMotion:
         return self._estimator.estimate()
 
-    @property
-    def recorded(self) -> int:
-        return len(self._frames)
-
     def clip(self) -> tuple[CapturedMotion, Array]:
-        times = np.array([time for time, _ in self._frames])
-        positions, weights = (
-            np.concatenate([getattr(m, n) for _, m in self._frames]) for n in ("positions", "weights")
-        )
-        return estimate_clip(Landmarks(positions, weights), times), times
+        times = np.array(self._times)
+        return estimate_clip(Landmarks(*self._kept()), times), times
 
     def _find_conversion(self, points: Points) -> Conversion | None:
         """Return the conversion once there are enough frames to find it."""
@@ -105,22 +110,16 @@ class PointTracker:
         return self._conversion
 
 
-class BoneTracker:
+class BoneTracker(Tracker):
     """Passes on the body motions of a sender of bones."""
 
-    trouble = ""
-    notes = ()
-    delay = 0
-
     def __init__(self, record: bool = False) -> None:
-        self._record = record
+        super().__init__(record)
         self._last: CapturedMotion | None = None
-        self._frames: list[tuple[float, CapturedMotion]] = []
 
     def add(self, frame: Frame[CapturedMotion]) -> bool:
         self._last = frame.content
-        if self._record and self.recorded < _LONGEST:
-            self._frames.append((frame.time, frame.content))
+        self._keep(frame.time, self._last.rotations, self._last.hips, self._last.landmarks, self._last.weights)
         return True
 
     def estimate(self) -> CapturedMotion:
@@ -128,15 +127,6 @@ class BoneTracker:
             raise CoreError("No frame has come.")
         return self._last
 
-    @property
-    def recorded(self) -> int:
-        return len(self._frames)
-
     def clip(self) -> tuple[CapturedMotion, Array]:
-        turns, hips, landmarks, weights = (
-            np.concatenate([getattr(captured, name) for _, captured in self._frames])
-            for name in ("rotations", "hips", "landmarks", "weights")
-        )
-        return CapturedMotion(rotation.unroll(turns), hips, landmarks, weights, None), np.array(
-            [time for time, _ in self._frames]
-        )
+        turns, *others = self._kept()
+        return CapturedMotion(rotation.unroll(turns), *others, None), np.array(self._times)  # pyright: ignore
