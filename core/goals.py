@@ -79,7 +79,7 @@ class _GoalBase:
     def _direction(self, name: str, called: str) -> None:
         """Make a field a unit vector (3,). Raises CoreError for a zero vector."""
         self._vectors(name, 3, batched=False)
-        vector = getattr(self, name)
+        vector: Array = getattr(self, name)
         length = float(np.linalg.norm(vector))
         if length == 0.0:
             raise CoreError(f"{called} has no direction.")

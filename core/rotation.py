@@ -90,6 +90,11 @@ def inv(q: ArrayLike) -> Array:
     return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
 
 
+def conjugate(q: ArrayLike, frame: ArrayLike) -> Array:
+    """Return rotations frame q frame^-1: those of q (..., 4), in a frame (..., 4), in the space of that frame."""
+    return mul(frame, mul(q, inv(frame)))
+
+
 def normalize(q: ArrayLike) -> Array:
     """Return quaternions (..., 4) with unit length; zero quaternions become the identity, as in Blender."""
     array = np.asarray(q, float)

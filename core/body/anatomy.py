@@ -120,7 +120,7 @@ def anatomy(skeleton: Skeleton, roles: Roles | None = None, tuning: Tuning | Non
     found = _AnatomyBuilder(skeleton, roles).anatomy()
     if tuning is None:
         return found
-    turns = rotation.mul(found.axes, rotation.mul(tuning.turns, rotation.inv(found.axes)))
+    turns = rotation.conjugate(tuning.turns, found.axes)
     learned = (tuning.learned & (skeleton.parents >= 0))[:, None]
     rotations = np.where(learned, rotation.mul(found.canonical, turns), found.reference.rotations)
     return replace(

@@ -29,74 +29,65 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
     """
     if not parts:
         return roles
-    said = _by_role(skeleton, parts)
+    said = replace(roles, bones=_by_role(skeleton, parts))
     bones: dict[str, Bones] = {
         role: found if isinstance(found, int) else tuple(bone for bone in found if bone not in parts)
         for role, found in roles.bones.items()
         if not isinstance(found, int) or found not in parts
     }
-    bones |= said
+    bones |= said.bones
     bones = {role: found for role, found in bones.items() if found != () or role in ("spine", "neck")}
+    changed = replace(roles, bones=bones)
     _check_order(skeleton, said, said)  # first the corrected parts among themselves
-    _check_limbs(skeleton, said, bones)
-    _check_order(skeleton, said, bones)
+    _check_limbs(skeleton, said, changed)
+    _check_order(skeleton, said, changed)
     humanoid = roles.humanoid or _is_body(bones)
-    body = {bone for found in bones.values() for bone in _bones(found)}
+    body = {bone for role in bones for bone in changed.chain(role)}
     limbs = {name: chain for name, chain in roles.limbs.items() if not body.intersection(chain)}
     confidence = {role: value for role, value in roles.confidence.items() if role in bones or role in limbs}
-    confidence |= dict.fromkeys(said, _SAID)
+    confidence |= dict.fromkeys(said.bones, _SAID)
     confidence |= dict.fromkeys((role for role in bones if role not in confidence), _SAID)
     changed = replace(
-        roles,
+        changed,
         humanoid=humanoid,
-        bones=bones,
-        twist=_twists(skeleton, bones, roles, said),
+        twist=_twists(skeleton, said, changed),
         limbs=limbs,
         confidence=confidence,
         missing=tuple(role for role in BODY if role not in bones) if humanoid else (),
     )
-    return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(said) else changed
-
-
-def _bones(found: Bones) -> tuple[int, ...]:
-    return (found,) if isinstance(found, int) else found
+    return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(said.bones) else changed
 
 
 def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
     """Return role -> bones of corrections. Raises CoreError for an unknown role and for two bones of one."""
-    said: dict[str, Bones] = {}
+    names, found = skeleton.names, dict[str, list[int]]()
     for bone in sorted(parts):
         role = parts[bone]
         if role == NO_PART:
             continue
         if role not in ROLES:
-            raise CoreError(f'"{skeleton.names[bone]}" is said to be "{role}", which is no part of a body.')
-        before = said.get(role, ())
-        if role in LISTS:
-            said[role] = (*before, bone) if isinstance(before, tuple) else (before, bone)
-        elif role in said:
-            assert isinstance(before, int)
-            raise CoreError(f'"{skeleton.names[before]}" and "{skeleton.names[bone]}" are both said to be "{role}".')
-        else:
-            said[role] = bone
-    return said
+            raise CoreError(f'"{names[bone]}" is said to be "{role}", which is no part of a body.')
+        if role in found and role not in LISTS:
+            raise CoreError(f'"{names[found[role][0]]}" and "{names[bone]}" are both said to be "{role}".')
+        found.setdefault(role, []).append(bone)
+    return {role: tuple(bones) if role in LISTS else bones[0] for role, bones in found.items()}
 
 
-def _check_order(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
+def _check_order(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
     """Raise CoreError if a corrected part and another are in the wrong order, or one is on the limb of the other."""
     chains = [("hips", *(f"{part}.{side}" for part in parts)) for parts in (ARM, LEG) for side in SIDES]
     chains += [("hips", f"{part}.{side}", "head") for part in ("upper_arm", "thigh") for side in SIDES]
     for chain in chains:
-        known = [(role, found) for role in chain if isinstance(found := bones.get(role), int)]
+        known = [(role, bone) for role in chain if (bone := roles.bone(role)) >= 0]
         for (role, upper), (other, lower) in combinations(known, 2):
             if lower in skeleton.ancestors(upper):
                 _refuse_pair(skeleton, said, (role, upper), (other, lower))
     limbs = [f"{part}.{side}" for parts in (ARM, LEG) for part in parts for side in SIDES]
-    above = [(role, bone) for role in limbs if isinstance(bone := bones.get(role), int)]
-    for role, found in bones.items():
+    above = [(role, bone) for role in limbs if (bone := roles.bone(role)) >= 0]
+    for role in roles.bones:
         if role == opposite_role(role):
             continue
-        for bone in _bones(found):
+        for bone in roles.chain(role):
             ancestors = skeleton.ancestors(bone)[1:]
             for other, carrier in above:
                 if carrier in ancestors and _limb_of(role) != _limb_of(other):
@@ -109,35 +100,33 @@ def _limb_of(role: str) -> tuple[bool, str]:
     return part in LEG, side
 
 
-def _refuse_pair(
-    skeleton: Skeleton, said: Mapping[str, Bones], descendant: tuple[str, int], ancestor: tuple[str, int]
-) -> None:
+def _refuse_pair(skeleton: Skeleton, said: Roles, descendant: tuple[str, int], ancestor: tuple[str, int]) -> None:
     """Raise CoreError if one of two parts, of which the first must not be a descendant of the second, is corrected."""
     (role, bone), (other, carrier) = descendant, ancestor
     name, above = skeleton.names[bone], skeleton.names[carrier]
-    if role in said:
-        how = "said to be " if other in said else ""
+    if role in said.bones:
+        how = "said to be " if other in said.bones else ""
         raise CoreError(f'"{name}" cannot be "{role}": it hangs on "{above}", which is {how}"{other}".')
-    if other in said:
+    if other in said.bones:
         raise CoreError(f'"{above}" cannot be "{other}": "{name}", which is "{role}", hangs on it.')
 
 
-def _check_limbs(skeleton: Skeleton, said: Mapping[str, Bones], bones: Mapping[str, Bones]) -> None:
+def _check_limbs(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
     """Raise CoreError if a corrected leg is on the upper end of a spine that is a descendant of the hips.
 
     Arms may be on the hips (flat hierarchies), and legs on a spine that goes down to the hips.
     """
-    hips, spine = bones.get("hips"), bones.get("spine", ())
-    if not isinstance(hips, int) or not isinstance(spine, tuple) or not spine:
+    hips, spine = roles.bone("hips"), roles.chain("spine")
+    if hips < 0 or not spine:
         return
     chest, ancestors = spine[-1], skeleton.ancestors
     if chest == hips or hips not in ancestors(chest):
         return
-    arms = [bone for side in SIDES if isinstance(bone := bones.get(f"upper_arm.{side}"), int)]
+    arms = [bone for side in SIDES for bone in roles.chain(f"upper_arm.{side}")]
     crossed = any(hips in ancestors(arm) and chest not in ancestors(arm) for arm in arms)
     for side in SIDES:
-        thigh = said.get(f"thigh.{side}")
-        if isinstance(thigh, int) and chest in ancestors(thigh) and (crossed or len(spine) > 1):
+        thigh = said.bone(f"thigh.{side}")
+        if chest in ancestors(thigh) and (crossed or len(spine) > 1):
             raise CoreError(
                 f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it hangs on "{skeleton.names[chest]}", the upper '
                 "end of the spine; are arms and legs swapped?"
@@ -150,23 +139,20 @@ def _is_body(bones: Mapping[str, Bones]) -> bool:
     return "hips" in bones and sum(complete) > 1
 
 
-def _twists(
-    skeleton: Skeleton, bones: Mapping[str, Bones], roles: Roles, said: Mapping[str, Bones]
-) -> dict[str, tuple[int, ...]]:
+def _twists(skeleton: Skeleton, said: Roles, roles: Roles) -> dict[str, tuple[int, ...]]:
     """Return the twist bones, found again between two segments of which one is corrected."""
     found = dict(roles.twist)
     for side in SIDES:
         for parts in LIMBS.values():
             for upper, lower in pairwise(f"{part}.{side}" for part in parts):
-                if upper not in said and lower not in said and upper in bones and lower in bones:
+                first, last = roles.bone(upper), roles.bone(lower)
+                if first >= 0 and last >= 0 and upper not in said.bones and lower not in said.bones:
                     continue
                 found.pop(upper, None)
-                first, last = bones.get(upper), bones.get(lower)
-                if isinstance(first, int) and isinstance(last, int):
-                    chain = skeleton.ancestors(last)
-                    between = chain[1 : chain.index(first)] if first in chain else []
-                    if between:
-                        found[upper] = tuple(reversed(between))
+                chain = skeleton.ancestors(last)
+                between = chain[1 : chain.index(first)] if first in chain else []
+                if between:
+                    found[upper] = tuple(reversed(between))
     return found
 
 
@@ -175,8 +161,8 @@ def _directed(skeleton: Skeleton, roles: Roles) -> Roles:
     heads = skeleton.rest_matrices[:, :, 3]
 
     def place(role: str) -> Array | None:
-        bone = roles.bones.get(role)
-        return heads[bone] if isinstance(bone, int) else None
+        bone = roles.bone(role)
+        return heads[bone] if bone >= 0 else None
 
     def middle(part: str) -> Array | None:
         both = [at for side in SIDES if (at := place(f"{part}.{side}")) is not None]

@@ -53,8 +53,7 @@ def look_at(skeleton: Skeleton, roles: Roles, pose: Pose, target: Array, head: f
             base = rotation.mul(turns[eye], rotation.inv(rotations[eye]))
             axis = _axes_of_eye(skeleton, roles, eye)
             turn = _towards(rotation.mul(base, axis), target - heads[eye], EYES)
-            wanted = rotation.mul(axis, rotation.mul(turn, rotation.inv(axis)))
-            rotations[eye] = rotation.slerp(rotations[eye], wanted, eyes)
+            rotations[eye] = rotation.slerp(rotations[eye], rotation.conjugate(turn, axis), eyes)
     return replace(pose, rotations=rotations)
 
 

@@ -32,14 +32,13 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
     heads, turns = forward(skeleton, pose)
     own = rotation.mul(rotation.inv(known.canonical), pose.rotations)
-    own = rotation.mul(rotation.inv(known.axes), rotation.mul(own, known.axes))  # (J, 4) in the canonical frame
+    own = rotation.conjugate(own, rotation.inv(known.axes))  # (J, 4) in the canonical frame
     middle = partners == np.arange(len(skeleton))
     other = (partners >= 0) & ~middle
     if model != "BOTH":
         other[list(_side_of(skeleton, roles, partners, model))] = False
     changed = np.flatnonzero(other | (middle & (model == "BOTH")))
-    new = own[partners[changed]] * MIRROR_QUATERNION
-    new = rotation.mul(known.axes[changed], rotation.mul(new, rotation.inv(known.axes[changed])))
+    new = rotation.conjugate(own[partners[changed]] * MIRROR_QUATERNION, known.axes[changed])
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
     carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # `_move_over` moves the hips
@@ -64,10 +63,8 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     rotations[above] = pose.rotations[above]
     turn = rotation.mul(turns[figure.hips], rotation.inv(rest_turn(skeleton, figure.hips)))
     heading, to_canonical = heading_of(skeleton, roles, turns), canonical_frame(roles.up, roles.facing)
-    tilt = rotation.mul(rotation.inv(heading), turn)
-    tilt = rotation.mul(to_canonical, rotation.mul(
-        rotation.mul(rotation.inv(to_canonical), rotation.mul(tilt, to_canonical)) * MIRROR_QUATERNION,
-        rotation.inv(to_canonical)))  # fmt: skip
+    tilt = rotation.conjugate(rotation.mul(rotation.inv(heading), turn), rotation.inv(to_canonical))
+    tilt = rotation.conjugate(tilt * MIRROR_QUATERNION, to_canonical)
     wanted = rotation.mul(heading, rotation.mul(tilt, rest_turn(skeleton, figure.hips)))
     rotations[figure.hips] = rotation.mul(
         pose.rotations[figure.hips], rotation.mul(rotation.inv(turns[figure.hips]), wanted)

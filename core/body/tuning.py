@@ -37,7 +37,7 @@ def turns_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
     """Return the rotations (..., J, 4) of the bones of poses from the canonical T-pose, about its axes."""
     known = anatomy(skeleton, roles)
     own = rotation.mul(rotation.inv(known.canonical), pose.rotations)
-    return rotation.mul(rotation.inv(known.axes), rotation.mul(own, known.axes))
+    return rotation.conjugate(own, rotation.inv(known.axes))
 
 
 def learn_tuning(skeleton: Skeleton, roles: Roles | None, turns: Array) -> Tuning:
