@@ -1,6 +1,6 @@
 """The body in a skeleton: which bones are its parts, how its joints move, and poses made with that knowledge.
 
-`detection` finds the parts, `roles` names them, `corrections` applies what a user says of them, `axes` has directions.
+`detection` finds the parts, `roles` names them, `corrections` applies a user's corrections, `axes` has directions.
 `anatomy` gives the relaxed pose, deviations and limits of the joints (`joint_limits`, `masses`); `tuning` learns them
 from motion. `posture`, `mirror`, `gaze`, `grip` and `ground` (feet and hands on surfaces) pose the body.
 """

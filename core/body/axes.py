@@ -1,4 +1,4 @@
-"""Directions of a body: named axes, the canonical frame, and what is said of the left side for either side.
+"""Directions of a body: named axes, the canonical frame, and vectors of the left side mirrored to the right.
 
 The canonical frame has X to the body's left, Y up and Z to the front; the right side is the left one mirrored in X.
 """
@@ -14,7 +14,7 @@ from ..rotation import Array
 _AXES: Final = ("X", "Y", "Z")
 _SMALLEST: Final = 1e-8  # product of two lengths, by the skeleton's size: shorter vectors have no direction
 
-# What mirrors in X: vectors, rotation vectors and quaternions.
+# Factors that mirror vectors, rotation vectors and quaternions in X.
 MIRROR_VECTOR: Final = np.array([-1.0, 1.0, 1.0])
 MIRROR_ROTATION: Final = np.array([1.0, -1.0, -1.0])
 MIRROR_QUATERNION: Final = np.array([1.0, 1.0, -1.0, -1.0])

@@ -16,7 +16,7 @@ from .roles import ARM, BODY, LEG, LIMBS, LISTS, ROLES, SIDES, Bones, Roles, opp
 
 NO_PART: Final = "none"  # correction of a bone that has no role
 
-_SAID: Final = 1.0  # confidence of corrected roles
+_CORRECTED: Final = 1.0  # confidence of corrected roles
 _DIRECTED: Final = frozenset(("hips", "head", *(f"{part}.{side}" for side in SIDES for part in (*ARM, *LEG))))
 
 
@@ -29,33 +29,33 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
     """
     if not parts:
         return roles
-    said = replace(roles, bones=_by_role(skeleton, parts))
+    corrected = replace(roles, bones=_by_role(skeleton, parts))
     bones: dict[str, Bones] = {
         role: found if isinstance(found, int) else tuple(bone for bone in found if bone not in parts)
         for role, found in roles.bones.items()
         if not isinstance(found, int) or found not in parts
     }
-    bones |= said.bones
+    bones |= corrected.bones
     bones = {role: found for role, found in bones.items() if found != () or role in ("spine", "neck")}
     changed = replace(roles, bones=bones)
-    _check_order(skeleton, said, said)  # first the corrected parts among themselves
-    _check_limbs(skeleton, said, changed)
-    _check_order(skeleton, said, changed)
+    _check_order(skeleton, corrected, corrected)  # first the corrected parts among themselves
+    _check_limbs(skeleton, corrected, changed)
+    _check_order(skeleton, corrected, changed)
     humanoid = roles.humanoid or _is_body(bones)
     body = {bone for role in bones for bone in changed.chain(role)}
     limbs = {name: chain for name, chain in roles.limbs.items() if not body.intersection(chain)}
     confidence = {role: value for role, value in roles.confidence.items() if role in bones or role in limbs}
-    confidence |= dict.fromkeys(said.bones, _SAID)
-    confidence |= dict.fromkeys((role for role in bones if role not in confidence), _SAID)
+    confidence |= dict.fromkeys(corrected.bones, _CORRECTED)
+    confidence |= dict.fromkeys((role for role in bones if role not in confidence), _CORRECTED)
     changed = replace(
         changed,
         humanoid=humanoid,
-        twist=_twists(skeleton, said, changed),
+        twist=_twists(skeleton, corrected, changed),
         limbs=limbs,
         confidence=confidence,
         missing=tuple(role for role in BODY if role not in bones) if humanoid else (),
     )
-    return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(said.bones) else changed
+    return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(corrected.bones) else changed
 
 
 def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
@@ -73,7 +73,7 @@ def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
     return {role: tuple(bones) if role in LISTS else bones[0] for role, bones in found.items()}
 
 
-def _check_order(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
+def _check_order(skeleton: Skeleton, corrected: Roles, roles: Roles) -> None:
     """Raise CoreError if a corrected part and another are in the wrong order, or one is on the limb of the other."""
     chains = [("hips", *(f"{part}.{side}" for part in parts)) for parts in (ARM, LEG) for side in SIDES]
     chains += [("hips", f"{part}.{side}", "head") for part in ("upper_arm", "thigh") for side in SIDES]
@@ -81,7 +81,7 @@ def _check_order(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
         known = [(role, bone) for role in chain if (bone := roles.bone(role)) >= 0]
         for (role, upper), (other, lower) in combinations(known, 2):
             if lower in skeleton.ancestors(upper):
-                _refuse_pair(skeleton, said, (role, upper), (other, lower))
+                _refuse_pair(skeleton, corrected, (role, upper), (other, lower))
     limbs = [f"{part}.{side}" for parts in (ARM, LEG) for part in parts for side in SIDES]
     above = [(role, bone) for role in limbs if (bone := roles.bone(role)) >= 0]
     for role in roles.bones:
@@ -91,7 +91,7 @@ def _check_order(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
             ancestors = skeleton.ancestors(bone)[1:]
             for other, carrier in above:
                 if carrier in ancestors and _limb_of(role) != _limb_of(other):
-                    _refuse_pair(skeleton, said, (role, bone), (other, carrier))
+                    _refuse_pair(skeleton, corrected, (role, bone), (other, carrier))
 
 
 def _limb_of(role: str) -> tuple[bool, str]:
@@ -100,18 +100,18 @@ def _limb_of(role: str) -> tuple[bool, str]:
     return part in LEG, side
 
 
-def _refuse_pair(skeleton: Skeleton, said: Roles, descendant: tuple[str, int], ancestor: tuple[str, int]) -> None:
+def _refuse_pair(skeleton: Skeleton, corrected: Roles, descendant: tuple[str, int], ancestor: tuple[str, int]) -> None:
     """Raise CoreError if one of two parts, of which the first must not be a descendant of the second, is corrected."""
     (role, bone), (other, carrier) = descendant, ancestor
     name, above = skeleton.names[bone], skeleton.names[carrier]
-    if role in said.bones:
-        how = "said to be " if other in said.bones else ""
+    if role in corrected.bones:
+        how = "said to be " if other in corrected.bones else ""
         raise CoreError(f'"{name}" cannot be "{role}": it hangs on "{above}", which is {how}"{other}".')
-    if other in said.bones:
+    if other in corrected.bones:
         raise CoreError(f'"{above}" cannot be "{other}": "{name}", which is "{role}", hangs on it.')
 
 
-def _check_limbs(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
+def _check_limbs(skeleton: Skeleton, corrected: Roles, roles: Roles) -> None:
     """Raise CoreError if a corrected leg is on the upper end of a spine that is a descendant of the hips.
 
     Arms may be on the hips (flat hierarchies), and legs on a spine that goes down to the hips.
@@ -125,7 +125,7 @@ def _check_limbs(skeleton: Skeleton, said: Roles, roles: Roles) -> None:
     arms = [bone for side in SIDES for bone in roles.chain(f"upper_arm.{side}")]
     crossed = any(hips in ancestors(arm) and chest not in ancestors(arm) for arm in arms)
     for side in SIDES:
-        thigh = said.bone(f"thigh.{side}")
+        thigh = corrected.bone(f"thigh.{side}")
         if chest in ancestors(thigh) and (crossed or len(spine) > 1):
             raise CoreError(
                 f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it hangs on "{skeleton.names[chest]}", the upper '
@@ -139,14 +139,14 @@ def _is_body(bones: Mapping[str, Bones]) -> bool:
     return "hips" in bones and sum(complete) > 1
 
 
-def _twists(skeleton: Skeleton, said: Roles, roles: Roles) -> dict[str, tuple[int, ...]]:
+def _twists(skeleton: Skeleton, corrected: Roles, roles: Roles) -> dict[str, tuple[int, ...]]:
     """Return the twist bones, found again between two segments of which one is corrected."""
     found = dict(roles.twist)
     for side in SIDES:
         for parts in LIMBS.values():
             for upper, lower in pairwise(f"{part}.{side}" for part in parts):
                 first, last = roles.bone(upper), roles.bone(lower)
-                if first >= 0 and last >= 0 and upper not in said.bones and lower not in said.bones:
+                if first >= 0 and last >= 0 and upper not in corrected.bones and lower not in corrected.bones:
                     continue
                 found.pop(upper, None)
                 chain = skeleton.ancestors(last)

@@ -62,7 +62,7 @@ class Roles:
         return [chain[0] for finger in FINGERS[1:] if (chain := self.chain(f"{finger}.{side}"))]
 
     def require(self, *wanted: str) -> list[int]:
-        """Return the bones of these roles, the first of each. Raises CoreError naming what the body lacks."""
+        """Return the bones of these roles, the first of each. Raises CoreError naming those that are missing."""
         lacking = [role for role in wanted if self.bones.get(role, ()) == ()]
         if lacking:
             raise CoreError(

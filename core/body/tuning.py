@@ -24,9 +24,7 @@ from .roles import Roles
 
 _ROUNDS: Final = 20  # iterations of the median, at most
 _FOUND: Final = float(np.radians(0.01))  # largest step of a median that has converged
-_FARTHEST: Final = (
-    4.0 * 1.4826
-)  # median distances from the median that are clipped: 4 standard deviations of a Gaussian
+_FARTHEST: Final = 4.0 * 1.4826  # median distances from the median, 4 standard deviations of a Gaussian: clipped there
 _SLACK: Final = float(np.radians(1.0))  # added to this distance
 _LEAST: Final = float(np.radians(3.0))  # least deviation: a joint may move more in another motion
 _STILL: Final = float(np.radians(0.01))  # a bone that turns by less was not moved and is not learned

@@ -1,4 +1,4 @@
-"""Find the parts of a body in a skeleton: by names, and by shape where names say nothing or nonsense.
+"""Find the parts of a body in a skeleton: by names, and by shape where names are unknown or misleading.
 
 `names` reads the bone names; `tree` links the bones that may be parts as a body is linked; `shape` finds two legs and
 two arms by proportions, `incomplete` a body that lacks a limb. `human` combines names and shape, `trunk` and `fingers`

@@ -231,7 +231,7 @@ def left_direction(tree: BodyTree, body: HumanLimbs) -> Array:
 
 
 def orient(tree: BodyTree, body: HumanLimbs, up: Array) -> None:
-    """Swap left and right where feet, knees and elbows show that the body faces the other way."""
+    """Swap left and right where feet, knees and elbows show that the body faces backwards."""
     forward = unit(np.cross(left_direction(tree, body), up))
     feet, toes = body.of("foot"), body.of("toe")
     evidence = forward_evidence(

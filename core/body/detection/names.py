@@ -145,6 +145,7 @@ def _is_whole(word: str) -> bool:
 
 
 def _read(words: Sequence[str]) -> NameReading:
+    """Return the meaning of the words of one name."""
     # a number that follows a word without meaning belongs to it: Bip01
     numbers = tuple(
         int(word) for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
@@ -152,18 +153,18 @@ def _read(words: Sequence[str]) -> NameReading:
     letters = [word for word in words if not word.isdigit()]
     side = "L" if _LEFT & set(letters) else "R" if _RIGHT & set(letters) else ""
     helper, end, twist = (bool(kind & set(letters)) for kind in (_HELPERS, _ENDS, _TWISTS))
-    said = [word for word in letters if word not in _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS]
+    remaining = [word for word in letters if word not in _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS]
 
     parts: list[str] = []
     left_over: list[str] = []
     start = 0
-    while start < len(said):
-        stops = range(len(said), start, -1)
-        stop = next((stop for stop in stops if "".join(said[start:stop]) in _PARTS), 0)
+    while start < len(remaining):
+        stops = range(len(remaining), start, -1)
+        stop = next((stop for stop in stops if "".join(remaining[start:stop]) in _PARTS), 0)
         if stop:
-            parts.append(_PARTS["".join(said[start:stop])])
+            parts.append(_PARTS["".join(remaining[start:stop])])
         else:
-            left_over.append(said[start])
+            left_over.append(remaining[start])
         start = max(stop, start + 1)
     if not parts:
         return NameReading("", side, numbers, len(left_over), helper, end, twist)
@@ -171,7 +172,7 @@ def _read(words: Sequence[str]) -> NameReading:
     place = ""
     if _FRONT & set(left_over):
         place = "front"
-    elif _HIND & set(left_over) or (len(parts) > 1 and said[0] in _HIND):
+    elif _HIND & set(left_over) or (len(parts) > 1 and remaining[0] in _HIND):
         place = "hind"
     elif "lower" in left_over and parts[-1] in ARM_PARTS:
         place = "lower"

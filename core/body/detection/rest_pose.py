@@ -9,9 +9,7 @@ from ..axes import angle
 
 _T_POSE: Final = 20.0  # degrees of the upper arms below the horizontal, at most
 _A_POSE: Final = 65.0
-_STRAIGHT: Final = np.radians(
-    35.0
-)  # legs with thighs at a larger angle to the vertical, or knees bent more, do not stand
+_STRAIGHT: Final = np.radians(35.0)  # largest angle of a thigh to the vertical, and of a knee, in a standing pose
 _SQUARE: Final = np.radians(20.0)  # left and right thigh differ by less
 _BENT: Final = 0.03  # of the limb's length: offset of a knee or elbow that counts fully
 _TOES: Final = 0.6  # sine: a foot that points forward, not down

@@ -339,4 +339,5 @@ def _above(value: Any, usual: tuple[float, float]) -> Any:
 
 
 def _square(value: Any, usual: tuple[float, float]) -> Any:
+    """Return ((value - usual) / spread)^2."""
     return ((value - usual[0]) / usual[1]) ** 2
