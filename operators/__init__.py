@@ -22,10 +22,8 @@ from . import (
     presets,
     retarget,
     roles,
-    samples,
     solve,
     survey,
-    timed_pin_list,
 )
 
 CLASSES = (
@@ -47,11 +45,9 @@ CLASSES = (
     *keypoints.CLASSES,
     *listen.CLASSES,
     *motion.CLASSES,
-    *timed_pin_list.CLASSES,
     *keys.CLASSES,
     *retarget.CLASSES,
     *path.CLASSES,
     *generate.CLASSES,
-    *samples.CLASSES,
 )
 DRAWINGS = drawings.DRAWINGS

@@ -12,6 +12,7 @@ from ..edits.pins import job_from_pins
 from ..edits.words import counted
 from .keys import WHERE
 from .pins import PinsTool
+from .tool import fill_scene_range
 
 _STEPS = 100  # of the progress shown at the mouse
 
@@ -36,11 +37,11 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
     )
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        self._fill_range(context)
+        fill_scene_range(context, self)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Bake")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        self._fill_range(context)
+        fill_scene_range(context, self)
         write = Write(new=self.action == "NEW", action=self.name or None, key=True)
         job = job_from_pins(armature, (self.frame_start, self.frame_end), write)
         manager = context.window_manager
@@ -53,12 +54,6 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
         if report.explanations:
             return "WARNING", f"{sentence}; {'; '.join(report.explanations)}"
         return "INFO", sentence
-
-    def _fill_range(self, context: Any) -> None:
-        """The scene's range where none was given."""
-        for name in ("frame_start", "frame_end"):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(context.scene, name))
 
 
 CLASSES = (POISE_OT_bake,)

@@ -17,11 +17,13 @@ from ..edits.generated_motion import (
     MIN,
     PLAIN,
     add_phase,
+    add_sample,
     add_track,
     check_generated,
     check_not_linked,
     edited_recipe,
     recipe_with_own_poses,
+    remove_sample,
     remove_track,
     rewrite_generated,
     store_pose,
@@ -33,7 +35,7 @@ from ..edits.reduce import ALL, TOLERANCE, Reduced
 from ..edits.words import counted
 from ..properties.overrides import linked_count
 from .background import Background
-from .tool import Tool, selected_bones
+from .tool import Tool, fill_in, selected_bones
 
 
 class POISE_OT_store_pose(Tool, bpy.types.Operator):
@@ -125,8 +127,7 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)
-        if not self.properties.is_property_set("start"):
-            self.start = context.scene.frame_current
+        fill_in(self, start=context.scene.frame_current)
         if self.recipe == "own":
             self._data: dict[str, Any] = PLAIN | {"seconds": self.seconds}
             self._recipe = recipe_with_own_poses(armature, self._data, "motion")
@@ -185,6 +186,33 @@ class POISE_OT_remove_track(GeneratedTool, bpy.types.Operator):
         return "INFO", f"{remove_track(armature)}: no samples of their own any more"
 
 
+class POISE_OT_add_sample(GeneratedTool, bpy.types.Operator):
+    """Add a sample at the present frame, with the offset that the chosen track has there now"""
+
+    bl_idname = "poise.add_sample"
+    bl_label = "Add Sample"
+
+    path: BoolProperty(name="Path", description="To the path, with where it is now", options={"SKIP_SAVE"})
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        frame = context.scene.frame_current
+        add_sample(armature, self.path, frame)
+        return "INFO", f"A sample at frame {frame}; Generate Anew heeds it"
+
+
+class POISE_OT_remove_sample(GeneratedTool, bpy.types.Operator):
+    """Take this sample away"""
+
+    bl_idname = "poise.remove_sample"
+    bl_label = "Remove Sample"
+
+    path: BoolProperty(name="Path", description="Of the path, not of the chosen track", options={"SKIP_SAVE"})
+    row: IntProperty(name="Row", description="Which one of the table, counted from 0", min=0, options={"SKIP_SAVE"})
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return "INFO", f"No sample at frame {remove_sample(armature, self.path, self.row):g} any more"
+
+
 class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
     """Give samples weights of their own, to be changed in the table and the Graph Editor, or take these away"""
 
@@ -223,9 +251,7 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         present = context.scene.frame_current
-        for name, frame in (("start", present), ("end", present + round(context.scene.render.fps / 2))):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, frame)
+        fill_in(self, start=present, end=present + round(context.scene.render.fps / 2))
         if self.end <= self.start:
             raise CoreError(f"A support or a flight must start before it ends, not at {self.start} and {self.end}.")
         parts = {"SELECTED": selected_bones, "FLIGHT": lambda _: [""]}.get(self.part, lambda _: [self.part])(context)
@@ -283,6 +309,8 @@ CLASSES = (
     POISE_OT_generate,
     POISE_OT_add_track,
     POISE_OT_remove_track,
+    POISE_OT_add_sample,
+    POISE_OT_remove_sample,
     POISE_OT_weigh_samples,
     POISE_OT_add_phase,
     POISE_OT_remove_phase,

@@ -18,6 +18,7 @@ from ..core.steps import finish
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
 from ..edits.words import counted
 from .chains import ListTool, active_chain
+from .tool import fill_scene_range
 from .waiting import Waiting
 
 _TICK: Final = 0.2  # seconds of learning, and then Blender has its turn: drawing the window may take as long
@@ -43,11 +44,11 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
             raise CoreError(f'"{armature.name}" has no action to learn from.')
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        self._fill_range(context)
+        fill_scene_range(context, self)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Learn")
 
     def execute(self, context: Any) -> set[str]:
-        self._fill_range(context)
+        fill_scene_range(context, self)
         try:
             self._begin(context.active_object)
             if not bpy.app.background:
@@ -110,12 +111,6 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
             f"one that all joints share alike to {uniform:.1f}",
         )
         return {"FINISHED"}
-
-    def _fill_range(self, context: Any) -> None:
-        """The scene's range where none was given."""
-        for name in ("frame_start", "frame_end"):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(context.scene, name))
 
 
 CLASSES = (POISE_OT_learn_list,)

@@ -16,7 +16,7 @@ from ..edits.words import counted
 from ..properties.motion import HELD
 from .background import Background
 from .live_pins import settle
-from .tool import Tool, selected_bones
+from .tool import Tool, fill_in, selected_bones
 
 _TOLD: Final = 3  # pins that are off, in one report
 
@@ -92,9 +92,7 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         present = context.scene.frame_current
         half = round(context.scene.render.fps / 2)
         # a bone that was dragged to a place goes there in this frame alone, and the ease spreads it
-        for name, frame in (("start", present), ("end", present if self.held == "PLACE" else present + half)):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, frame)
+        fill_in(self, start=present, end=present if self.held == "PLACE" else present + half)
         if self.end < self.start:
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
@@ -110,23 +108,29 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         return "INFO", f"{counted(len(bones), 'timed pin')} from frame {self.start} to {self.end}"
 
 
-def _need_timed_pins(armature: Any) -> None:
-    """Raises CoreError for an armature without."""
-    if not len(armature.poise_timed_pins):
-        raise CoreError(f'"{armature.name}" has no timed pins; find contacts or add one first.')
+class TimedPinTool(Tool):
+    """A tool for a timed pin of the list, by default the chosen one."""
+
+    @classmethod
+    def need(cls, context: Any, armature: Any) -> None:
+        if not len(armature.poise_timed_pins):
+            raise CoreError(f'"{armature.name}" has no timed pins; find contacts or add one first.')
+
+    def place(self, armature: Any, given: int) -> int:
+        """Return the place in the list of the given or else the chosen pin; raises CoreError if there is none."""
+        place = armature.poise_active_timed_pin if given < 0 else given
+        if not 0 <= place < len(armature.poise_timed_pins):
+            raise CoreError("No timed pin is chosen in the list.")
+        return place
 
 
-class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
+class POISE_OT_remove_timed_pin(TimedPinTool, bpy.types.Operator):
     """Take the chosen timed pin off the list, or all of them; solve the motion to have it back there"""
 
     bl_idname = "poise.remove_timed_pin"
     bl_label = "Remove Timed Pin"
 
     all: BoolProperty(name="All", description="Take all of them off the list", options={"SKIP_SAVE"})
-
-    @classmethod
-    def need(cls, context: Any, armature: Any) -> None:
-        _need_timed_pins(armature)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pins, place = armature.poise_timed_pins, armature.poise_active_timed_pin
@@ -135,6 +139,38 @@ class POISE_OT_remove_timed_pin(Tool, bpy.types.Operator):
         armature.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
         sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
         return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
+
+
+class POISE_OT_goto_timed_pin(TimedPinTool, bpy.types.Operator):
+    """Go to the first frame in which it is held; from there to the last one"""
+
+    bl_idname = "poise.goto_timed_pin"
+    bl_label = "Go to Timed Pin"
+
+    row: IntProperty(
+        name="Row", description="Which one of the list, counted from 0; by default the chosen one", default=-1, min=-1,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        armature.poise_active_timed_pin = place = self.place(armature, self.row)
+        pin = armature.poise_timed_pins[place]
+        frame = pin.end if context.scene.frame_current == pin.start else pin.start
+        context.scene.frame_set(frame)
+        return "INFO", f"{pin.label}: frame {frame}"
+
+
+class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
+    """Hold the bone of the chosen timed pin at a place: where, and as, it stands now, as after a drag"""
+
+    bl_idname = "poise.place_timed_pin"
+    bl_label = "Hold as Posed"
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        pin = armature.poise_timed_pins[self.place(armature, -1)]
+        context.view_layer.update()
+        hold_as_posed(armature, pin)
+        return "INFO", f"{pin.label} is held where it stands now"
 
 
 class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
@@ -147,7 +183,7 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
     def need(cls, context: Any, armature: Any) -> None:
         super().need(context, armature)
         if armature.poise_source is None:
-            _need_timed_pins(armature)
+            TimedPinTool.need(context, armature)
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         return PinnedMotion(context, armature)
@@ -219,6 +255,8 @@ CLASSES = (
     POISE_OT_find_contacts,
     POISE_OT_add_timed_pin,
     POISE_OT_remove_timed_pin,
+    POISE_OT_goto_timed_pin,
+    POISE_OT_place_timed_pin,
     POISE_OT_solve_motion,
     POISE_OT_give_motion_back,
     POISE_OT_keep_motion,

@@ -11,6 +11,7 @@ from ..edits.motion_edit import MotionEdit
 from ..edits.path import EASE, PathEdit
 from ..edits.words import counted
 from .keys import RangeTool
+from .tool import fill_in
 
 
 class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
@@ -34,10 +35,8 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
     plant: BoolProperty(name="Plant Feet", description="Let feet stand where they bear on the ground", default=True)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        frames = bridge.keyed_range(context.active_object)
-        for name, frame in zip(("frame_start", "frame_end"), frames, strict=True):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, frame)
+        first, last = bridge.keyed_range(context.active_object)
+        fill_in(self, frame_start=first, frame_end=last)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:

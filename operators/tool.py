@@ -1,4 +1,4 @@
-"""What Poise's tools share: polls that say why not, and refusals that become reports."""
+"""What Poise's operators share: polls that give the reason, errors as reports, selected bones."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from ..core import CoreError
 
 
 class Tool:
-    """An operator on the active armature: `act` does the work and returns what to report, or raises CoreError."""
+    """An operator on the active armature: `act` does the work."""
 
     bl_options = {"REGISTER", "UNDO"}
 
@@ -24,7 +24,7 @@ class Tool:
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
-        """Raises CoreError with the reason why the tool cannot be used now."""
+        """Raise CoreError with the reason if the operator cannot be used now."""
 
     def execute(self, context: Any) -> set[str]:
         operator: Any = self
@@ -37,12 +37,12 @@ class Tool:
         return {"FINISHED"}
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        """Do it to the armature `object`; returns the kind of report ("INFO", "WARNING") and its sentence."""
+        """Do the work; return the level of the report ("INFO", "WARNING") and its sentence, or raise CoreError."""
         raise NotImplementedError
 
 
 class OfArmature:
-    """An operator for any armature, also one whose pose must not be changed."""
+    """An operator on any active armature, also one that must not be posed."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -55,7 +55,7 @@ class OfArmature:
 
 
 def selected_bones(context: Any) -> list[str]:
-    """Names of the selected bones of the active armature; raises CoreError if there are none."""
+    """Return the names of the selected bones of the active armature; raises CoreError if there are none."""
     if context.mode != "POSE":
         raise CoreError("Bones are selected in Pose Mode; go there first.")
     names = [bone.name for bone in context.selected_pose_bones_from_active_object or ()]
@@ -68,3 +68,15 @@ def select(bone: Any, on: bool) -> None:
     """Select or deselect a pose bone."""
     owner = bone if hasattr(bone, "select") else bone.bone  # Blender 5 has moved it there from its data
     owner.select = on
+
+
+def fill_in(operator: Any, **values: int) -> None:
+    """Set the properties that were not given."""
+    for name, value in values.items():
+        if not operator.properties.is_property_set(name):
+            setattr(operator, name, value)
+
+
+def fill_scene_range(context: Any, operator: Any) -> None:
+    """Set `frame_start` and `frame_end` to the scene's range where they were not given."""
+    fill_in(operator, frame_start=context.scene.frame_start, frame_end=context.scene.frame_end)
