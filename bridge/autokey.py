@@ -9,7 +9,7 @@ from .channels import CHANNELS, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 
-_ONE: Final = -1  # in place of an index: the property is no array
+_ONE: Final = -1  # index of a property that is no array
 
 Channel = tuple[Any, str, int, str]  # the data block, its property's path, the index in it, the group for the curve
 
@@ -24,7 +24,7 @@ def check(context: Any, armature: Any) -> None:
 def key(
     context: Any, armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...] = ()
 ) -> set[str] | None:
-    """Key these bones at the present frame; returns the names of those that got keys, or None with auto-keying off.
+    """Key these bones at the present frame; return the names of those that got keys, or None with auto-keying off.
 
     With an active keying set in use what it has of these bones is keyed, or all of it if it names its properties
     itself; else the rotations of the rotated, locations of the moved and scales of the grown ones, or all three of all
@@ -47,7 +47,7 @@ def key(
     keyed: set[str] = set()
     for owner, path, index, group in channels:
         if "INSERTKEY_AVAILABLE" in options and not _has_curve(owner, path, index):
-            continue  # Blender would leave it out, too, but with a warning for each
+            continue  # Blender leaves it out, too, with a warning for each
         if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
             bone = split_path(path) if owner == armature else None
             keyed |= {bone[0]} if bone is not None else set()
@@ -55,7 +55,7 @@ def key(
 
 
 def key_switches(armature: Any, switched: Iterable[tuple[str, str]], keyed: set[str] | None) -> None:
-    """With the keys of bones, those of the properties (bone, name) that hand a limb over to them."""
+    """Key the switches, as (bone, property), that hand limbs over to their controls, if auto-keying is on."""
     for bone, name in switched if keyed is not None else ():
         armature.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
 
@@ -63,7 +63,7 @@ def key_switches(armature: Any, switched: Iterable[tuple[str, str]], keyed: set[
 def _transforms(
     armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...]
 ) -> Iterator[Channel]:
-    """The channels of bones that were rotated, moved and made longer."""
+    """Yield the channels of bones that were rotated, moved and scaled."""
     for name in dict.fromkeys((*rotated, *moved, *grown)):
         bone = armature.pose.bones[name]
         for channel, changed in (
@@ -77,11 +77,11 @@ def _transforms(
 
 
 def _channels_of_set(context: Any, keying_set: Any, armature: Any, bones: list[Any]) -> Iterator[Channel]:
-    """The channels that a keying set has of these bones."""
+    """Yield the channels that a keying set has of these bones."""
     try:
         with context.temp_override(selected_pose_bones=bones):
             keying_set.refresh()
-    except RuntimeError:  # the keying set does not work here, e.g. because it wants an editor
+    except RuntimeError:  # the keying set needs another editor
         return
     names = {bone.name for bone in bones}
     for path in keying_set.paths:
@@ -91,7 +91,7 @@ def _channels_of_set(context: Any, keying_set: Any, armature: Any, bones: list[A
         group = {"NAMED": path.group, "KEYINGSET": keying_set.bl_label}.get(path.group_method, "")
         try:
             value = path.id.path_resolve(path.data_path)
-        except (AttributeError, ValueError):  # it names something that is not there any more
+        except (AttributeError, ValueError):  # its property is gone
             continue
         several = hasattr(value, "__len__") and not isinstance(value, str)
         every = range(len(value)) if several and path.use_entire_array else (path.array_index if several else _ONE,)
@@ -103,7 +103,7 @@ def _options(context: Any, keying_set: Any) -> set[str]:
     edit, settings = context.preferences.edit, context.scene.tool_settings
     visual, needed = edit.use_visual_keying, edit.use_auto_keyframe_insert_needed
     if keying_set is not None:
-        needed = edit.use_keyframe_insert_needed  # in keying sets Blender heeds the preference for keys set by hand
+        needed = edit.use_keyframe_insert_needed  # Blender uses the preference of manual keys for keying sets
         visual = keying_set.use_insertkey_visual if keying_set.use_insertkey_override_visual else visual
         needed = keying_set.use_insertkey_needed if keying_set.use_insertkey_override_needed else needed
     chosen = {

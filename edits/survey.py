@@ -1,4 +1,4 @@
-"""What Poise understands of an armature and what is in its way, in sentences for the panel."""
+"""Survey an armature for the panel: the parts that are found, and what prevents posing."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,31 +16,31 @@ from ..core.body import Roles
 from .info import UNSURE, body_sentence, find_parts
 from .words import counted
 
-SURE: Final = 0.9  # roles of at least this confidence need no second look
+SURE: Final = 0.9  # confidence of roles from which on they need no check
 _SHOWN: Final = 4  # bones named in one sentence
-_REASONS: Final = 30  # shown of what decides bones; rigs made for animators have hundreds
-_UNEVEN: Final = 1e-3  # by how much, relatively, the axes of an object's scale may differ
+_REASONS: Final = 30  # of driven bones that are listed; production rigs have hundreds
+_UNEVEN: Final = 1e-3  # relative difference of the axes of an object's scale
 
-Finding = tuple[str, ...]  # kind, name, text, and of a part its state: see PoiseFinding
+Finding = tuple[str, ...]  # kind, name, text, and for a part its state, see PoiseFinding
 
 
 @persistent
 def look_on_entry(scene: Any, depsgraph: Any) -> None:
-    """Look at an armature when it comes to be active in Pose Mode; Blender calls this after every change."""
+    """Survey an armature when it becomes active in Pose Mode; Blender calls this after every change."""
     context: Any = bpy.context
     shown, armature = context.window_manager.poise_survey, context.active_object
     entered = 0
     if armature is not None and armature.type == "ARMATURE" and armature.mode == "POSE":
         entered = armature.session_uid
     if entered != shown.entered:
-        shown.entered = entered  # first: looking may have Blender evaluate and call this again
+        shown.entered = entered  # first: the survey may have Blender call this again
         if entered:
             look(context, armature)
 
 
 @persistent
 def look_after_undo(scene: Any, depsgraph: Any) -> None:
-    """Look again if an undo, or a redo, changed what the user said about parts."""
+    """Survey again if an undo or a redo changed the corrections of parts."""
     context: Any = bpy.context
     shown, armature = context.window_manager.poise_survey, context.active_object
     if armature is not None and armature.session_uid == shown.owner and _said(armature) != shown.said:
@@ -48,7 +48,7 @@ def look_after_undo(scene: Any, depsgraph: Any) -> None:
 
 
 def look(context: Any, armature: Any) -> None:
-    """Note for the panel what `survey` finds."""
+    """Store the findings of `survey` for the panel."""
     found = list(survey(context, armature))
     shown = context.window_manager.poise_survey
     shown.owner, shown.said = armature.session_uid, _said(armature)
@@ -65,7 +65,7 @@ def _said(armature: Any) -> str:
 
 
 def survey(context: Any, armature: Any) -> Iterator[Finding]:
-    """What is understood of an armature, what is in the way, which bones play which part."""
+    """Yield the findings: what is understood, what prevents posing, which bones are which part."""
     try:
         rig = bridge.read_rig(armature)
     except CoreError as refusal:
@@ -73,7 +73,7 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
         return
     try:
         parts = find_parts(armature)
-    except CoreError as mistake:  # in what was said about parts, e.g. by an older file
+    except CoreError as mistake:  # in the corrections, e.g. of an older file
         yield "HINDRANCE", "", str(mistake)
         return
     body = body_sentence(parts)
@@ -101,7 +101,7 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
 
 
 def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
-    """How sure it is, in words."""
+    """Yield the confidence in words."""
     confidence = parts["confidence"]
     doubtful = [role for role, value in confidence.items() if value < UNSURE]
     likely = sum(UNSURE <= value < SURE for value in confidence.values())
@@ -117,7 +117,7 @@ def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> Iterator[Finding]:
-    """Of a rig whose controls lead the body: parts that none leads, and how many bones are driven by what."""
+    """Yield, for a body that controls pose, the parts without controls, and how many bones are driven by what."""
     names, led = rig.skeleton.names, {*controlled.bones.tolist()}
     alone = [role for role in roles.bones if {*roles.chain(role)} - led]
     if alone:
@@ -132,7 +132,7 @@ def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> It
 
 
 def _driven(rig: bridge.Rig) -> Iterator[Finding]:
-    """Bones that something else decides, by what it is."""
+    """Yield the driven bones by what drives them."""
     reasons: dict[str, list[str]] = {}
     for bone, reason in rig.driven.items():
         reasons.setdefault(reason, []).append(bone)
@@ -144,7 +144,7 @@ def _driven(rig: bridge.Rig) -> Iterator[Finding]:
 
 
 def _hindrances(context: Any, armature: Any) -> Iterator[Finding]:
-    """What is refused, and what makes results worse."""
+    """Yield what is refused, and what makes results worse."""
     try:
         bridge.check(armature)
         bridge.world_to_armature(bridge.world_matrix(armature))
@@ -165,7 +165,7 @@ def _hindrances(context: Any, armature: Any) -> Iterator[Finding]:
 
 
 def _listed(names: list[str] | tuple[str, ...]) -> str:
-    """'a, b and c'; of many the first few."""
+    """Return names as "a, b and c"; of many the first few."""
     more = len(names) - _SHOWN
     shown = [*names[:_SHOWN], counted(more, "other")] if more > 1 else list(names)
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

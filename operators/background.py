@@ -1,7 +1,7 @@
-"""A tool whose work takes its time: read, solved beside Blender in a thread, written; Esc changes nothing.
+"""Operators that solve in a thread: they read, solve and write; Esc cancels and changes nothing.
 
-What only Blender can find out before keys are written, such as what controls do for a body, is gone through in slices:
-Blender draws in between, and waits with everything else but Esc.
+Evaluations by Blender that are needed before keys are written, such as of the controls of a body, are done in slices:
+Blender draws in between, and handles no event but Esc.
 """
 
 from collections.abc import Generator
@@ -20,26 +20,26 @@ from .waiting import SLICE, Waiting
 
 
 class Background(Tool):
-    """`begin` reads, `end` writes and says what to report; with a window, Blender goes on in between."""
+    """`begin` reads, `end` writes and reports; with a window Blender stays responsive in between."""
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
-        """What is to be solved; raises CoreError."""
+        """Return the edit to solve; raises CoreError."""
         raise NotImplementedError
 
     def lead(self, armature: Any, edit: MotionEdit) -> Generator[float, None, None]:
-        """What is found out in Blender between both, see `MotionEdit.pose_controls`."""
+        """Evaluate in Blender between both, see `MotionEdit.pose_controls`."""
         return edit.pose_controls(armature)
 
     def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        """Write it; returns what to report. Raises CoreError, with nothing changed."""
+        """Write the edit; return the report. Raises CoreError with nothing changed."""
         raise NotImplementedError
 
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
-        """What is solved next, of what was written, in the same step of undo; Esc then leaves what was written."""
+        """Return a second edit of what was written, or None; it is in the same undo step, and Esc skips it alone."""
         return None
 
     def end_more(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        """Write that, too; raises CoreError, with nothing changed."""
+        """Write the second edit; return the report. Raises CoreError with nothing changed."""
         raise NotImplementedError
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
@@ -70,7 +70,7 @@ class Background(Tool):
         self._undone = False
 
         def undone(*_: Any) -> None:
-            self._undone = True  # what was read is there no more
+            self._undone = True  # the data that was read is gone
 
         self._undone_by = undone
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
@@ -107,7 +107,7 @@ class Background(Tool):
         return {"FINISHED"}
 
     def _stage(self, context: Any) -> bool:
-        """What is to be done in Blender once a thread has ended; whether that was all."""
+        """Do the work in Blender after a thread has ended; return whether that was all."""
         if self._work.error is not None:
             raise self._work.error
         armature: Any = bridge.find_again(*self._who, self._edit.rig.skeleton.names)
@@ -130,10 +130,10 @@ class Background(Tool):
         return more is None
 
     def cancel(self, context: Any) -> None:
-        """Blender calls this, too, when it closes the file or the window."""
+        """Clean up; Blender calls this, too, when it closes the file or the window."""
         self._work.stop()
         if self._leading is not None:
-            with suppress(ReferenceError):  # undone, it leads nothing any more
+            with suppress(ReferenceError):  # its data is gone after an undo
                 self._leading.close()
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
             if self._undone_by in handlers:
@@ -142,5 +142,5 @@ class Background(Tool):
 
 
 def _both(first: tuple[str, str], second: tuple[str, str]) -> tuple[str, str]:
-    """Two reports as one."""
+    """Return two reports as one."""
     return "WARNING" if "WARNING" in (first[0], second[0]) else "INFO", f"{first[1]}; {second[1]}"

@@ -1,4 +1,4 @@
-"""Setting chains up, and changing their lists."""
+"""Add chains, and change their lists."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,14 +32,14 @@ _ORDER: Final = "XZY"  # of the axes of a joint that is added: the twist comes l
 
 
 def active_chain(armature: Any) -> Any:
-    """The chain chosen in the list; raises CoreError if there is none."""
+    """Return the chain chosen in the list; raises CoreError if there is none."""
     if not len(armature.poise_chains):
         raise CoreError(f'"{armature.name}" has no chains; select the bones of one and add it.')
     return armature.poise_chains[max(0, min(armature.poise_active_chain, len(armature.poise_chains) - 1))]
 
 
 def is_linked(armature: Any, chain: Any) -> bool:
-    """Whether a chain comes from the linked file under a library override: its joints are those of that file."""
+    """Return whether a chain comes from the linked file of a library override, where its joints cannot be changed."""
     return any(chain == other for other in armature.poise_chains[: linked_count(armature, "poise_chains")])
 
 
@@ -63,7 +63,7 @@ class ListTool(ChainTool):
     @staticmethod
     @contextmanager
     def changing(context: Any, armature: Any) -> Iterator[Any]:
-        """The chain, solved again once its list is changed."""
+        """Change the list of the active chain inside, and solve it again afterwards."""
         chain = active_chain(armature)
         with quietly(chain):
             yield chain
@@ -112,7 +112,7 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         cut = _cut(rig, base, effector, {str(one.bone) for one in actuations})
         taken = {chain.name for chain in armature.poise_chains}
         chain = armature.poise_chains.add()
-        first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without a prefix that all bones have
+        first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without the prefix of all bones
         chain.name = last if last not in taken else f"{first} to {last}"
         chain.base, chain.effector = base, effector
         write_actuations(chain, actuations)

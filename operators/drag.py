@@ -1,4 +1,4 @@
-"""Drag part of a body with the mouse, the whole body following; from Python, to a place."""
+"""Drag part of a body with the mouse while the whole body follows; from Python, to a place."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -20,8 +20,8 @@ from ..edits.words import counted
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
 
-_TICK: Final = 0.02  # seconds between ticks of a body that has not come to rest under a still mouse
-_QUIET: Final = 0.25  # seconds without a move until the first explanation is looked for
+_TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
+_QUIET: Final = 0.25  # seconds without a move until a miss is explained
 _TRAIL: Final = 200  # places of the path that are shown
 _AXES: Final = {"X": 0, "Y": 1, "Z": 2}
 _HINTS: Final = (
@@ -36,7 +36,7 @@ _HINTS: Final = (
     ("Who Wins", "EVENT_TWOKEY"),
     ("Depth", "MOUSE_MMB_SCROLL"),
     ("Precise", "EVENT_SHIFT"),
-    ("   Snap", "EVENT_CTRL"),  # the picture of this key is wider than those of others
+    ("   Snap", "EVENT_CTRL"),  # the icon of this key is wider than the others
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
 _AS_SET: Final = ("AS_SET", "As Set", "As it is now")
@@ -98,7 +98,7 @@ class POISE_OT_drag(bpy.types.Operator):
             return False
         return True
 
-    # -- from Python, and again from the panel of the last operation -----------------------------------------------
+    # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
     def execute(self, context: Any) -> set[str]:
         self._sessions: list[DragSession] = []
@@ -121,7 +121,7 @@ class POISE_OT_drag(bpy.types.Operator):
         return {"FINISHED"}
 
     def _named(self, context: Any, armature: Any) -> Grab:
-        """What the properties name: without a name the active bone. Raises CoreError for numbers that are none."""
+        """Return the grab of the properties, or of the active bone; raises CoreError for invalid numbers."""
         if not np.isfinite([*self.point, *self.shift, *self.turn]).all() or not any(self.turn):
             raise CoreError("Point and move have to be finite numbers, and the turn a quaternion that is not zero.")
         grab = Grab(armature.name, self.bone, tuple(self.point)) if self.bone else _active(context)
@@ -136,19 +136,19 @@ class POISE_OT_drag(bpy.types.Operator):
         if region is None or region.type != "WINDOW" or data is None:
             return self.execute(context)
         mouse = (event.mouse_prev_press_x - region.x, event.mouse_prev_press_y - region.y)
-        if event.value != "CLICK_DRAG":  # from a shortcut: what is under the mouse now
+        if event.value != "CLICK_DRAG":  # from a shortcut: grab what is under the mouse now
             mouse = (event.mouse_region_x, event.mouse_region_y)
         view = bridge.read_view(region, data)
         grab = None if self.use_active else bridge.pick(context, view, mouse, ui_scale(context))
         if grab is None:
-            if event.value == "CLICK_DRAG":  # beside the body: the tool's next key is Blender's box
+            if event.value == "CLICK_DRAG":  # beside the body: the event goes on to box selection
                 return {"CANCELLED", "PASS_THROUGH"}
-            grab = _active(context)  # as G takes what is selected, wherever the mouse is
+            grab = _active(context)  # as G moves the selection, wherever the mouse is
         if grab is None:
             under = "" if self.use_active else "is under the mouse, and none "
             self.report({"WARNING"}, f"No bone {under}is active")
             return {"CANCELLED"}
-        self.selected, self._stuck = True, ""  # why what is grabbed can only be turned
+        self.selected, self._stuck = True, ""  # why the bone can only be turned
         try:
             try:
                 self._sessions = list(self._begin(context, grab))
@@ -160,11 +160,11 @@ class POISE_OT_drag(bpy.types.Operator):
             return {"CANCELLED"}
         self._button = event.type if event.value == "CLICK_DRAG" else None
         self._grab = grab
-        held = event.value == "CLICK_DRAG" and event.ctrl  # not the key of a shortcut, which is let go of
+        held = event.value == "CLICK_DRAG" and event.ctrl  # not a key of the shortcut
         self._pointer = self._point(context, view, mouse, snap=held)
         self._pointer.turning = bool(self._stuck)
         self._quiet = 0.0
-        self._reason: str | None = None  # until it is looked for
+        self._reason: str | None = None  # not looked for yet
         self._trail: list[Any] = []
         self._marks = Marks()
         marks = self._marks
@@ -178,7 +178,7 @@ class POISE_OT_drag(bpy.types.Operator):
         return self._guarded(context, lambda: self._handle(context, event))
 
     def cancel(self, context: Any) -> None:
-        """Blender itself ends the drag: another file, the end of the program."""
+        """Restore the pose; Blender calls this when it opens another file or quits."""
         try:
             self._give_back()
         except CoreError:
@@ -187,7 +187,7 @@ class POISE_OT_drag(bpy.types.Operator):
             self._close(context)
 
     def _begin(self, context: Any, grab: Grab, **how: bool) -> Iterator[DragSession]:
-        """A session for each armature of which a part is dragged: all that is selected, if the grabbed bone is."""
+        """Yield a session for each armature: of all selected bones, if the grabbed bone is selected."""
         grabs = {grab.object_name: [grab]}
         bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or () if self.selected}
         if (grab.object_name, grab.bone) in bones:
@@ -201,7 +201,7 @@ class POISE_OT_drag(bpy.types.Operator):
             except CoreError as error:
                 if object_name == grab.object_name:
                     raise
-                self.report({"WARNING"}, str(error))  # what is just selected, too, does not stop what is grabbed
+                self.report({"WARNING"}, str(error))  # only the grabbed bone can refuse the drag
 
     def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float], snap: bool) -> Pointer:
         session = self._sessions[0]
@@ -216,12 +216,12 @@ class POISE_OT_drag(bpy.types.Operator):
         return Pointer(view, world[0], world[1], frame, np.array(mouse, float), grid, snap=snap)
 
     def _guarded(self, context: Any, act: Any) -> set[str]:
-        """Whatever goes wrong, nothing is left behind."""
+        """Act; clean up after any exception."""
         try:
             return act()
         except Lost as lost:
             self.report({"WARNING"}, str(lost))
-            self._each(lambda session: session.abandon())  # there is no undo step for half a drag
+            self._each(lambda session: session.abandon())  # half a drag has no undo step
             self._close(context)
             return {"CANCELLED"}
         except CoreError as error:
@@ -285,15 +285,15 @@ class POISE_OT_drag(bpy.types.Operator):
         session.switch(kind=self.pin)
 
     def _follow(self, context: Any, mouse: tuple[float, float]) -> set[str]:
-        """The mouse is there: lead the body after it."""
-        self._pointer.view = bridge.read_view(context.region, context.region_data)  # it may have been turned since
+        """Drag the body to the mouse."""
+        self._pointer.view = bridge.read_view(context.region, context.region_data)  # the user may have orbited
         self._pointer.move(mouse)
         self._quiet, self._reason = 0.0, None
         self._tick(context)
         return {"RUNNING_MODAL"}
 
     def _idle(self, context: Any) -> set[str]:
-        """The mouse rests: a body out of reach comes to rest, too, and says why it is."""
+        """Let the body come to rest under a still mouse, and explain a miss."""
         self._quiet += _TICK
         restless = [session for session in self._sessions if session.restless]
         for session in restless:
@@ -313,7 +313,7 @@ class POISE_OT_drag(bpy.types.Operator):
         self._show(context)
 
     def _show(self, context: Any) -> None:
-        """Bring what the overlay and the header say up to date."""
+        """Update the overlay and its text."""
         pointer, marks, first = self._pointer, self._marks, self._sessions[0]
         marks.targets, marks.bones = [], []
         for session in self._sessions:
@@ -322,7 +322,7 @@ class POISE_OT_drag(bpy.types.Operator):
             marks.bones += [BoneMark(ends, "stretched") for ends in shown.stretched_bones(session)]
         place = marks.targets[0][1]
         if not self._trail or rotation.lengths(place - self._trail[-1]) > pointer.view.pixel(place):
-            self._trail = [*self._trail[-_TRAIL:], place]  # not of a still mouse, which would push the way out
+            self._trail = [*self._trail[-_TRAIL:], place]  # a still mouse adds nothing
         marks.paths = [np.array(self._trail)]
         axes = [] if pointer.axis is None else [pointer.axis]
         if pointer.plane:
@@ -357,7 +357,7 @@ class POISE_OT_drag(bpy.types.Operator):
         return {"FINISHED"}
 
     def _keep(self, context: Any) -> None:
-        """What stays: the pose, the keys, the pins of what was dragged; and what to say."""
+        """Keep the pose, key it, pin what was dragged, and report."""
         changed = keyed = 0
         reasons: list[str] = []
         for session in self._sessions:
@@ -380,7 +380,7 @@ class POISE_OT_drag(bpy.types.Operator):
             session.restore()
 
     def _close(self, context: Any) -> None:
-        """Take away what a drag shows; a second time does nothing."""
+        """Remove what a drag shows; a second call does nothing."""
         if self._drawing is not None:
             self._drawing.close()
             self._drawing = None
@@ -393,7 +393,7 @@ class POISE_OT_drag(bpy.types.Operator):
 
 
 def _redraw(context: Any) -> None:
-    """All viewports: without being told, Blender would draw only the one that the mouse is in."""
+    """Redraw all viewports: Blender itself redraws only the one with the mouse."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
@@ -401,7 +401,7 @@ def _redraw(context: Any) -> None:
 
 
 def _active(context: Any) -> Grab | None:
-    """The joint of the active bone, if it is shown."""
+    """Return a grab of the head of the active bone, if it is visible."""
     bone = context.active_pose_bone
     if bone is None or bone not in (context.visible_pose_bones or ()):
         return None
@@ -409,7 +409,7 @@ def _active(context: Any) -> Grab | None:
 
 
 def _draw_hints(header: Any, context: Any) -> None:
-    """The keys, in the status bar."""
+    """Draw the keys in the status bar."""
     row = header.layout.row(align=True)
     for text, icon in _HINTS:
         row.label(text=text, icon=icon)

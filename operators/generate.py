@@ -1,4 +1,4 @@
-"""Motions from two key poses: store the poses, generate, change the samples and generate anew."""
+"""Motions from two key poses: store the poses, generate, change the samples and generate again."""
 
 import json
 from collections.abc import Generator
@@ -76,7 +76,7 @@ class POISE_OT_store_pose(Tool, bpy.types.Operator):
 
 
 class KeyedTool(Background):
-    """A tool that makes a motion with a key at every frame, and may reduce these to what a tolerance needs."""
+    """A tool that makes a motion with a key at every frame, and may reduce the keys to a tolerance."""
 
     keys: EnumProperty(
         name="Keys",
@@ -255,7 +255,7 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
         if self.end <= self.start:
             raise CoreError(f"A support or a flight must start before it ends, not at {self.start} and {self.end}.")
         parts = {"SELECTED": selected_bones, "FLIGHT": lambda _: [""]}.get(self.part, lambda _: [self.part])(context)
-        with temporary_value(armature, "poise_generated", None):  # what is added is no change of one that is there
+        with temporary_value(armature, "poise_generated", None):  # a new one is no change that is previewed
             for part in parts:
                 add_phase(armature, part, self.start, self.end)
         return "INFO", f"{', '.join(filter(None, parts)) or 'Flight'} from frame {self.start} to {self.end}"

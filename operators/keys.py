@@ -1,4 +1,4 @@
-"""Keys of a whole motion: as few as a tolerance lets, or one at every frame."""
+"""Keys of a whole motion: as few as a tolerance allows, or one at every frame."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class RangeTool(Background):
         bridge.check_target(armature)
 
     def frames(self, armature: Any) -> tuple[int, int]:
-        """The range; raises CoreError if it runs backwards."""
+        """Return the range; raises CoreError if it runs backwards."""
         operator: Any = self
         ends = zip(("frame_start", "frame_end"), bridge.keyed_range(armature), strict=True)
         first, last = (
@@ -52,7 +52,7 @@ class KeysTool(RangeTool):
     action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
 
     def written(self, armature: Any, edit: MotionEdit) -> Report:
-        """Write the keys; a generated motion can still be made anew in its copy."""
+        """Write the keys; the copy of a generated motion can still be generated again."""
         before = armature.animation_data.action
         report = edit.write(armature, new=self.action == "NEW")
         if before is not None and armature.poise_generated == before:

@@ -1,4 +1,4 @@
-"""Limits of joints from what they do in the action."""
+"""Learn limits of joints from the action."""
 
 from typing import Any, Final
 
@@ -12,10 +12,10 @@ from ..core.limits import learn_polygon
 from ..core.rotation import Array
 from ..edits.words import counted
 from .stepwise import Steps, Stepwise
-from .tool import Tool, selected_bones
+from .tool import Tool, action_of, selected_bones
 
-_MOST: Final = 5000  # frames that are looked at
-_STILL: Final = float(np.radians(0.1))  # a bone that turns by less may just not be keyed: it is not held there
+_MOST: Final = 5000  # frames that are read
+_STILL: Final = float(np.radians(0.1))  # a bone that turns by less has no keys, and gets no limits
 
 
 class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
@@ -31,14 +31,12 @@ class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
 
     def steps(self, context: Any, armature: Any) -> Steps:
         names = selected_bones(context)
-        data = armature.animation_data
-        if data is None or data.action is None:
-            raise CoreError(f'"{armature.name}" has no action to learn from.')
+        action = action_of(armature)
         rig = bridge.read_rig(armature)
         free = [name for name in names if name not in rig.driven]
         if not free:
             raise CoreError("All selected bones are driven: limits would not hold them.")
-        first, last = (int(frame) for frame in data.action.frame_range)
+        first, last = (int(frame) for frame in action.frame_range)
         step = 1 + (last - first) // _MOST
         frames = np.arange(first, last + 1, step)
         turns = yield from bridge.reading_turns(armature, rig, frames, [rig.skeleton.index(name) for name in free])
@@ -47,7 +45,7 @@ class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
 
 
 def _learn(armature: Any, names: list[str], turns: Array, margin: float, seconds: float) -> tuple[str, str]:
-    """Give bones limits by their own rotations (F, n, 4), but those that stand still; what to report.
+    """Set limits of the bones that turn from their own rotations (F, n, 4); return the report.
 
     Raises CoreError if none turns.
     """

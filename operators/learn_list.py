@@ -18,11 +18,11 @@ from ..core.steps import finish
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
 from ..edits.words import counted
 from .chains import ListTool, active_chain
-from .tool import fill_scene_range
+from .tool import action_of, fill_scene_range
 from .waiting import Waiting
 
-_TICK: Final = 0.2  # seconds of learning, and then Blender has its turn: drawing the window may take as long
-_NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # that it is learnt with
+_TICK: Final = 0.2  # seconds of learning between two draws, which may take as long
+_NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # for learning
 _RANGE: Final[dict[str, Any]] = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
 
@@ -31,7 +31,7 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
 
     bl_idname = "poise.learn_list"
     bl_label = "Learn List"
-    bl_options = {"UNDO"}  # not to be adjusted afterwards: it would learn again
+    bl_options = {"UNDO"}  # not REGISTER: adjusting would learn again
 
     frame_start: IntProperty(name="Start", description="First frame to learn from", default=1, **_RANGE)
     frame_end: IntProperty(name="End", description="Last frame to learn from", default=250, **_RANGE)
@@ -39,9 +39,7 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         super().need(context, armature)
-        data = armature.animation_data
-        if data is None or data.action is None:
-            raise CoreError(f'"{armature.name}" has no action to learn from.')
+        action_of(armature)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         fill_scene_range(context, self)
@@ -82,11 +80,11 @@ class POISE_OT_learn_list(ListTool, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Any) -> None:
-        """Take away what learning shows."""
+        """Remove what learning shows."""
         self._waiting.end(context)
 
     def _begin(self, armature: Any) -> None:
-        """Read the motion; `_steps` then learns."""
+        """Read the motion, and begin to learn."""
         chain, rig = active_chain(armature), bridge.read_rig(armature)
         motion, _ = bridge.read_motion(armature, rig, np.arange(self.frame_start, self.frame_end + 1))
         self._object, self._chain = armature.name, chain.name

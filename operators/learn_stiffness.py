@@ -1,4 +1,4 @@
-"""Stiffness of all joints of an armature, from what they do in its action."""
+"""Learn the stiffness of all joints of an armature from its action."""
 
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ from ..core.body.tuning import learn_tuning, turns_of
 from ..core.pose import forward_matrices
 from ..edits.words import counted
 from .stepwise import Steps, Stepwise
-from .tool import Tool
+from .tool import Tool, action_of
 
-_MOST: Final = 500  # frames that are looked at: rigs whose bodies are driven are evaluated at each
-_LITTLE: Final = 0.5  # a motion that counts for less than what is known of people
+_MOST: Final = 500  # frames that are read: a driven body is evaluated at each
+_LITTLE: Final = 0.5  # share of a motion that weighs less than the prior
 
 
 class POISE_OT_learn_stiffness(Stepwise, bpy.types.Operator):
@@ -24,11 +24,9 @@ class POISE_OT_learn_stiffness(Stepwise, bpy.types.Operator):
     bl_label = "Learn Stiffness"
 
     def steps(self, context: Any, armature: Any) -> Steps:
-        data = armature.animation_data
-        if data is None or data.action is None:
-            raise CoreError(f'"{armature.name}" has no action to learn from.')
+        action = action_of(armature)
         body = bridge.read_body(armature)
-        first, last = (int(frame) for frame in data.action.frame_range)
+        first, last = (int(frame) for frame in action.frame_range)
         frames = np.arange(first, last + 1, 1 + (last - first) // _MOST)
         motion, _ = yield from bridge.reading_motion(armature, body.rig, frames)
         pose = motion.pose

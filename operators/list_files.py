@@ -57,7 +57,7 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
 
 
 def _path(operator: Any) -> Path:
-    """The file that was chosen; // stands for the folder of the .blend file."""
+    """Return the chosen file; // is the folder of the .blend file."""
     return Path(bpy.path.abspath(operator.filepath))
 
 

@@ -1,8 +1,8 @@
-"""Timed pins with Live on: shown in the present frame at once, solved when they change no more, undone in one go.
+"""Timed pins with Live on: show the present frame at once, solve the motion later, undo both together.
 
-Blender makes an undo step of the change by itself, before the motion is solved, and solving makes another one. What is
-between both has pins that are not those of the motion: undo and redo do not stop there. So a change has a number, which
-the armature keeps until it is solved, and the window manager, which is not undone, up to which of them all are solved.
+Blender makes an undo step of the change of a pin before the motion is solved, and solving makes another one. Between
+the two steps pins and motion do not match, so undo and redo must not stop there. Each change has a number: the armature
+keeps it until it is solved, and the window manager, which is not undone, keeps the last number that is solved.
 """
 
 from functools import partial
@@ -14,12 +14,12 @@ from bpy.app.handlers import persistent
 from ..edits.pinned_motion import show_pinned_frame
 from ..edits.reactions import reacting
 
-_QUIET: Final = 0.3  # seconds without a change, after which all of the motion is solved
+_QUIET: Final = 0.3  # seconds without a change until the motion is solved
 _SOLVING: Final = "POISE_OT_solve_motion"
 
 
 def follow(context: Any, armature: Any) -> None:
-    """Show the present frame with the timed pins as they are now, and solve the others when they change no more."""
+    """Show the present frame with the changed timed pins, and solve the motion after a pause."""
     with reacting(context):
         manager = context.window_manager
         manager.poise_pin_changes += 1
@@ -32,14 +32,14 @@ def follow(context: Any, armature: Any) -> None:
 
 
 def settle(context: Any, armature: Any) -> None:
-    """The motion is solved with the pins as they are."""
+    """Note that the motion is solved with the present pins."""
     manager = context.window_manager
     manager.poise_pins_solved = max(manager.poise_pins_solved, armature.poise_pin_change)
     armature.poise_pin_change = 0
 
 
 def _solve_rest() -> float | None:
-    """Solve the whole motion of the active armature; later, if that is being done. A timer calls it."""
+    """Solve the motion of the active armature, or wait while that is running; a timer calls it."""
     context: Any = bpy.context
     window = next(iter(context.window_manager.windows), None)  # none in the background
     if window is None:
@@ -55,13 +55,13 @@ def _solve_rest() -> float | None:
 
 @persistent
 def go_on_undoing(*_: Any) -> None:
-    """What was undone is not solved after all, and undo goes on to where pins and motion belong together."""
+    """Drop a pending solve, and undo on to where pins and motion match."""
     _go_on("undo")
 
 
 @persistent
 def go_on_redoing(*_: Any) -> None:
-    """So does redo."""
+    """Drop a pending solve, and redo on to where pins and motion match."""
     _go_on("redo")
 
 
@@ -72,11 +72,11 @@ def _go_on(way: str) -> None:
         timers.unregister(_solve_rest)
     armatures: Any = (armature for armature in bpy.data.objects if armature.type == "ARMATURE")
     if any(0 < armature.poise_pin_change <= solved for armature in armatures):
-        timers.register(STEPS[way])  # not here: Blender is in the middle of a step
+        timers.register(STEPS[way])  # a handler must not undo
 
 
 def _step(way: str) -> None:
-    """One more step of undo or redo; a timer calls it."""
+    """Undo or redo one more step; a timer calls it."""
     context: Any = bpy.context
     window = next(iter(context.window_manager.windows), None)
     if window is not None:

@@ -1,4 +1,4 @@
-"""Timed pins: contacts that are found, pins that are set, and the motion that is made of them."""
+"""Timed pins: find contacts, add pins, and solve the motion for them."""
 
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from .background import Background
 from .live_pins import settle
 from .tool import Tool, fill_in, selected_bones
 
-_TOLD: Final = 3  # pins that are off, in one report
+_TOLD: Final = 3  # missed pins in one report
 
 
 class MotionTool(Tool):
@@ -60,7 +60,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         if self.replace:
             remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
         labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
-        with temporary_value(armature, "poise_live_pins", False):  # they are not changed by hand
+        with temporary_value(armature, "poise_live_pins", False):  # no change by the user
             add_found_pins(armature, skeleton.names, pins, labels)
         select_nearest_timed_pin(armature, context.scene.frame_current)
         share = contacts.speed / skeleton.size
@@ -91,13 +91,13 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         present = context.scene.frame_current
         half = round(context.scene.render.fps / 2)
-        # a bone that was dragged to a place goes there in this frame alone, and the ease spreads it
+        # a bone that was dragged to a place is held in this frame alone; the ease spreads it
         fill_in(self, start=present, end=present if self.held == "PLACE" else present + half)
         if self.end < self.start:
             raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
         bones = selected_bones(context)
         context.view_layer.update()
-        with temporary_value(armature, "poise_live_pins", False):  # they are not changed by hand
+        with temporary_value(armature, "poise_live_pins", False):  # no change by the user
             for bone in bones:
                 pin = add_timed_pin(armature, bone, self.start, self.end)
                 pin.use_rotation = self.use_rotation
@@ -211,7 +211,7 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
 
 
 def _kept(name: str) -> str:
-    """That an action which was changed by hand is not lost."""
+    """Return the end of a report: where an action that the user changed is kept."""
     return f'; what was changed by hand is kept in "{name}"' if name else ""
 
 

@@ -1,4 +1,4 @@
-"""The way of a motion over the ground."""
+"""Edit the path of a motion over the ground."""
 
 from typing import Any
 

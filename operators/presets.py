@@ -1,4 +1,4 @@
-"""Presets of the solver's settings, by Blender's own preset system."""
+"""Presets of the solver's settings in Blender's preset system."""
 
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
 
     bl_idname = "poise.use_preset"
     bl_label = "Use Solver Preset"
-    bl_options = {"REGISTER", "UNDO"}  # Blender's own operator for presets is no undo step
+    bl_options = {"REGISTER", "UNDO"}  # Blender's own operator makes no undo step
 
     filepath: StringProperty(name="File", description="The preset's file", subtype="FILE_PATH", options={"SKIP_SAVE"})
     menu_idname: StringProperty(

@@ -1,4 +1,4 @@
-"""Bring a motion from another body: from the other selected armature, or from a file."""
+"""Retarget the motion of the other selected armature, or of a file."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from .background import Background
 
 
 def _takes(tool: Any, context: Any, text: str) -> list[str]:
-    """Those of the file that was read."""
+    """Return the takes of the file that was read."""
     return tool.takes.splitlines()
 
 
@@ -34,7 +34,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         name="Take", description="The one of several motions in the file; by default the one that it has active",
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
-    takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # of the file, a line each
+    takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # one a line
     plant: BoolProperty(
         name="Plant Feet", description="Let feet stand where those of the other body bear on the ground", default=True
     )
@@ -68,7 +68,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
 
 
 def _others(context: Any) -> list[Any]:
-    """The selected armatures but the active one."""
+    """Return the selected armatures but the active one."""
     chosen = context.view_layer.objects
     return [one for one in chosen if one.select_get() and one.type == "ARMATURE" and one != context.active_object]
 

@@ -1,4 +1,4 @@
-"""Which bone plays which part of the body: corrected by picking bones, taken back, shared as a file."""
+"""Correct which bones are which part of the body, and share the parts as a file."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ _KIND: Final = ".json"
 
 
 class _RolesTool(Tool):
-    """A tool that changes what is said about parts; the panel is told."""
+    """A tool that corrects parts; the panel is updated."""
 
     def execute(self, context: Any) -> set[str]:
         done = super().execute(context)
@@ -58,12 +58,12 @@ class POISE_OT_show_part(bpy.types.Operator):
                 select(bone, True)
                 armature.data.bones.active = bones[0].bone
         if context.area is not None:
-            context.area.tag_redraw()  # what is saved nowhere, nobody else notices
+            context.area.tag_redraw()  # Blender notices only what is saved
         return {"FINISHED"}
 
 
 def shown_bones(context: Any, armature: Any, role: str) -> list[Any]:
-    """The pose bones that play a part, as far as they are shown, else those that are keyed for it."""
+    """Return the visible pose bones of a part, else its visible controls."""
     shown = {bone.name for bone in context.visible_pose_bones or () if bone.id_data == armature}
     try:
         parts = find_parts(armature)
@@ -72,7 +72,7 @@ def shown_bones(context: Any, armature: Any, role: str) -> list[Any]:
             names = [name for name in ([found] if isinstance(found, str) else found) if name in shown]
             if names:
                 return [armature.pose.bones[name] for name in names]
-    except CoreError:  # in what was said about parts: the panel says it
+    except CoreError:  # of the corrections: the panel shows it
         pass
     return []
 

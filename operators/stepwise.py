@@ -1,4 +1,4 @@
-"""A tool that has Blender evaluate many frames: with a window in slices between which it draws; Esc changes nothing."""
+"""Operators that evaluate many frames in Blender: with a window in slices; Esc cancels and changes nothing."""
 
 from collections.abc import Generator
 from contextlib import suppress
@@ -12,17 +12,16 @@ from ..core.steps import finish
 from .tool import Tool
 from .waiting import SLICE, Waiting
 
-_PATIENCE: Final = 0.5  # seconds: what takes no longer is done at once
+_PATIENCE: Final = 0.5  # seconds of work before the operator becomes modal
 
 Steps = Generator[float, None, tuple[str, str]]
 
 
 class Stepwise(Tool):
-    """`steps` yields the share that is done, writes at its end and returns what to report; closed, it leaves all as it
-    was."""
+    """`steps` yields the share that is done, and writes at its end; closed before, it changes nothing."""
 
     def steps(self, context: Any, armature: Any) -> Steps:
-        """The work; raises CoreError, with nothing changed."""
+        """Do the work; raises CoreError with nothing changed."""
         raise NotImplementedError
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
@@ -57,13 +56,13 @@ class Stepwise(Tool):
         return done
 
     def cancel(self, context: Any) -> None:
-        """Blender calls this, too, when it closes the file or the window."""
-        with suppress(ReferenceError):  # what it reads may be gone
+        """Clean up; Blender calls this, too, when it closes the file or the window."""
+        with suppress(ReferenceError):  # the data that it reads may be gone
             self._steps.close()
         self._waiting.end(context)
 
     def _go(self, seconds: float) -> set[str] | None:
-        """Work for so long; how the operator ended, or None where it goes on."""
+        """Work for so many seconds; return the operator's result, or None if it goes on."""
         operator: Any = self
         until = perf_counter() + seconds
         try:

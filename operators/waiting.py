@@ -1,14 +1,14 @@
-"""What Blender shows while a modal operator works: progress at the mouse, and what Esc does."""
+"""Progress at the mouse and a text in the status bar while a modal operator works."""
 
 from typing import Any, Final
 
 TICK: Final = 0.05  # seconds between two events of the timer
-SLICE: Final = 0.1  # seconds of work in one go
+SLICE: Final = 0.1  # seconds of work between two draws
 _STEPS: Final = 100  # of the progress
 
 
 class Waiting:
-    """From the start of a modal operator to its end; the timer's events are its turns."""
+    """From the start of a modal operator to its end; it works at the events of the timer."""
 
     def __init__(self, context: Any, operator: Any, text: str | None, tick: float = TICK) -> None:
         manager = context.window_manager
@@ -19,11 +19,11 @@ class Waiting:
             context.workspace.status_text_set(text)
 
     def show(self, context: Any, share: float) -> None:
-        """How much is done."""
+        """Show the share that is done."""
         context.window_manager.progress_update(round(_STEPS * share))
 
     def end(self, context: Any) -> None:
-        """Take it all away; also where Blender closes the file or the window."""
+        """Remove all of it, also when Blender closes the file or the window."""
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         if context.workspace is not None:

@@ -1,1 +1,1 @@
-"""Drag sessions: what is grabbed, where the mouse leads it, and what the body makes of it."""
+"""Drag sessions: a body or a chain whose grabbed points follow the mouse."""

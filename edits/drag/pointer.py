@@ -1,4 +1,4 @@
-"""Where the mouse leads what is grabbed: planes, axes, small steps, depth, turns. Arrays of the world, no Blender."""
+"""Shift and turn of a drag from the mouse, as arrays of the world without Blender."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from ...bridge import View
 from ...core import rotation
 from ...core.rotation import Array
 
-PRECISE: Final = 0.1  # share of the mouse's way with Shift
-DEPTH_STEP: Final = 0.02  # of the distance to the viewer, in a notch of the wheel
-TURN_STEP: Final = np.radians(5.0)  # of turns that snap, and with Shift
+PRECISE: Final = 0.1  # share of the mouse's motion with Shift
+DEPTH_STEP: Final = 0.02  # of the distance to the viewer, for a notch of the wheel
+TURN_STEP: Final = np.radians(5.0)  # of turns that snap
 FINE_TURN_STEP: Final = np.radians(1.0)
-_GRAZING: Final = np.sin(np.radians(5.0))  # below it the least move of the mouse would lead far, as in Blender
+_GRAZING: Final = np.sin(np.radians(5.0))  # sine below which a plane or line is seen edge on, as in Blender
 _CLOSE: Final = 4.0  # pixels around a joint within which the mouse has no angle
 
 
 @dataclass(eq=False)
 class Pointer:
-    """The way of the mouse since the press, in one view, as a shift and a turn of the world.
+    """The motion of the mouse since the press, in one view, as a shift and a turn of the world.
 
     origin (3,): what was grabbed; pivot (3,): the joint that it turns about; frame (4,): the local axes, a rotation;
     grid: length of a step that snaps. `mouse` is where the mouse would be without small steps.
@@ -42,7 +42,7 @@ class Pointer:
     _begin: Array = field(init=False)
     _deep: Array = field(init=False)
     _angle: float = 0.0
-    _settled: Array = field(init=False)  # the shift that a turn, or the turn that a shift, goes on from
+    _settled: Array = field(init=False)  # the shift before a turn, and the turn before a shift
     _turned: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Pointer:
         self._deep, self._settled, self._turned = np.zeros(3), np.zeros(3), rotation.IDENTITY.copy()
 
     def move(self, mouse: tuple[float, float]) -> None:
-        """The mouse is there now."""
+        """Note a new position of the mouse."""
         now = np.asarray(mouse, float)
         before = self.mouse
         self.mouse = before + (PRECISE if self.precise else 1.0) * (now - self._last)
@@ -60,7 +60,7 @@ class Pointer:
             self._angle += self._angle_between(before, self.mouse)
 
     def constrain(self, axis: int, plane: bool = False) -> None:
-        """Keep to an axis of the world (or to the plane across it), a second time to the bone's own, then to none."""
+        """Constrain to a world axis, or the plane across it; a second call to the bone's own axis, a third to none."""
         if self.axis != axis or self.plane != plane:
             self.axis, self.local, self.plane = axis, False, plane
         elif not self.local:
@@ -69,13 +69,13 @@ class Pointer:
             self.axis, self.local, self.plane = None, False, False
 
     def deeper(self, notches: float) -> None:
-        """Away from the viewer, or towards it."""
+        """Move away from the viewer, or with negative notches towards it."""
         away = self.view.away(self.origin + self._deep)
         step = DEPTH_STEP * (PRECISE if self.precise else 1.0) * self.view.size[1]
         self._deep = self._deep + notches * step * float(self.view.pixel(self.origin)) * away
 
     def switch(self, turning: bool) -> None:
-        """From moving to turning or back; what was reached stays."""
+        """Change from moving to turning or back; shift and turn so far stay."""
         self._settled, self._turned = self.shift(), self.turn()
         self.turning = turning
         self._begin, self._angle, self._deep = self.mouse.copy(), 0.0, np.zeros(3)
@@ -83,14 +83,14 @@ class Pointer:
 
     @property
     def direction(self) -> Array | None:
-        """The axis (3,) that is kept to, or None."""
+        """The unit vector (3,) of the constraint, or None."""
         if self.axis is None:
             return None
         way = np.eye(3)[self.axis]
         return rotation.rotate(self.frame, way) if self.local else way
 
     def shift(self) -> Array:
-        """(3,) from where it was grabbed."""
+        """Return the shift (3,) from the start."""
         if self.turning:
             return self._settled
         way = self._way() + self._deep
@@ -99,7 +99,7 @@ class Pointer:
         return self._settled + way
 
     def turn(self) -> Array:
-        """(4,) about the pivot."""
+        """Return the turn (4,) about the pivot."""
         if not self.turning:
             return self._turned
         axis = self.view.turn[2] if self.direction is None else self.direction
@@ -118,20 +118,20 @@ class Pointer:
         towards = float(direction @ away)
         if self.plane and abs(towards) > _GRAZING:
             return self._between(lambda pixel: view.on_plane(pixel, through, direction))
-        if self.plane:  # seen edge on: along the line that it is seen as
+        if self.plane:  # seen edge on: move along the line that is seen
             direction = np.cross(direction, away)
-        elif 1.0 - towards * towards < _GRAZING * _GRAZING:  # seen end on: upwards is away, as with the wheel
+        elif 1.0 - towards * towards < _GRAZING * _GRAZING:  # seen end on: the mouse upwards moves away
             up = self._between(lambda pixel: view.on_plane(pixel, through)) @ view.turn[1]
             return np.copysign(up, up * towards) * direction
         return self._between(lambda pixel: view.on_line(pixel, through, direction))
 
     def _between(self, place: Callable[[Array], Array | None]) -> Array:
-        """From what was meant at the press to what the mouse means now."""
+        """Return the difference of the places that the mouse had at the press and has now."""
         begin, end = place(self._begin), place(self.mouse)
         return np.zeros(3) if begin is None or end is None else end - begin
 
     def _snapped(self, way: Array) -> Array:
-        """In whole steps, along the axes that it may go."""
+        """Return a shift in whole steps, along the free axes."""
         step = self.grid * (PRECISE if self.precise else 1.0)
         direction = self.direction
         if direction is None or not self.local:
@@ -140,7 +140,7 @@ class Pointer:
         return rotation.rotate(self.frame, step * np.round(own / step))
 
     def _angle_between(self, before: Array, after: Array) -> float:
-        """How far the mouse went round the pivot, counter-clockwise."""
+        """Return the angle by which the mouse went round the pivot, counter-clockwise."""
         middle = self.view.pixels(self.pivot)
         a, b = before - middle, after - middle
         if min(float(a @ a), float(b @ b)) < _CLOSE * _CLOSE or not np.isfinite(middle).all():
