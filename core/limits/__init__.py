@@ -1,9 +1,9 @@
-"""Limits of joints: what a bone's own rotation may be. Kinds of limits, all of them a `LimitGroup`:
+"""Limits of joints, which bound the bones' own rotations. All kinds are a `LimitGroup`:
 
 EulerBox        ranges of Euler angles (Blender's Limit Rotation)
 EllipticSwing   an ellipse of swings and a range of twists (Blender's inverse kinematics)
-OrderFreeBox    ranges of three angles without an order (S2)
-SwingPolygon    a polygon of swings, with a range of twists at each of its points (S5)
+OrderFreeBox    ranges of three angles without an order (CN106502395)
+SwingPolygon    a polygon of swings, with a range of twists at each of its points (CN1420453)
 Framed          any of these, in other frames than the bones' own
 """
 

@@ -1,4 +1,4 @@
-"""Blender's own limits of inverse kinematics."""
+"""Limits of Blender's inverse kinematics."""
 
 import math
 from typing import Final, Self
@@ -13,20 +13,21 @@ from .bounds import between, checked_bounds, readable_ranges
 from .group import KeptGradients, excess
 from .swing import NEAR_SINGULAR, from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
-_BOTH: Final = np.ones(2)  # a product with it is a quicker sum of two numbers than numpy's
-# of a matrix: sines of the swing about x and z and twice its cosine, the twist's sine and cosine but for a factor
+_BOTH: Final = np.ones(2)  # sums two numbers faster than numpy's sum
+# reads from a matrix the sines of the swing about x and z, twice its cosine, and a multiple of the twist's sine, cosine
 _READ: Final = np.zeros((5, 9))
 _READ[[0, 1, 2, 3, 3, 4, 4], [7, 1, 4, 2, 6, 0, 8]] = [1.0, -1.0, 2.0, 1.0, -1.0, 1.0, 1.0]
-_ORDINARY: Final = -1.8  # of twice the cosine of a swing, of 154 degrees: nearer to half a turn takes more care
-_THIN: Final = 1e-3  # an ellipse with a half-axis under this (sine of half the angle) is two separate ranges
-_FARTHEST: Final = float(np.sqrt(1.0 - 1e-4))  # sine of half a swing of 178.9 degrees: beyond, twists are ill read
+_ORDINARY: Final = -1.8  # twice the cosine of a swing by 154 degrees; beyond, `swing_vector` is needed
+_THIN: Final = 1e-3  # sine of half an angle: an ellipse with a shorter half-axis is two separate ranges
+_FARTHEST: Final = float(np.sqrt(1.0 - 1e-4))  # sine of half a swing by 178.9 degrees: beyond, twists are inaccurate
 
 
 class EllipticSwing:
     """Blender's IK limits: an ellipse in sin(half swing) over X and Z, by quarters, and a range for the twist about Y.
 
-    lower, upper (..., k, 3) by axis x, y, z with lower <= 0 <= upper for x and z; infinite where free. With only one of
-    x and z bounded that one is a range. Source: iksolver's IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
+    lower, upper (..., k, 3), radians, by axis x, y, z with lower <= 0 <= upper for x and z; infinite if free. If only
+    one of x and z is bounded, it is a range. Raises CoreError for other bounds. Source: Blender's intern/iksolver,
+    IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
     """
 
     names: Final = ("X", "Z", "swing", "twist")
@@ -49,7 +50,7 @@ class EllipticSwing:
         self._sine = below, above  # (..., k, 2) each: below and above zero, x and z
         self._sides = below.T.copy(), above.T.copy()
         span = np.sqrt(np.prod(0.5 * (below + above), axis=-1))
-        self._scale = 2.0 * span  # turns the radius of the unit circle into something like radians
+        self._scale = 2.0 * span  # from the radius of the unit circle to about radians
         infinite = np.inf
         self.lower = np.stack(
             [
@@ -95,7 +96,7 @@ class EllipticSwing:
         return result
 
     def _ordinary(self, read: Array) -> Array:
-        """`coordinates` of one pose without swings near half a turn, components first: each call of numpy counts."""
+        """Return `coordinates` of one pose without swings near half a turn, in few numpy calls; read (5, k)."""
         swing = read[:2] / np.sqrt(2.0 + read[2])
         x, z = swing / np.where(swing < 0.0, *self._sides)
         result = np.empty((4, len(x)))
@@ -118,7 +119,7 @@ class EllipticSwing:
         return np.concatenate([single, ellipse[..., None, :], twist[..., None, :]], axis=-2)
 
     def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        # as `gradients`, in plain numbers
+        # as `gradients`, in plain Python
         (m00, m01, m02), (m10, m11, m12), (m20, m21, m22) = matrices[index].tolist()
         cosine2 = max(0.5 * (1.0 + m11), NEAR_SINGULAR**2)
         if cosine2 <= NEAR_SINGULAR**2:
@@ -160,14 +161,14 @@ class EllipticSwing:
         return np.where(outside[..., None, None], turned, matrices)
 
     def within(self, shares: Array) -> Array:
-        """Shares of the swing about x and z, then of the twist; an ellipse is covered evenly."""
+        """See `LimitGroup.within`; shares of the swing about x and z, then of the twist. Ellipses are covered evenly."""
         low, high = self._given
         low, high = readable_ranges(low, high)
         vector = np.where(self._elliptic[..., None], self._in_ellipse(shares), _in_ranges(low, high, shares))
         return rotation.to_matrix(from_swing_twist(vector, between(low[..., 1], high[..., 1], shares[..., 2])))
 
     def _in_ellipse(self, shares: Array) -> Array:
-        """Swing vectors (..., k, 2), each quarter of the rectangle around the ellipse to its quarter of the ellipse."""
+        """Return swing vectors (..., k, 2): each quarter of the rectangle is mapped to its quarter of the ellipse."""
         below, above = self._sine
         corner = between(-below, above, shares[..., :2])
         vector = _disc(corner / self._radii(corner)) * self._radii(corner)
@@ -188,7 +189,7 @@ class EllipticSwing:
 
 
 def _in_ranges(low: Array, high: Array, shares: Array) -> Array:
-    """Swing vectors (..., k, 2) of angles about x and, in the range that this one leaves, about z."""
+    """Return swing vectors (..., k, 2) of angles about x and, in the range that remains, about z."""
     sines: list[Array] = []
     left: Array | float = _FARTHEST**2
     for number, axis in enumerate((0, 2)):
@@ -202,7 +203,7 @@ def _in_ranges(low: Array, high: Array, shares: Array) -> Array:
 
 
 def _disc(square: Array) -> Array:
-    """The square [-1, 1]^2 onto the unit disc, areas in proportion, quarters onto quarters (Shirley and Chiu 1997)."""
+    """Map the square [-1, 1]^2 to the unit disc, preserving areas and quarters (Shirley and Chiu 1997)."""
     a, b = square[..., 0], square[..., 1]
     flat = np.abs(a) > np.abs(b)
     radius, other = np.where(flat, a, b), np.where(flat, b, a)

@@ -13,13 +13,14 @@ from .bounds import CLEAR, between, checked_bounds, readable_ranges, turning_mid
 from .group import excess
 
 _NEAR_SINGULAR: Final = 1e-6  # keeps gradients finite at gimbal lock
-_SLACK: Final = 1e-6  # radians outside that are no reason to look for the other triple of angles
+_SLACK: Final = 1e-6  # radians outside for which the other triple of angles is not tried
 
 
 class EulerBox:
     """A range for each Euler angle x, y, z, in an order of the bone's own: Blender's Limit Rotation in local space.
 
-    orders (k,): "XYZ" ...; lower, upper (..., k, 3) by axis x, y, z, infinite where free.
+    orders (k,): "XYZ" ...; lower, upper (..., k, 3), radians, by axis x, y, z, infinite if free. Raises CoreError for
+    other orders and bounds.
     """
 
     def __init__(
@@ -36,8 +37,7 @@ class EulerBox:
         self._plan = table
         i, j, k = self._axes.T
         base = 9 * np.arange(len(table))
-        # entries of the matrices that the angles are read from, as flat indices: sines, cosines, and of the second
-        # cosine the other side
+        # flat indices of the matrices' entries for the angles: sines, cosines, and the other side of the second cosine
         places = (k, j), (k, i), (j, i), (k, k), (i, i), (i, i), (j, i)
         self._entries = np.stack([base + 3 * a + b for a, b in places])
         self._places = np.unravel_index(self._entries, (len(table), 3, 3))
@@ -63,7 +63,7 @@ class EulerBox:
         return len(self.bones)
 
     def coordinates(self, matrices: Array) -> Array:
-        # (..., 7, k); indices leave the frames last in memory where they are
+        # (..., 7, k); indexing keeps the frames last in memory
         if matrices.ndim == 3:
             entries = matrices.ravel().take(self._entries) * self._signs
         else:
@@ -83,7 +83,7 @@ class EulerBox:
 
     @staticmethod
     def _nearer(angles: Array, lower: Array, upper: Array, middle: Array | float = 0.0) -> Array:
-        """Of the two triples (..., 3) for one rotation the one that is less far outside."""
+        """Return the triple (..., 3) of the two for one rotation that is less far outside."""
 
         def outside(some: Array) -> Array:
             return np.sum(np.maximum(some - upper, 0.0) + np.maximum(lower - some, 0.0), axis=-1)
@@ -135,10 +135,10 @@ class EulerBox:
         return np.where(outside[..., None, None], self._turns(angles - out), matrices)
 
     def within(self, shares: Array) -> Array:
-        """Shares are in the order of rotation, as coordinates are."""
+        """See `LimitGroup.within`; shares are in the order of rotation, as coordinates are."""
         low, high = readable_ranges(self.lower, self.upper, 0.0 if self._middle is None else self._middle)
         angles = between(low, high, shares)
-        # the other two angles are not told apart at gimbal lock: step off it, to a side that is in the range
+        # the other two angles are ambiguous at gimbal lock: step off it, within the range
         second = angles[..., 1]
         lock = second - (second % np.pi - 0.5 * np.pi)
         beyond = np.where(lock + CLEAR <= high[..., 1], lock + CLEAR, np.maximum(lock - CLEAR, low[..., 1]))
@@ -146,7 +146,7 @@ class EulerBox:
         return self._turns(angles)
 
     def _turns(self, angles: Array) -> Array:
-        """Matrices of angles (..., k, 3), first, second, third."""
+        """Return the matrices of angles (..., k, 3), first, second, third."""
         turns = rotation.to_matrix(rotation.exp(angles[..., None] * self._permutation))  # (..., k, 3, 3, 3)
         return turns[..., 2, :, :] @ turns[..., 1, :, :] @ turns[..., 0, :, :]
 
@@ -158,7 +158,7 @@ class EulerBox:
         return type(self)(self.bones[kept], [self.orders[i] for i in kept], low[..., kept, :], high[..., kept, :])
 
     def widened(self, matrices: Array) -> Self:
-        """The same limits, wide enough for all of the rotations (..., k, 3, 3)."""
+        """Return the same limits, wide enough for all rotations (..., k, 3, 3)."""
         angles = self.coordinates(matrices).reshape(-1, len(self), 3)
         low, high = np.minimum(self.lower, angles.min(axis=0)), np.maximum(self.upper, angles.max(axis=0))
         back = np.broadcast_to(np.argsort(self._axes, axis=-1), low.shape)

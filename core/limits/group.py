@@ -1,8 +1,8 @@
-"""What all kinds of limits have in common.
+"""The interface of all kinds of limits.
 
 A group holds the limits of one kind for k bones. It maps the bones' own rotation matrices to coordinates with a lower
-and an upper bound each, and gives the coordinates' gradients with respect to a rotation in the bone's own frame, so
-that solvers treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
+and an upper bound each, and gives the coordinates' gradients by a rotation in the bone's own frame, so that solvers
+treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
 """
 
 from collections.abc import Callable
@@ -20,72 +20,69 @@ class LimitGroup(Protocol):
 
     @property
     def bones(self) -> NDArray[np.int64]:
-        """(k,) indices of the bones."""
+        """Return the indices (k,) of the bones."""
         ...
 
     @property
     def folds(self) -> int:
-        """How many coordinates, the last ones, only hard bounds need: they tell no new way of being outside."""
+        """Return the number of coordinates, the last ones, that only hard bounds need: others are outside before."""
         ...
 
     @property
     def lower(self) -> Array:
-        """(..., k, C) lower bounds, -inf where there is none."""
+        """Return the lower bounds (..., k, C), -inf for none."""
         ...
 
     @property
     def upper(self) -> Array:
-        """(..., k, C) upper bounds, inf where there is none."""
+        """Return the upper bounds (..., k, C), inf for none."""
         ...
 
     def coordinates(self, matrices: Array) -> Array:
-        """The bounded quantities (..., k, C)."""
+        """Return the bounded coordinates (..., k, C)."""
         ...
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
-        """d coordinate / d omega, (..., k, C, 3); omega turns the bone in its own frame: R -> R exp(omega)."""
+        """Return d coordinate / d omega, (..., k, C, 3); omega turns the bone in its own frame: R -> R exp(omega)."""
         ...
 
     def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        """One row of `gradients`, (3,), of unbatched matrices: a single frame needs few of them."""
+        """Return one row (3,) of `gradients` for matrices (k, 3, 3): a single frame needs few of them."""
         ...
 
     def clamp(self, matrices: Array) -> Array:
-        """Rotations inside the limits, (..., k, 3, 3); those inside already are returned as they are."""
+        """Return rotations (..., k, 3, 3) clamped to the limits; those inside stay as they are."""
         ...
 
     def within(self, shares: Array) -> Array:
-        """Own rotations (..., k, 3, 3) inside the limits, readable as such.
+        """Return own rotations (..., k, 3, 3) inside the limits, away from where coordinates are ambiguous.
 
-        shares (..., k, 3) from 0 to 1 are where in their range the three parameters are; 0.5 everywhere is the middle.
+        shares (..., k, 3) from 0 to 1 are the places of three parameters in their ranges; 0.5 everywhere is the middle.
         """
         ...
 
     def describe(self, index: int, coordinate: int) -> str:
-        """What a coordinate is called: "X", "swing", "twist"."""
+        """Return the name of a bone's coordinate: "X", "swing", "twist"."""
         ...
 
     def take(self, kept: NDArray[np.int64]) -> "LimitGroup":
-        """The limits of some of the bones."""
+        """Return the limits of some of the bones, by their places in the group."""
         ...
 
     def at_frames(self, frames: NDArray[np.int64]) -> "LimitGroup":
-        """The bounds of some frames, where bounds differ from frame to frame."""
+        """Return the limits of some frames, if bounds differ from frame to frame."""
         ...
 
 
 class KeptGradients:
-    """`LimitGroup.gradient` for kinds whose `gradients` cost little more than one row: those at the last matrices stay.
-
-    A frame asks for its rows one after the other.
-    """
+    """Cache of `gradients` at the last matrices, for kinds whose `gradients` cost little more than one row."""
 
     def __init__(self, gradients: Callable[[Array, Array], Array]) -> None:
         self._gradients = gradients
         self._kept: tuple[bytes, Array] = b"", np.zeros(0)
 
     def row(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        """One row (3,), read-only."""
+        """Return one row (3,), read-only."""
         key = matrices.tobytes()
         kept, rows = self._kept
         if key != kept:
@@ -96,12 +93,12 @@ class KeptGradients:
 
 
 def excess(group: LimitGroup, coordinates: Array) -> Array:
-    """How far outside, (..., k, C): positive above the upper bound, negative below the lower one, else 0."""
+    """Return how far coordinates are above (positive) or below (negative) their bounds, (..., k, C); 0 inside."""
     return np.maximum(coordinates - group.upper, 0.0) + np.minimum(coordinates - group.lower, 0.0)
 
 
 def clamp_rotations(groups: tuple[LimitGroup, ...], rotations: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Own rotations (..., J, 4) brought inside all limits, and which bones (..., J) had been outside."""
+    """Return own rotations (..., J, 4) clamped to all limits, and which bones (..., J) were outside."""
     result = np.array(rotations)
     changed: Any = np.zeros(rotations.shape[:-1], bool)
     for group in groups:

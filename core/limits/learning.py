@@ -1,4 +1,4 @@
-"""Limits learnt from a motion: the swings that a joint took, and how far it twisted in each (CN1420453; S5)."""
+"""Learn the limits of a joint from a motion: its swings, and its twists at each of them (CN1420453)."""
 
 from typing import Final
 
@@ -9,17 +9,17 @@ from ..rotation import Array, to_matrix, wrap
 from .polygon import Indices, Polygon
 from .swing import swing_vector, twist_angle
 
-_SIDES: Final = 16
-_FARTHEST: Final = 0.99  # of the swing's vector: a swing by half a turn has no direction
-_LEAST: Final = float(np.radians(0.5))  # a polygon of no width would hold its bone on a line
-_HALF: Final = 0.5  # radians of swing for a unit of the vector, where swings are small
+_SIDES: Final = 16  # of the outline
+_FARTHEST: Final = 0.99  # longest swing vector: a swing by half a turn has no direction
+_LEAST: Final = float(np.radians(0.5))  # least margin: a polygon without width would hold its bone on a line
+_HALF: Final = 0.5  # length of the swing vector per radian of a small swing
 
 
 def learn_polygon(rotations: Array, margin: float) -> Polygon:
-    """The polygon of all own rotations (F, 4) of one bone, `margin` radians wider all round, in swing and in twist.
+    """Return the swing polygon of all own rotations (F, 4) of a bone, `margin` radians wider in swing and twist.
 
-    The outline is convex, of 16 sides that touch the swings. The bounds of the twist are those of the frames near each
-    corner, widened until every frame is inside. Raises CoreError for no frames, and for a margin below 0.
+    The outline is convex with 16 sides that touch the swings. The twist's bounds at a corner are those of the frames
+    near it, widened until all frames are inside. Raises CoreError for no frames, and for a margin below 0.
     """
     if not len(rotations):
         raise CoreError("There are no frames to learn limits from.")
@@ -30,7 +30,7 @@ def learn_polygon(rotations: Array, margin: float) -> Polygon:
     swings, twists = swing_vector(matrices)[0], twist_angle(matrices)
     angles = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
     normals = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    far = (swings @ normals.T).max(axis=0) + _HALF * margin  # (S,) how far each side is out
+    far = (swings @ normals.T).max(axis=0) + _HALF * margin  # (S,) distances of the sides
     # corners: where neighbouring sides meet
     after = np.roll(normals, -1, axis=0)
     corners = np.linalg.solve(np.stack([normals, after], axis=1), np.stack([far, np.roll(far, -1)], axis=1)[..., None])
@@ -41,9 +41,8 @@ def learn_polygon(rotations: Array, margin: float) -> Polygon:
     middle = float(np.arctan2(np.sin(twists).mean(), np.cos(twists).mean()))
     off = wrap(twists - middle)
 
-    # each frame belongs to the corner that it lies towards
-    ways = swings - centre
-    nearest = np.argmax(ways @ (corners - centre).T, axis=1)
+    # each frame belongs to the corner in whose direction it lies
+    nearest = np.argmax((swings - centre) @ (corners - centre).T, axis=1)
     lower, upper = np.full(_SIDES + 1, np.inf), np.full(_SIDES + 1, -np.inf)
     np.minimum.at(lower, nearest + 1, off)
     np.maximum.at(upper, nearest + 1, off)
@@ -60,7 +59,7 @@ def learn_polygon(rotations: Array, margin: float) -> Polygon:
 def _widened(
     vertices: Array, triangles: Indices, lower: Array, upper: Array, swings: Array, off: Array
 ) -> tuple[Array, Array]:
-    """Bounds that hold every frame: what is missing in a triangle is added at its three corners."""
+    """Return bounds with all frames inside: the excess in a triangle is added at its three corners."""
     a, b, c = (vertices[triangles[:, corner]] for corner in range(3))
     frames = np.stack([b - a, c - a], axis=-1)  # (T, 2, 2)
     shares = np.linalg.solve(frames[None], (swings[:, None] - a)[..., None])[..., 0]  # (F, T, 2)

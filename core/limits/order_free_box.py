@@ -1,4 +1,4 @@
-"""Limits as ranges of angles without an order of axes (CN106502395; S2)."""
+"""Limits as ranges of three angles without an order of axes (CN106502395)."""
 
 from typing import Final, Self
 
@@ -10,22 +10,23 @@ from ..rotation import Array
 from .bounds import between, checked_bounds, readable_ranges, turning_middle
 from .group import excess
 
-_NEAR_SINGULAR: Final = 1e-6  # an angle is undetermined where w and the axis' component are both under this
-_NEAR_HALF_TURN: Final = 1e-4  # 4 w^2 under which the angles are read from the quaternion: differences lose digits
+_NEAR_SINGULAR: Final = 1e-6  # w and an axis' component below which its angle is undetermined
+_NEAR_HALF_TURN: Final = 1e-4  # 4 w^2 below which angles come from the quaternion: differences lose digits
 
-# entries of a matrix to 4 w x, 4 w y, 4 w z and the trace, 4 w^2 - 1
+# from the entries of a matrix to 4 w x, 4 w y, 4 w z and the trace, 4 w^2 - 1
 _TO_TANGENTS: Final[Array] = np.zeros((9, 4))
 for _axis, (_plus, _minus) in enumerate(((7, 5), (2, 6), (3, 1))):
     _TO_TANGENTS[_plus, _axis], _TO_TANGENTS[_minus, _axis], _TO_TANGENTS[4 * _axis, 3] = 1.0, -1.0, 1.0
 
 
 class OrderFreeBox:
-    """A range for each of the three angles 2 atan(q_i / w): see `rotation.to_order_free`. No order, no gimbal lock.
+    """A range for each of the three angles 2 atan(q_i / w), without order and gimbal lock: `rotation.to_order_free`.
 
-    lower, upper (..., k, 3) by axis x, y, z, infinite where free. Clamping changes each angle by itself.
+    lower, upper (..., k, 3), radians, by axis x, y, z, infinite if free. Each angle is clamped separately. Raises
+    CoreError for other bounds. Source: CN106502395.
 
-    At a half turn (w = 0) an axis with a component has the angle pi or -pi, with the signs of the components of one of
-    the two quaternions (the same one for all three axes), and one without has no angle: it counts as inside its range.
+    At a half turn (w = 0) an axis with a component has the angle pi or -pi, with the sign in one of the two quaternions
+    (the same one for all axes); an axis without component has no angle and counts as inside its range.
     """
 
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
@@ -56,7 +57,7 @@ class OrderFreeBox:
 
     @staticmethod
     def _undetermined(matrices: Array) -> NDArray[np.bool_]:
-        """Angles (..., k, 3) that the rotation does not have."""
+        """Return which angles (..., k, 3) the rotation does not determine."""
         diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
         return 1.0 + diagonal < 2.0 * _NEAR_SINGULAR**2  # twice w^2 + q_i^2
 
@@ -92,7 +93,7 @@ class OrderFreeBox:
         return type(self)(self.bones[kept], self.lower[..., kept, :], self.upper[..., kept, :])
 
     def widened(self, matrices: Array) -> Self:
-        """The same limits, wide enough for all of the rotations (..., k, 3, 3)."""
+        """Return the same limits, wide enough for all rotations (..., k, 3, 3)."""
         angles = self.coordinates(matrices).reshape(-1, len(self), 3)
         low, high = np.minimum(self.lower, angles.min(axis=0)), np.maximum(self.upper, angles.max(axis=0))
         return type(self)(self.bones, low, high)

@@ -1,6 +1,6 @@
 """Triangulated polygons in the plane, with two bounds that are linear in every triangle.
 
-`Polygon` is one of them, checked when made; `PolygonStack` measures points against k of them at once, one each.
+`Polygon` is one of them; `PolygonStack` measures points against k of them at once, one each.
 """
 
 from collections.abc import Sequence
@@ -15,23 +15,25 @@ from ..rotation import Array
 
 Indices = NDArray[np.int64]
 
-_FLAT: Final = 1e-6  # heights and distances in the plane under this are none
-_STRAIGHT: Final = 1e-3  # sine of the turn of the outline at a vertex that counts as none
-FREE_TWIST: Final = 2.0 * np.pi  # a bound for none: twists lie in [-pi, pi], and it can be interpolated
-_FAR: Final = 1e3  # where the edges and triangles are that fill up a row
+_FLAT: Final = 1e-6  # heights and distances in the plane that count as zero
+_STRAIGHT: Final = 1e-3  # sine of a turn of the outline that counts as none
+FREE_TWIST: Final = 2.0 * np.pi  # radians: a finite bound for none, since twists lie in [-pi, pi]
+_FAR: Final = 1e3  # place of the edges and triangles that pad a row
 _NO_FOLD: Final = np.array([[-_FAR], [_FAR]])  # lower and upper bound
 _NO_SIDE: Final = -1.0  # distance to a second side where there is none
 
 
 @dataclass(frozen=True, eq=False)
 class Polygon:
-    """The swings that a joint may take and how far it may twist in each, by triangles that share their edges.
+    """The swings of a joint and the ranges of its twist in each, by triangles that share their edges.
 
     vertices   (V, 2) inside the unit circle: x, z of the swing quaternion's vector part, sin(half the swing) long;
                rest, (0, 0), need not be inside
     triangles  (T, 3) indices of vertices, in either sense; the polygon may be re-entrant and have holes
     lower      (V,) radians, least twist at each vertex; -inf: free
     upper      (V,) radians, largest twist at each vertex; inf: free
+
+    Raises CoreError if the triangles are no triangulation of one or more polygons that do not touch themselves.
     """
 
     vertices: Array
@@ -77,7 +79,7 @@ class Polygon:
         object.__setattr__(self, name, value)
 
     def _oriented(self, triangles: Indices) -> Indices:
-        """The triangles with their corners counter-clockwise."""
+        """Return the triangles with their corners counter-clockwise."""
         corners = self.vertices[triangles]
         sides = np.roll(corners, -1, axis=1) - corners
         area2 = _cross(sides[:, 0], sides[:, 1])
@@ -119,13 +121,13 @@ class Polygon:
 
     @property
     def outline(self) -> Indices:
-        """Edges (E, 2) of one triangle only, from vertex to vertex with the inside on the left."""
+        """Return the outline's edges (E, 2), from vertex to vertex with the inside on the left."""
         edges = _edges(self.triangles)
         known = {(int(a), int(b)) for a, b in edges}
         return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in known], int)
 
     def beside(self, edges: Indices) -> Indices:
-        """The triangles (...,) that edges (..., 2) belong to, the inside on their left; -1: none."""
+        """Return the triangles (...) to the left of edges (..., 2), -1 for none."""
         own = _edges(self.triangles)
         same = (edges[..., None, :] == own).all(axis=-1)
         return np.where(same.any(axis=-1), same.argmax(axis=-1) % len(self.triangles), -1)
@@ -133,20 +135,20 @@ class Polygon:
 
 @dataclass(frozen=True, eq=False)
 class PolygonStack:
-    """k polygons in arrays of one size, filled up with edges and triangles that are far away."""
+    """k polygons in arrays of one size, padded with edges and triangles that are far away."""
 
     forms: Array  # (k, 3, R) of x, z, 1: distance from and way along each outline edge, three weights of each triangle
     lengths: Array  # (k, E)
     axes: Array  # (k, E, 2, 2) outward, along
     ends: Array  # (k, E, 2, 2) start, end
     neighbours: Indices  # (k, E, 2) edge before, after
-    convex: NDArray[np.bool_]  # (k, E, 2) whether the outline's corner at the start, end is no re-entrant one
+    convex: NDArray[np.bool_]  # (k, E, 2) whether the outline is convex at the start, end
     corners: NDArray[np.bool_]  # (k, E, 2) convex and not straight
-    edge_triangles: Indices  # (k, E) whose edge it is
+    edge_triangles: Indices  # (k, E) the edges' triangles
     planes: Array  # (k, T, 2, 3) middle and half width as forms of x, z, 1
     folds: Array  # (k, T, 2, 3, 3) lower and upper bound beyond each side as forms, see `Located.folds`
     places: Array  # (k, T, 3, 2) corners of the triangles
-    areas: Array  # (k, T) of the triangles up to each one, as shares of the whole
+    areas: Array  # (k, T) cumulative areas, as shares of the whole
 
     @classmethod
     def of(cls, polygons: Sequence[Polygon]) -> Self:
@@ -207,32 +209,32 @@ class PolygonStack:
         return len(self.forms)
 
     def take(self, kept: Indices) -> Self:
-        """Some of the polygons."""
+        """Return some of the polygons."""
         return type(self)(*(getattr(self, field.name)[kept] for field in fields(self)))
 
     def pick(self, shares: Array) -> Array:
-        """Points (..., k, 2) of the polygons, spread evenly over their areas as shares (..., k, 2) are over [0, 1]."""
+        """Return points (..., k, 2) that cover the polygons evenly as shares (..., k, 2) cover [0, 1]^2."""
         first, second = shares[..., 0], shares[..., 1, None]
         triangle = np.sum(self.areas < first[..., None], axis=-1)
         row = np.arange(len(self))
         begin = np.where(triangle > 0, self.areas[row, triangle - 1], 0.0)
-        # from the first corner as the root: the farther, the longer the line across
+        # the square root makes up for lines across the triangle that grow with the distance from its first corner
         root = np.sqrt((first - begin) / (self.areas[row, triangle] - begin))[..., None]
         one, two, three = np.moveaxis(self.places[row, triangle], -2, 0)
         return (1.0 - root) * one + root * ((1.0 - second) * two + second * three)
 
     def locate(self, points: Array) -> "Located":
-        """Where points (..., k, 2) are, each in its own polygon."""
+        """Return the places of points (..., k, 2), each in its own polygon."""
         return Located(self, points)
 
 
 class Located:
     """Points (..., k, 2) in their polygons: distances from two sides, nearest points, bounds, and all their rates.
 
-    The sides of a point are the nearest edge and, where the outline turns outward at that edge's nearer end, the next
-    one there: at a corner two half-planes hold a point, and a solver has to know both. Each is a signed distance,
-    positive outside: from the edge's whole line, or where something else comes first, from the edge's end (inside a
-    re-entrant corner, beyond the far end of the next edge). The larger one comes first: its sign tells inside.
+    The sides of a point are the nearest edge and, where the outline is convex at that edge's nearer end, the next edge
+    there: at a corner two half-planes bound a point, and a solver needs both. Each is a signed distance, positive
+    outside, from the edge's line; or from the edge's end inside a re-entrant corner and beyond the far end of the next
+    edge. The larger one comes first: its sign tells inside.
     """
 
     def __init__(self, stack: PolygonStack, points: Array) -> None:
@@ -240,7 +242,7 @@ class Located:
         k, edges, width = len(stack), int(stack.lengths.shape[1]), int(stack.forms.shape[-1])
         self._shape = points.shape[:-1]
         count = points.size // (2 * max(k, 1))
-        # polygon by polygon: one product of matrices each, whatever the batch
+        # one matrix product for each polygon
         forms = np.ones((k, count, 3))
         forms[..., :2] = np.swapaxes(points.reshape(count, k, 2), 0, 1)
         values: Array = np.swapaxes(forms @ stack.forms, 0, 1).reshape(count * k, width)
@@ -267,13 +269,13 @@ class Located:
         end: Indices = 2 * edge + self._end
         other: Indices = stack.neighbours.take(end)
         next_to: Indices = polygon * edges + other
-        # how far past its far end: an edge after this one is left at its end, one before at its start
+        # distance past the far end: of the next edge its end, of the one before its start
         other_way: Array = flat.take(row + edges + other)
         beyond = np.maximum(other_way - stack.lengths.take(next_to), 0.0)
         beyond = np.where(self._end, beyond, np.minimum(other_way, 0.0))
         self._edges = edge, next_to
         self._distances = flat.take(row + nearest), flat.take(row + other)
-        # past the ends of the edges, 0 where the whole line counts
+        # past the ends of the edges, 0 if the whole line counts
         self._overs = np.where(stack.convex.take(end), 0.0, self._over), beyond
         self._two: NDArray[np.bool_] = stack.corners.take(end)
         one, two = (
@@ -290,14 +292,14 @@ class Located:
         return array.reshape(*self._shape, *array.shape[1:])
 
     def sides(self) -> Array:
-        """Distances (..., k, 2) from the two sides."""
+        """Return the distances (..., k, 2) from the two sides."""
         sides = np.empty((*self._shape, 2))
         for number, larger in enumerate((np.maximum, np.minimum)):
             sides[..., number] = larger(*self._sides).reshape(self._shape)
         return sides
 
     def side_rates(self) -> Array:
-        """d sides / d point, (..., k, 2, 2)."""
+        """Return d sides / d point, (..., k, 2, 2)."""
         rates = np.empty((len(self._forms), 2, 2))
         for number, (edge, distance, over) in enumerate(zip(self._edges, self._distances, self._overs, strict=True)):
             axes = self.stack.axes.reshape(-1, 2, 2)[edge]
@@ -313,7 +315,7 @@ class Located:
         return self._shaped(rates)
 
     def nearest(self) -> Array:
-        """The nearest points (..., k, 2) of the polygons: the points themselves where they are inside."""
+        """Return the nearest points (..., k, 2) of the polygons: the points themselves if they are inside."""
         ends = self.stack.ends.reshape(-1, 2, 2)[self._edges[0]]
         along = self.stack.axes.reshape(-1, 2, 2)[self._edges[0], 1]
         at_end = ends[np.arange(len(ends)), self._end]
@@ -321,38 +323,38 @@ class Located:
         return np.where(self.outside[..., None], self._shaped(nearest), self.points)
 
     def ranges(self) -> Array:
-        """Middle and half width (..., k, 2) of the bounds at the nearest point of the polygon."""
+        """Return middle and half width (..., k, 2) of the bounds at the nearest point of the polygon."""
         return self._at_nearest(self.stack.planes.reshape(-1, 2, 3))
 
     def range_rates(self) -> Array:
-        """d ranges / d point, (..., k, 2, 2)."""
+        """Return d ranges / d point, (..., k, 2, 2)."""
         return self._along_the_edge(self._shaped(self.stack.planes.reshape(-1, 2, 3)[self._triangle][..., :2]))
 
     def folds(self) -> Array:
-        """Lower and upper bounds (..., k, 2, 3) that the triangles beyond the three sides have here.
+        """Return the lower and upper bounds (..., k, 2, 3) of the triangles beyond the three sides, continued to here.
 
-        A range of twists is folded at an edge where it is narrower than either triangle's bounds go on: two bounds
-        hold a twist there, and a solver has to know both. Where it is not, and at a corner of the outline as the
-        nearest point, these are far away.
+        A range of twists is folded at an edge where it is narrower than the continued bounds of both triangles: two
+        bounds hold a twist there, and a solver needs both. Elsewhere, and if the nearest point is a corner of the
+        outline, these bounds are far away.
         """
         folds = self._at_nearest(self.stack.folds.reshape(-1, 6, 3)).reshape(*self._shape, 2, 3)
         at_corner = self.outside & self._shaped(self._over != 0.0)
         return np.where(at_corner[..., None, None], _NO_FOLD, folds)
 
     def fold_rates(self) -> Array:
-        """d folds / d point, (..., k, 2, 3, 2)."""
+        """Return d folds / d point, (..., k, 2, 3, 2)."""
         rates = self._shaped(self.stack.folds.reshape(-1, 6, 3)[self._triangle][..., :2])
         return self._along_the_edge(rates).reshape(*self._shape, 2, 3, 2)
 
     def _at_nearest(self, forms: Array) -> Array:
-        """Values (..., k, n) at the nearest points of forms (k T, n, 3) by triangle."""
+        """Return the values (..., k, n) at the nearest points of linear forms (k T, n, 3) by triangle."""
         points = self._forms
         if self.outside.any():
             points = np.concatenate([self.nearest().reshape(-1, 2), np.ones((len(self._forms), 1))], axis=1)
         return self._shaped((forms[self._triangle] @ points[..., None])[..., 0])
 
     def _along_the_edge(self, rates: Array) -> Array:
-        """Rates (..., k, n, 2) of what is linear in a triangle; outside the polygon the nearest point moves."""
+        """Return rates (..., k, n, 2) of linear forms, outside the polygon by the movement of the nearest point."""
         if not self.outside.any():
             return rates
         along = self._shaped(self.stack.axes.reshape(-1, 2, 2)[self._edges[0], 1] * (self._over == 0.0)[:, None])
@@ -361,7 +363,7 @@ class Located:
 
 
 def _folds(polygon: Polygon, weights: Array) -> Array:
-    """Bounds (T, 2, 3, 3) beyond the sides opposite a triangle's corners, weights (T, 3, 3) as forms by corner."""
+    """Return bounds (T, 2, 3, 3) beyond the sides opposite to triangles' corners; weights (T, 3, 3) by corner."""
     bounds = np.stack([polygon.lower, polygon.upper])[:, polygon.triangles]  # (2, T, 3)
     forms = np.moveaxis(weights @ np.moveaxis(bounds, 0, -1), -1, 1)  # (T, 2, 3)
     sides = np.stack([np.roll(polygon.triangles, -1, axis=1), np.roll(polygon.triangles, -2, axis=1)], axis=-1)
@@ -375,7 +377,7 @@ def _folds(polygon: Polygon, weights: Array) -> Array:
 
 
 def _edges(triangles: Indices) -> Indices:
-    """Edges (3T, 2) of triangles (T, 3): all first ones, then all second ones, then all third ones."""
+    """Return the edges (3T, 2) of triangles (T, 3): all first ones, all second ones, all third ones."""
     return np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
 
 

@@ -1,4 +1,4 @@
-"""Limits of spherical joints: a polygon of swings, each with a range of twists (CN1420453; S5)."""
+"""Limits of spherical joints: a polygon of swings, each with a range of twists (CN1420453)."""
 
 from collections.abc import Sequence
 from typing import Final, Self
@@ -13,18 +13,19 @@ from .group import KeptGradients
 from .polygon import FREE_TWIST, Located, Polygon, PolygonStack
 from .swing import from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
-_RADIANS: Final = 2.0  # of swing for a unit of distance in the plane, where swings are small
+_RADIANS: Final = 2.0  # of a small swing, per unit of distance in the plane
 
 
 class SwingPolygon:
-    """A polygon that the swing's vector part must lie in, and a range for the twist about Y at each of its points.
+    """A polygon for the swing's vector part, and a range for the twist about Y at each of its points.
 
-    polygons: one for each bone. Outside a polygon the twist's bounds are those of its nearest point, and that point is
-    where a swing is clamped to. Rest need not be inside. Polygons are the same in all frames.
+    polygons: one for each bone, the same in all frames; rest need not be inside. Outside, a swing is clamped to the
+    nearest point of its polygon, and the twist's bounds are those of that point. Raises CoreError for another number of
+    polygons. Source: CN1420453.
 
     Coordinates: twice the distances from two sides (see `Located`), at most 0 inside; the twist above its upper bound;
     the twist below its lower bound; the same three times each for the bounds beyond the sides of its triangle (see
-    `Located.folds`). A twist is met by whole turns about the middle of its range.
+    `Located.folds`). A twist is wrapped about the middle of its range.
     """
 
     names: Final = ("swing", "swing", "twist", "twist", *6 * ("twist",))
@@ -87,7 +88,7 @@ class SwingPolygon:
         return np.where(moved[..., None, None], turned, matrices)
 
     def within(self, shares: Array) -> Array:
-        """Two shares are spread evenly over the polygon's area, the third over the twists at that point."""
+        """See `LimitGroup.within`; two shares cover the polygon's area evenly, the third the twists at that point."""
         points = self._stack.pick(shares[..., :2])
         middle, half = np.moveaxis(self._stack.locate(points).ranges(), -1, 0)
         lower, upper = middle - half, middle + half
@@ -107,7 +108,7 @@ class SwingPolygon:
 
 
 def _twists(located: Located, matrices: Array) -> tuple[Array, Array, Array]:
-    """Middle and half width of the range of twists, and how far the twist is off the middle, (..., k) each."""
+    """Return middle and half width of the range of twists, and the twist from the middle, (..., k) each."""
     ranges = located.ranges()
     middle = ranges[..., 0]
     return middle, ranges[..., 1], wrap(twist_angle(matrices) - middle)
