@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
-from .bounds import between, checked_bounds, readable_ranges
-from .group import KeptGradients, excess
+from .bounds import between, readable_ranges
+from .group import KeptGradients, RangeGroup
 from .swing import NEAR_SINGULAR, from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
 _BOTH: Final = np.ones(2)  # sums two numbers faster than numpy's sum
@@ -22,7 +22,7 @@ _THIN: Final = 1e-3  # sine of half an angle: an ellipse with a shorter half-axi
 _FARTHEST: Final = float(np.sqrt(1.0 - 1e-4))  # sine of half a swing by 178.9 degrees: beyond, twists are inaccurate
 
 
-class EllipticSwing:
+class EllipticSwing(RangeGroup):
     """Blender's IK limits: an ellipse in sin(half swing) over X and Z, by quarters, and a range for the twist about Y.
 
     lower, upper (..., k, 3), radians, by axis x, y, z with lower <= 0 <= upper for x and z; infinite if free. If only
@@ -33,8 +33,8 @@ class EllipticSwing:
     names: Final = ("X", "Z", "swing", "twist")
 
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
-        self.bones, low, high = checked_bounds(bones, lower, upper)
-        self._given = low, high
+        super().__init__(bones, lower, upper)
+        low, high = self._given
         self._rows = KeptGradients(self.gradients)
         swing_low, swing_high = low[..., [0, 2]], high[..., [0, 2]]
         if np.any(swing_low > 0.0) or np.any(swing_high < 0.0):
@@ -70,13 +70,6 @@ class EllipticSwing:
             ],
             axis=-1,
         )
-
-    @property
-    def folds(self) -> int:
-        return 0
-
-    def __len__(self) -> int:
-        return len(self.bones)
 
     def _radii(self, swing: Array) -> Array:
         below, above = self._sine
@@ -145,23 +138,16 @@ class EllipticSwing:
             along_x, along_z = (rate, 0.0) if coordinate == 0 else (0.0, rate)
         return np.array([along_x * of_x[0] + along_z * of_z[0], 0.0, along_x * of_x[1] + along_z * of_z[1]])
 
-    def clamp(self, matrices: Array) -> Array:
-        values = self.coordinates(matrices)
-        out = excess(self, values)
-        outside = np.any(out != 0.0, axis=-1)
-        if not outside.any():
-            return matrices
-        inside = values - out
+    def _inside(self, matrices: Array, coordinates: Array, out: Array) -> Array:
+        inside, radius = coordinates - out, coordinates[..., 2]
         swing, _ = swing_vector(matrices)
         single = np.sin(0.5 * inside[..., :2])
-        radius = values[..., 2]
         shrink = np.where(radius > 0.0, inside[..., 2] / np.where(radius > 0.0, radius, 1.0), 1.0)
         vector = np.where(np.isfinite(self.upper[..., 2:3]), swing * shrink[..., None], single)
-        turned = rotation.to_matrix(from_swing_twist(vector, inside[..., 3]))
-        return np.where(outside[..., None, None], turned, matrices)
+        return rotation.to_matrix(from_swing_twist(vector, inside[..., 3]))
 
     def within(self, shares: Array) -> Array:
-        """See `LimitGroup.within`; shares of the swing about x and z, then of the twist. Ellipses are covered evenly."""
+        """See `LimitGroup.within`; shares of the swing about x and z, then the twist. Ellipses are covered evenly."""
         low, high = self._given
         low, high = readable_ranges(low, high)
         vector = np.where(self._elliptic[..., None], self._in_ellipse(shares), _in_ranges(low, high, shares))
@@ -177,15 +163,8 @@ class EllipticSwing:
     def describe(self, index: int, coordinate: int) -> str:
         return self.names[coordinate]
 
-    def take(self, kept: NDArray[np.int64]) -> Self:
-        low, high = self._given
-        return type(self)(self.bones[kept], low[..., kept, :], high[..., kept, :])
-
-    def at_frames(self, frames: NDArray[np.int64]) -> Self:
-        if self.lower.ndim == 2:
-            return self
-        low, high = self._given
-        return type(self)(self.bones, low[frames], high[frames])
+    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+        return type(self)(self.bones[kept], lower, upper)
 
 
 def _in_ranges(low: Array, high: Array, shares: Array) -> Array:

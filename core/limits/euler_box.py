@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
-from .bounds import CLEAR, between, checked_bounds, readable_ranges, turning_middle
-from .group import excess
+from .bounds import CLEAR, between, readable_ranges, turning_middle
+from .group import RangeGroup
 
 _NEAR_SINGULAR: Final = 1e-6  # keeps gradients finite at gimbal lock
 _SLACK: Final = 1e-6  # radians outside for which the other triple of angles is not tried
 
 
-class EulerBox:
+class EulerBox(RangeGroup):
     """A range for each Euler angle x, y, z, in an order of the bone's own: Blender's Limit Rotation in local space.
 
     orders (k,): "XYZ" ...; lower, upper (..., k, 3), radians, by axis x, y, z, infinite if free. Raises CoreError for
@@ -26,8 +26,8 @@ class EulerBox:
     def __init__(
         self, bones: ArrayLike, orders: tuple[str, ...] | list[str], lower: ArrayLike, upper: ArrayLike
     ) -> None:
-        self.bones, low, high = checked_bounds(bones, lower, upper)
-        self._given = low, high
+        super().__init__(bones, lower, upper)
+        low, high = self._given
         self.orders = tuple(orders)
         if len(self.orders) != len(self.bones) or not set(self.orders) <= set(rotation.EULER_ORDERS):
             raise CoreError(f"Euler limits of {len(self.bones)} bones need as many orders such as XYZ.")
@@ -54,13 +54,6 @@ class EulerBox:
         # the same for the rows of gradients, as flat indices (k, 3, 3)
         turn = np.argsort(self._axes, axis=-1)
         self._by_axis = base[:, None, None] + 3 * np.arange(3)[:, None] + turn[:, None, :]
-
-    @property
-    def folds(self) -> int:
-        return 0
-
-    def __len__(self) -> int:
-        return len(self.bones)
 
     def coordinates(self, matrices: Array) -> Array:
         # (..., 7, k); indexing keeps the frames last in memory
@@ -126,13 +119,8 @@ class EulerBox:
         rate[j], rate[k] = share * sine / divisor, share * cosine / divisor
         return rate
 
-    def clamp(self, matrices: Array) -> Array:
-        angles = self.coordinates(matrices)
-        out = excess(self, angles)
-        outside = np.any(out != 0.0, axis=-1)
-        if not outside.any():
-            return matrices
-        return np.where(outside[..., None, None], self._turns(angles - out), matrices)
+    def _inside(self, matrices: Array, coordinates: Array, out: Array) -> Array:
+        return self._turns(coordinates - out)
 
     def within(self, shares: Array) -> Array:
         """See `LimitGroup.within`; shares are in the order of rotation, as coordinates are."""
@@ -153,9 +141,9 @@ class EulerBox:
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[self._axes[index, coordinate]]
 
-    def take(self, kept: NDArray[np.int64]) -> Self:
-        low, high = self._given
-        return type(self)(self.bones[kept], [self.orders[i] for i in kept], low[..., kept, :], high[..., kept, :])
+    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+        orders = self.orders[kept] if isinstance(kept, slice) else [self.orders[i] for i in kept]
+        return type(self)(self.bones[kept], orders, lower, upper)
 
     def widened(self, matrices: Array) -> Self:
         """Return the same limits, wide enough for all rotations (..., k, 3, 3)."""
@@ -164,9 +152,3 @@ class EulerBox:
         back = np.broadcast_to(np.argsort(self._axes, axis=-1), low.shape)
         bounds = (np.take_along_axis(bound, back, axis=-1) for bound in (low, high))
         return type(self)(self.bones, self.orders, *bounds)
-
-    def at_frames(self, frames: NDArray[np.int64]) -> Self:
-        if self.lower.ndim == 2:
-            return self
-        low, high = self._given
-        return type(self)(self.bones, self.orders, low[frames], high[frames])

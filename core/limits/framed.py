@@ -15,9 +15,9 @@ from .order_free_box import OrderFreeBox
 class Framed:
     """Limits of the rotations before * own * after: anatomical axes about a canonical pose, on any rig.
 
-    before, after (k, 4), quaternions. With A a bone's frame in the axes of the limits and R0 the own rotation that reads
-    zero, before = A R0^-1 and after = A^-1 measure the rotation from R0 along these axes. bones (k,), if they are not
-    the group's. Raises CoreError for frames of another shape, or that are no rotations.
+    before, after (k, 4), quaternions. With A a bone's frame in the axes of the limits and R0 the own rotation that
+    reads zero, before = A R0^-1 and after = A^-1 measure the rotation from R0 along these axes. bones (k,), if they are
+    not the group's. Raises CoreError for frames of another shape, or that are no rotations.
     """
 
     def __init__(self, group: LimitGroup, before: ArrayLike, after: ArrayLike, bones: ArrayLike | None = None) -> None:
@@ -79,7 +79,7 @@ class Framed:
         return type(self)(self.group.take(kept), self._before[kept], self._after[kept], self.bones[kept])
 
     def widened(self, matrices: Array) -> Self:
-        """Return the same limits, wide enough for all rotations (..., k, 3, 3). Raises CoreError for other than boxes."""
+        """Return the same limits, wide enough for rotations (..., k, 3, 3). Raises CoreError for other than boxes."""
         if not isinstance(self.group, EulerBox | OrderFreeBox):
             raise CoreError("Only ranges of angles can be widened.")
         return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after, self.bones)

@@ -5,17 +5,33 @@ and an upper bound each, and gives the coordinates' gradients by a rotation in t
 treat all kinds alike: a coordinate beyond its bound is one row n . omega = bound - coordinate.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
 from ..rotation import Array
+from .bounds import checked_bounds
 
 
-class LimitGroup(Protocol):
+class Bounds(Protocol):
+    """Bounds of the coordinates of k bones."""
+
+    @property
+    def lower(self) -> Array:
+        """Return the lower bounds (..., k, C), -inf for none."""
+        ...
+
+    @property
+    def upper(self) -> Array:
+        """Return the upper bounds (..., k, C), inf for none."""
+        ...
+
+
+class LimitGroup(Bounds, Protocol):
     """Limits of one kind. Matrices are own rotations (..., k, 3, 3), coordinates (..., k, C), radians."""
 
     @property
@@ -26,16 +42,6 @@ class LimitGroup(Protocol):
     @property
     def folds(self) -> int:
         """Return the number of coordinates, the last ones, that only hard bounds need: others are outside before."""
-        ...
-
-    @property
-    def lower(self) -> Array:
-        """Return the lower bounds (..., k, C), -inf for none."""
-        ...
-
-    @property
-    def upper(self) -> Array:
-        """Return the upper bounds (..., k, C), inf for none."""
         ...
 
     def coordinates(self, matrices: Array) -> Array:
@@ -74,6 +80,52 @@ class LimitGroup(Protocol):
         ...
 
 
+class RangeGroup(ABC):
+    """The shared part of limits with three ranges by bone: bones (k,), bounds (..., k, 3) by axis x, y, z."""
+
+    lower: Array
+    upper: Array
+    folds = 0
+
+    def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.bones, low, high = checked_bounds(bones, lower, upper)
+        self._given = low, high
+
+    def __len__(self) -> int:
+        return len(self.bones)
+
+    @abstractmethod
+    def coordinates(self, matrices: Array) -> Array:
+        """See `LimitGroup.coordinates`."""
+
+    @abstractmethod
+    def _inside(self, matrices: Array, coordinates: Array, out: Array) -> Array:
+        """Return the rotations (..., k, 3, 3) whose coordinates are less by `out`."""
+
+    @abstractmethod
+    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+        """Return some of the bones with other bounds."""
+
+    def clamp(self, matrices: Array) -> Array:
+        """See `LimitGroup.clamp`."""
+        coordinates = self.coordinates(matrices)
+        out = excess(self, coordinates)
+        outside = np.any(out != 0.0, axis=-1)
+        if not outside.any():
+            return matrices
+        return np.where(outside[..., None, None], self._inside(matrices, coordinates, out), matrices)
+
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        """See `LimitGroup.take`."""
+        low, high = self._given
+        return self._with(kept, low[..., kept, :], high[..., kept, :])
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        """See `LimitGroup.at_frames`."""
+        low, high = self._given
+        return self if low.ndim == 2 else self._with(slice(None), low[frames], high[frames])
+
+
 class KeptGradients:
     """Cache of `gradients` at the last matrices, for kinds whose `gradients` cost little more than one row."""
 
@@ -92,7 +144,7 @@ class KeptGradients:
         return rows[index, coordinate]
 
 
-def excess(group: LimitGroup, coordinates: Array) -> Array:
+def excess(group: Bounds, coordinates: Array) -> Array:
     """Return how far coordinates are above (positive) or below (negative) their bounds, (..., k, C); 0 inside."""
     return np.maximum(coordinates - group.upper, 0.0) + np.minimum(coordinates - group.lower, 0.0)
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
 from ..rotation import Array
-from .bounds import between, checked_bounds, readable_ranges, turning_middle
-from .group import excess
+from .bounds import between, readable_ranges, turning_middle
+from .group import RangeGroup
 
 _NEAR_SINGULAR: Final = 1e-6  # w and an axis' component below which its angle is undetermined
 _NEAR_HALF_TURN: Final = 1e-4  # 4 w^2 below which angles come from the quaternion: differences lose digits
@@ -19,7 +19,7 @@ for _axis, (_plus, _minus) in enumerate(((7, 5), (2, 6), (3, 1))):
     _TO_TANGENTS[_plus, _axis], _TO_TANGENTS[_minus, _axis], _TO_TANGENTS[4 * _axis, 3] = 1.0, -1.0, 1.0
 
 
-class OrderFreeBox:
+class OrderFreeBox(RangeGroup):
     """A range for each of the three angles 2 atan(q_i / w), without order and gimbal lock: `rotation.to_order_free`.
 
     lower, upper (..., k, 3), radians, by axis x, y, z, infinite if free. Each angle is clamped separately. Raises
@@ -30,15 +30,9 @@ class OrderFreeBox:
     """
 
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
-        self.bones, self.lower, self.upper = checked_bounds(bones, lower, upper)
+        super().__init__(bones, lower, upper)
+        self.lower, self.upper = self._given
         self._middle = turning_middle(self.lower, self.upper)
-
-    @property
-    def folds(self) -> int:
-        return 0
-
-    def __len__(self) -> int:
-        return len(self.bones)
 
     def coordinates(self, matrices: Array) -> Array:
         tangents = matrices.reshape(*matrices.shape[:-2], 9) @ _TO_TANGENTS
@@ -73,14 +67,8 @@ class OrderFreeBox:
         rate[coordinate] += 1.0
         return rate / max(float(rate[coordinate]), 2.0 * _NEAR_SINGULAR**2)
 
-    def clamp(self, matrices: Array) -> Array:
-        angles = self.coordinates(matrices)
-        out = excess(self, angles)
-        outside = np.any(out != 0.0, axis=-1)
-        if not outside.any():
-            return matrices
-        inside = rotation.to_matrix(rotation.from_order_free(angles - out))
-        return np.where(outside[..., None, None], inside, matrices)
+    def _inside(self, matrices: Array, coordinates: Array, out: Array) -> Array:
+        return rotation.to_matrix(rotation.from_order_free(coordinates - out))
 
     def within(self, shares: Array) -> Array:
         low, high = readable_ranges(self.lower, self.upper, 0.0 if self._middle is None else self._middle)
@@ -89,16 +77,11 @@ class OrderFreeBox:
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[coordinate]
 
-    def take(self, kept: NDArray[np.int64]) -> Self:
-        return type(self)(self.bones[kept], self.lower[..., kept, :], self.upper[..., kept, :])
+    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+        return type(self)(self.bones[kept], lower, upper)
 
     def widened(self, matrices: Array) -> Self:
         """Return the same limits, wide enough for all rotations (..., k, 3, 3)."""
         angles = self.coordinates(matrices).reshape(-1, len(self), 3)
         low, high = np.minimum(self.lower, angles.min(axis=0)), np.maximum(self.upper, angles.max(axis=0))
         return type(self)(self.bones, low, high)
-
-    def at_frames(self, frames: NDArray[np.int64]) -> Self:
-        if self.lower.ndim == 2:
-            return self
-        return type(self)(self.bones, self.lower[frames], self.upper[frames])
