@@ -1,0 +1,47 @@
+"""The pages for newcomers name files, functions and operators that exist."""
+
+import ast
+import re
+
+import pytest
+
+from tests.paths import ROOT
+
+NAMED = re.compile(r"`([\w/]+\.py)`:\s+((?:`[\w.]+`(?:,\s+| and )?)+)")
+
+
+def defined(path: str) -> set[str]:
+    """Names that a module defines or imports, and `Class.method`."""
+    found: set[str] = set()
+    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{item.name}" for item in node.body if isinstance(item, ast.FunctionDef)}
+    return found
+
+
+def named(page: str) -> list[tuple[str, str]]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return [(path, name) for path, names in NAMED.findall(text) for name in re.findall(r"`([\w.]+)`", names)]
+
+
+@pytest.mark.parametrize(("path", "name"), named("architecture.md"))
+def test_what_the_walks_name_is_there(path: str, name: str) -> None:
+    assert name in defined(path)
+
+
+def test_the_walks_go_through_all_rooms() -> None:
+    rooms = {path.partition("/")[0] for path, _ in named("architecture.md")}
+    assert rooms >= {"operators", "commands", "edits", "bridge", "core", "overlay"}
+
+
+def test_the_page_of_methods_names_files_and_operators_that_exist() -> None:
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:core|benchmarks)/[\w/.]+)`", text)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    classes = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "operators").glob("*.py"))
+    operators = re.findall(r"`poise\.(\w+)`", text)
+    assert operators
+    assert [name for name in operators if f"class POISE_OT_{name}(" not in classes] == []
