@@ -58,9 +58,8 @@ def read_all(clips: list[Clip], method: str, noise: float, seed: int, layout: st
             gone[:, [LANDMARK[f"{landmark}.{side}"] for landmark in ("hip", "shoulder") for side in "LR"]] = False
             weights[gone] = 0.0
         subject = measure(landmarks, weights)
-        result.append(
-            estimate_rotations(landmarks, weights, noise, None if subject is None else subject.lengths, method)
-        )  # pyright: ignore
+        lengths = None if subject is None else subject.lengths
+        result.append(estimate_rotations(landmarks, weights, noise, lengths, method))  # pyright: ignore
     return result
 
 
