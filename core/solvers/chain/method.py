@@ -28,7 +28,7 @@ from .actuations import Actuation, checked_list
 from .batch import ChainBatch
 from .one_frame import ChainFrame
 from .path import Chain, effector_place, find_path, posed, read_chain
-from .plan import BALL, VANISHES, Plan, Step
+from .plan import BALL, VANISHES, Plan, Round, Step
 
 Mode = Literal["larger", "smaller", "mixed"]
 MODES: Final[tuple[Mode, ...]] = ("larger", "smaller", "mixed")
@@ -342,11 +342,9 @@ def _plan(method: ContributionCCD, skeleton: Skeleton, chain: Chain, tolerance: 
     ]
     balls = all(free) and len(path.stretches) == 1 and bool(free)
     length = float(rotation.lengths(chain.links[:, 1:]).sum(axis=1).max())
+    passes = tuple(Round(tuple(steps), larger, False) for larger in method.larger_passes())
     return Plan(
-        steps=tuple(steps),
-        passes=method.larger_passes(),
-        sweep=tuple(sweep),
-        sweeps=method.sweeps,
+        rounds=passes + (Round(tuple(sweep), True, True),) * method.sweeps,
         balls=balls,
         finish=method.finish and balls,
         tolerance=tolerance,

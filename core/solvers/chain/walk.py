@@ -1,14 +1,25 @@
-"""What the joints of a chain see while they are turned one after the other: in one frame or in many.
+"""The walk of a chain towards a target, written once: for one frame with floats, for many with arrays (B,).
 
-Vectors and quaternions are tuples of numbers here: of floats in one frame (`ChainFrame`: an array operation would cost
-as much as thirty multiplications), of arrays (B,) in many (`ChainBatch`). The arithmetic is the same.
+Vectors and quaternions are tuples of numbers here. In one frame they are floats, since an array operation costs as much
+as thirty multiplications; in many frames they are arrays. Both share the arithmetic, the passes and sweeps
+(`ChainWalk`) and the iteration of the finisher (`Finisher`). Three pieces exist in both forms, because one form would
+be slower in the other's place and would round differently:
+
+- the sweep over ball joints in one frame has its calls written out (`ChainFrame._sweep_balls`);
+- the step of the finisher goes through the links in one frame, and takes all links as one array in many;
+- a shortest rotation, and a rotation cut at limits, branch in one frame and have masks in many.
 """
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from math import atan2, copysign, cos, hypot, sin
+from typing import Any, Final
+
+import numpy as np
 
 from .path import JointPath
-from .plan import Plan, Step
+from .plan import BALL, STALLED, Plan, Round, Step
 
 Number = Any  # float, or array (B,)
 Triple = tuple[Number, Number, Number]
@@ -18,15 +29,39 @@ STILL: Quaternion = (1.0, 0.0, 0.0, 0.0)  # this very tuple: a joint that was no
 NOWHERE: Triple = (0.0, 0.0, 0.0)
 
 
-class ChainWalk:
-    """A chain on its way to a target. See `chain` for l (links), s (turns), t (targets) and e (effectors).
+@dataclass(frozen=True)
+class Operations:
+    """What floats and arrays have different functions for."""
 
-    Targets are known for the pivots up to `_down`, effectors for those from `_up` on: a turn of one joint leaves the
-    target of those before it and the effector of those beyond it as they are, and only what is asked for is found anew.
+    sin: Callable[[Number], Number]
+    cos: Callable[[Number], Number]
+    atan2: Callable[[Number, Number], Number]
+    copysign: Callable[[Number, Number], Number]
+    minimum: Callable[[Number, Number], Number]
+    maximum: Callable[[Number, Number], Number]
+    where: Callable[[Any, Number, Number], Number]
+    length: Callable[[Number, Number, Number], Number]
+
+
+FLOATS: Final = Operations(sin, cos, atan2, copysign, min, max, lambda test, a, b: a if test else b, hypot)
+ARRAYS: Final = Operations(
+    np.sin, np.cos, np.arctan2, np.copysign, np.minimum, np.maximum, np.where,
+    lambda x, y, z: np.sqrt(x * x + y * y + z * z),
+)  # fmt: skip
+
+
+class ChainWalk:
+    """A chain on its way to a target. See `path` for l (links), s (turns), t (targets) and e (effectors).
+
+    Targets are known for the pivots up to `_down`, effectors for those from `_up` on: a turn of one joint changes
+    neither the target of the joints before it nor the effector of those beyond it, and only missing ones are computed.
+
+    error   the distance between effector and target, armature units
+    used    rounds made: passes and sweeps
     """
 
-    def __init__(self, path: JointPath, plan: Plan) -> None:
-        self.inverted, self.plan, self.count = path.inverted, plan, len(path.bones)
+    def __init__(self, path: JointPath, plan: Plan, operations: Operations) -> None:
+        self.inverted, self.plan, self.operations, self.count = path.inverted, plan, operations, len(path.bones)
         bounds = [*path.stretches, self.count]
         self.stretches = list(pairwise(bounds))
         self.links: list[Triple] = []
@@ -35,6 +70,72 @@ class ChainWalk:
         self.targets: list[Triple] = [NOWHERE] * (self.count + 1)
         self.effectors: list[Triple] = [NOWHERE] * (self.count + 1)
         self.target: Triple = NOWHERE
+        self.error: Number = 0.0
+        self.used: Number = 0
+
+    def run(self) -> None:
+        """Make the rounds of the plan as long as the target is missed and they help."""
+        tolerance = self.plan.tolerance
+        self.measure()
+        going = self.error > tolerance
+        for one in self.plan.rounds:
+            if not self.keep(going):
+                return
+            before = self.error
+            self.make(one)
+            self.used += 1
+            going = (self.error > tolerance) & ((self.error <= STALLED * before) | (not one.sweep))
+
+    def make(self, one: Round) -> None:
+        """Make one round."""
+        for step in one.steps:
+            self._actuate(step, one.larger)
+        self.measure()
+
+    def measure(self) -> None:
+        self.error = self.operations.length(*self.gap())
+
+    # -- hooks of one frame and of many -------------------------------------------------------------------------------
+
+    def keep(self, going: Any) -> bool:
+        """Drop the frames that are not `going` (B,) any more; return whether any is left."""
+        raise NotImplementedError
+
+    def full_angle(self, sine: Number, cosine: Number, least: Number) -> Number | None:
+        """Return the full rotation of which `full_rotation` has found sine and cosine; None: leave the joint alone."""
+        raise NotImplementedError
+
+    def shortest(self, e: Triple, t: Triple) -> Quaternion:
+        """Return the shortest rotation from the direction of e to that of t; none where either vanishes."""
+        raise NotImplementedError
+
+    def limited(self, step: Step, angle: Number) -> Number:
+        """Return how much of an angle the joint's limits allow."""
+        raise NotImplementedError
+
+    # -- one joint ----------------------------------------------------------------------------------------------------
+
+    def _actuate(self, step: Step, larger: bool) -> None:
+        """Turn one joint as far as its entry, and its limits, allow."""
+        operations, node = self.operations, step.node
+        t, e = self.see(node)
+        if step.axis == BALL:
+            self.turn(node, self.shortest(e, t))
+            return
+        axis = self.axis(step)
+        sine, cosine, square_t, square_e = full_rotation(axis, t, e)
+        full = self.full_angle(sine, cosine, operations.minimum(square_t, square_e))
+        if full is None:
+            return
+        # never more than the full rotation, so that the effector does not pass its optimum
+        most = abs(full)
+        part = (operations.maximum if larger else operations.minimum)(step.fraction * most, step.angle)
+        angle = operations.copysign(operations.minimum(part, most), full)
+        if step.limited:
+            angle = self.limited(step, angle)
+        half = 0.5 * angle
+        scale = operations.sin(half)
+        self.turn(node, (operations.cos(half), scale * axis[0], scale * axis[1], scale * axis[2]))
 
     def aim(self, target: Triple) -> None:
         """Take a target in armature space."""
@@ -42,7 +143,7 @@ class ChainWalk:
         self._enter(0)
 
     def see(self, node: int) -> tuple[Triple, Triple]:
-        """Target and effector as seen from a node, which may then be turned by `turn`; no other one may."""
+        """Return target and effector as seen from a node. Only this node may then be turned by `turn`."""
         if not self._first <= node < self._end:
             self._enter(next(i for i, (_, end) in enumerate(self.stretches) if node < end))
         while self._down < node:
@@ -68,12 +169,12 @@ class ChainWalk:
         self.effectors[node] = rotate(turn, self.effectors[node])
 
     def axis(self, step: Step) -> Triple:
-        """The axis of a step in the frame in front of its joint."""
+        """Return the axis of a step in the frame in front of its joint."""
         given = self.axes[step.node][step.axis]
         return rotate(self.rotations[step.node], given) if self.inverted[step.node] else given
 
     def gap(self) -> Triple:
-        """From the effector to the target; turned with the base."""
+        """Return the vector from the effector to the target, turned with the base."""
         (tx, ty, tz), (ex, ey, ez) = self.see(self._first) if self.count else (self.targets[0], NOWHERE)
         return tx - ex, ty - ey, tz - ez
 
@@ -91,7 +192,7 @@ class ChainWalk:
         self._down, self._up = self._first, self._end
 
     def _spanned(self, first: int, end: int) -> Triple:
-        """From the first pivot of a stretch to its end."""
+        """Return the vector from the first pivot of a stretch to its end."""
         x, y, z = NOWHERE
         for node in range(end - 1, first - 1, -1):
             lx, ly, lz = self.links[node + 1]
@@ -100,9 +201,9 @@ class ChainWalk:
 
 
 def full_rotation(axis: Triple, t: Triple, e: Triple) -> tuple[Number, Number, Number, Number]:
-    """Sine and cosine, both times the same, of the angle about a unit axis that takes e nearest to t.
+    """Return sine and cosine, both times one factor, of the angle about a unit axis that brings e nearest to t.
 
-    And the squares of the distances of t and e from the axis: where one is none, there is no such angle.
+    And the squares of the distances of t and e from the axis: where one vanishes, there is no such angle.
     """
     (ax, ay, az), (tx, ty, tz), (ex, ey, ez) = axis, t, e
     along_t, along_e = ax * tx + ay * ty + az * tz, ax * ex + ay * ey + az * ez
@@ -113,26 +214,17 @@ def full_rotation(axis: Triple, t: Triple, e: Triple) -> tuple[Number, Number, N
     return sine, cosine, square_t, square_e
 
 
-def half_of_y(gap: Triple, moments: tuple[Number, Number, Number, Number, Number, Number], more: Number) -> Triple:
-    """Half of y, for half angles, in (the sum of r^2 I - r r^T, + more I) y = gap.
-
-    Moments are the sums of xx, yy, zz, xy, xz, yz of all r = (x, y, z).
-    """
-    (gx, gy, gz), (xx, yy, zz, xy, xz, yz) = gap, moments
-    a, b, c = yy + zz + more, xx + zz + more, xx + yy + more
-    # the inverse of [[a, -xy, -xz], [-xy, b, -yz], [-xz, -yz, c]] by cofactors
-    p, q, r = b * c - yz * yz, xy * c + xz * yz, xy * yz + b * xz
-    s = a * yz + xy * xz
-    half = 0.5 / (a * p - xy * q - xz * r)
-    return (
-        half * (p * gx + q * gy + r * gz),
-        half * (q * gx + (a * c - xz * xz) * gy + s * gz),
-        half * (r * gx + s * gy + (a * b - xy * xy) * gz),
-    )
+def carried_links(turns: Iterable[Quaternion], links: Iterable[Triple]) -> Iterator[tuple[Quaternion, Triple]]:
+    """Yield for each link of one stretch how it has turned in all, STILL if not at all, and its vector from then on."""
+    carried = STILL
+    for turn, link in zip(turns, links, strict=True):
+        if turn is not STILL:
+            carried = turn if carried is STILL else mul(carried, turn)
+        yield carried, link if carried is STILL else rotate(carried, link)
 
 
 def mul(a: Quaternion, b: Quaternion) -> Quaternion:
-    """First b, then a."""
+    """Return the rotation by b, then by a."""
     aw, ax, ay, az = a
     bw, bx, by, bz = b
     return (
@@ -144,7 +236,7 @@ def mul(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 def rotate(turn: Quaternion, vector: Triple) -> Triple:
-    """A vector turned."""
+    """Return a vector rotated by a unit quaternion."""
     w, x, y, z = turn
     vx, vy, vz = vector
     ux, uy, uz = y * vz - z * vy, z * vx - x * vz, x * vy - y * vx
