@@ -17,7 +17,7 @@ FIRST_DAMPING: Final = 3e-3
 _LEAST_DAMPING: Final = 1e-3  # less is none
 _GROWTH: Final = 8.0
 _GIVEN_UP: Final = 1e4
-_DONE: Final = _GROWTH * _GIVEN_UP
+_DONE: Final = _GROWTH * _GIVEN_UP  # a damping that ends the iteration
 _RESTS: Final = 1e-3  # share of the tolerance by which a step must come nearer, or it was the last one
 RIDGE: Final = 1e-12  # damping that is always there, against chains in a line
 
@@ -36,17 +36,17 @@ class Finisher:
 
     def iterate(self) -> None:
         """Make steps until the target is reached, or no step comes nearer."""
-        tolerance, where = self.plan.tolerance, self.operations.where
+        tolerance, where, maximum = self.plan.tolerance, self.operations.where, self.operations.maximum
+        rests = _RESTS * tolerance
         for _ in range(_STEPS):
             going = self.keep((self.distance > tolerance) & (self.damping <= _GIVEN_UP))
             if going is None:
                 return
             self.used += going
-            new, damping = self.step(), self.damping
-            better = going & (new < self.distance)
-            lowered = where(damping > _LEAST_DAMPING, damping / _GROWTH, 0.0)
-            lowered = where(self.distance - new < _RESTS * tolerance, _DONE, lowered)
-            self.damping = where(better, lowered, self.operations.maximum(_LEAST_DAMPING, damping * _GROWTH))
+            new, damping, distance = self.step(), self.damping, self.distance
+            better = going & (new < distance)
+            lowered = (damping > _LEAST_DAMPING) * damping / _GROWTH + (distance - new < rests) * _DONE
+            self.damping = where(better, lowered, maximum(_LEAST_DAMPING, damping * _GROWTH))
             self.take(better)
 
     def keep(self, going: Any) -> Any:
