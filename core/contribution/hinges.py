@@ -1,4 +1,4 @@
-"""What a chain keeps of a body's anatomy: elbows, knees and fingers bend one way."""
+"""The anatomy of a body for its chains: elbows, knees and fingers bend in one direction."""
 
 from dataclasses import replace
 
@@ -12,13 +12,14 @@ from ..skeleton import Skeleton
 
 
 def with_hinges(skeleton: Skeleton, roles: Roles, pose: Pose | None = None) -> tuple[Skeleton, Array]:
-    """The skeleton with their limits added, and (J, 3) how what is straight bends, for `ContributionCCD.bends`.
+    """Return the skeleton with the limits of its hinges, and `ContributionCCD.bends` (J, 3).
 
-    What a `pose` (..., J) is outside of is made wide enough for it: nobody moves because limits are heeded now.
+    Limits that a `pose` (..., J) violates are widened to contain it, so that adding them moves no bone.
     """
     known, fingers, knuckles = anatomy(skeleton, roles), finger_hinges(skeleton, roles), find_knuckles(roles)
     bends = known.bends.copy()
-    for bone, (hinge, _) in fingers.items():  # to be pulled in straight, it closes, and the knuckle makes up for it
+    # pulled inwards while straight, a finger closes, and its knuckle compensates
+    for bone, (hinge, _) in fingers.items():
         bends[bone] = (-BEND if bone in knuckles else 2.0 * BEND) * hinge
     limits = (*known.limits, *finger_limits(skeleton, roles, fingers))
     if pose is not None:

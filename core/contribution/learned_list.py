@@ -1,9 +1,9 @@
 """A list learnt from a motion: the order, fractions and angles with which contribution CCD comes nearest to it.
 
-The motion's own first pose and the path of its effector are all that the method gets; how the joints then turn is
-compared with how they did. First guess: what each joint made of the rotation that would have brought the effector to
-where it went next. From there by trying: other fractions, angles and places in the list, one at a time, as long as the
-replay comes nearer.
+The method gets the motion's first pose and the path of its effector; the joints' rotations in this replay are compared
+with those in the motion. The first guess is the fraction that each joint made of the rotation that brings the effector
+to its next position. A local search then tries other fractions, angles and places in the list, one at a time, and keeps
+those that bring the replay nearer.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -25,21 +25,22 @@ from ..solvers.chain.path import bones_between, effector_place, find_path, posed
 from ..solvers.chain.walk import full_rotation
 from ..steps import finish
 
-_STILL: Final = float(np.radians(0.5))  # a joint whose turns about an axis stay within this does not turn about it
-_FRAMES: Final = 240  # of the motion, at most, that are replayed while trying
-_STEPS: Final = (0.2, 0.1, 0.05)  # by which fractions are changed, round by round
+_STILL: Final = float(np.radians(0.5))  # a joint that turns less about an axis does not turn about it
+_FRAMES: Final = 240  # of the motion, at most, that a try replays
+_STEPS: Final = (0.2, 0.1, 0.05)  # changes of fractions, round by round
 _ANGLES: Final[tuple[float, ...]] = tuple(np.radians([0.0, 0.25, 1.0, 3.0]).tolist())
-_WORTH: Final = 0.998  # share of the error that a try must come under to be kept
-_LOST: Final = 10.0  # tolerances from its target at which a replay has lost it,
-_OFF: Final = float(np.radians(60.0))  # which counts as so much of an error more
+_WORTH: Final = 0.998  # share of the error: a try with less is kept
+_LOST: Final = 10.0  # tolerances: a replay that is farther from its target has lost it
+_OFF: Final = float(np.radians(60.0))  # radians added to the error of a frame that has lost its target
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learnt. Errors are mean angles between own rotations in the replay and in the motion, radians.
+    """A learnt list. Errors are mean angles between own rotations in the replay and in the motion, radians.
 
-    error          over all frames and joints; joint_errors over the frames, by bone
-    uniform_error  of the list in which all joints share alike, for comparison
+    error          over all frames and joints
+    joint_errors   over the frames, by bone
+    uniform_error  of the list with the same fraction for all joints, for comparison
     """
 
     actuations: tuple[Actuation, ...]
@@ -57,10 +58,10 @@ def learn(
     method: ContributionCCD | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Learned:
-    """Fit a list to a motion (F,) of the chain from a base to a point of an effector.
+    """Return a list fitted to a motion (F,) of the chain from a base to a point (3,) of an effector.
 
-    `method` has the other numbers that the list is to be used with. Raises CoreError for a motion of fewer than three
-    frames, and for one in which the chain does not move.
+    `method` has the other settings that the list will be used with. Raises CoreError if the motion has fewer than three
+    frames, or if the chain does not move in it.
     """
     return finish(learning(skeleton, motion, effector, base, point, method), progress)
 
@@ -73,7 +74,7 @@ def learning(
     point: Vector = (0.0, 0.0, 0.0),
     method: ContributionCCD | None = None,
 ) -> Generator[float, None, Learned]:
-    """`learn` a try at a time: yields the share that is done, so that others have their turn, or may end it."""
+    """Do what `learn` does one try at a time; yields the share that is done, 0 to 1."""
     if len(motion.batch_shape) != 1 or motion.batch_shape[0] < 3:
         raise CoreError("A list is learnt from a motion of at least 3 frames.")
     replay = Replay(skeleton, motion, effector, base, point, method)
@@ -89,12 +90,12 @@ def learning(
 
 
 def uniform_list(skeleton: Skeleton, joints: list[int]) -> tuple[Actuation, ...]:
-    """All joints about all axes from the base on, each for the same part of the full rotation."""
+    """Return the list of all joints about all axes, from the base on, with the same fraction."""
     return tuple(Actuation(skeleton.names[bone], axis, 1.0 / len(joints)) for bone in joints for axis in AXES)
 
 
 class Replay:
-    """A motion (F,) with its chain, and what the method makes of the effector's path."""
+    """A motion (F,) with its chain, and replays of it: the method follows the path of the effector."""
 
     def __init__(
         self,
@@ -121,17 +122,17 @@ class Replay:
         goal = Goal(self.effector, self.heads[:, self.effector], point=point)
         self.path = effector_place(skeleton, goal, self.heads, self.frames)
         self.goal = replace(goal, position=self.path)
-        # all frames with the joints of the first one: nothing of the motion is given away but the path
+        # all frames have the joints of the first one: a replay knows only the path
         still = np.repeat(self.own[:1], len(self.own), axis=0)
         self.given = posed(skeleton, motion, find_path(skeleton, everything, base, effector), still)
 
     def errors(self, actuations: tuple[Actuation, ...]) -> Array:
-        """(F, n) angles between the joints' own rotations in the replay and in the motion."""
+        """Return the angles (F, n) between the joints' own rotations in the replay and in the motion, radians."""
         solution = solve(self.skeleton, self.given, [self.goal], replace(self.method, actuations=actuations))
         return rotation.angle_between(solution.pose.rotations[:, self.joints], self.own)
 
     def guess(self) -> tuple[Actuation, ...]:
-        """What each joint made of its full rotation from frame to frame, those that turned most first."""
+        """Return the fractions that joints made of their full rotations from frame to frame, largest turns first."""
         turns = rotation.log(rotation.mul(self.own[1:], rotation.inv(self.own[:-1])))
         turns = np.where(self.inverted[:, None], -turns, turns)
         axes = rotation.to_matrix(rotation.mul(self.frames[:, self.joints], rotation.inv(self.own)))
@@ -154,7 +155,7 @@ class Replay:
         return tuple(one for _, one in sorted(found, key=lambda pair: -pair[0]))
 
     def _seen_from_base(self, at: Indices, of: Indices) -> Array:
-        """Places (k, 3) of the effector at frames `of` as they would be if the base were where it is at frames `at`."""
+        """Return positions (k, 3) of the effector in frames `of`, carried along with the base to frames `at`."""
         base = self.joints[0] if self.inverted[0] else int(self.skeleton.parents[self.joints[0]])
         if base < 0:
             return self.path[of]
@@ -162,7 +163,7 @@ class Replay:
         return self.heads[at, base] + rotation.rotate(turn, self.path[of] - self.heads[of, base])
 
     def refined(self, guess: tuple[Actuation, ...]) -> Generator[float, None, tuple[Actuation, ...]]:
-        """The list changed one thing at a time as long as its replay comes nearer to the motion."""
+        """Return the list after a local search, one change at a time; yields the share that is done."""
         best, least = guess, self._cost(guess)
         for number, step in enumerate(_STEPS):
             for place in range(len(guess)):
@@ -175,9 +176,9 @@ class Replay:
         return best
 
     def _cost(self, actuations: tuple[Actuation, ...], most: float = np.inf) -> float:
-        """The mean error of a replay over some frames, in the base's frame, without the pins solver's finish.
+        """Return the mean error of a replay over some frames, in the base's frame, without the finish by `PinAndDrag`.
 
-        A replay that has come to `most` already is not gone on with.
+        The replay ends early when its error has reached `most`.
         """
         stride = -(-len(self.path) // _FRAMES)
         frames = np.arange(0, len(self.path), stride)
@@ -198,7 +199,7 @@ class Replay:
 
 
 def _variants(actuations: tuple[Actuation, ...], place: int, step: float) -> Iterator[tuple[Actuation, ...]]:
-    """Lists that differ in one entry: its fraction, its angle, where it is, or whether it is there at all."""
+    """Yield lists that differ in one entry: in its fraction or angle, in its place, or by its absence."""
     one = actuations[place]
     before, after = actuations[:place], actuations[place + 1 :]
     for fraction in (one.fraction - step, one.fraction + step):

@@ -1,10 +1,9 @@
-"""Presets: how the joints of an arm, a leg, a spine ... share the way, by their role or by their place in the chain.
+"""Presets: how the joints of an arm, a leg or a spine share the rotation, by their roles or their places in the chain.
 
-The fraction of a joint is what it takes of the rotation that would bring the effector as near as it alone can bring it;
-joints that come first in the list have the first go. Its angle is what it turns in any case, so that a small move is
-made by the joints that have one and no others: a wrist goes after a mosquito, not the spine.
+A joint takes its fraction of the rotation that brings the effector nearest to the target, in the order of the list. Its
+angle is the least that it turns, so that the joints with an angle make a small move alone: the wrist, not the spine.
 
-The numbers of arms and legs follow how far the joints stray in motion capture (standard deviations in degrees, pooled
+The numbers of arms and legs follow how far the joints vary in motion capture (standard deviations in degrees, pooled
 over three families of motion: elbow 60, shoulder 50, wrist 30, clavicle 10, spine 8 for each joint; knee 60, hip 45,
 ankle 25), those of chains without such names follow from the number of joints.
 """
@@ -30,26 +29,26 @@ from ..solvers.chain.limits import allowed, at_frames, limit_groups
 from ..solvers.chain.path import bones_between
 from .hinges import with_hinges
 
-_FREE: Final = float(np.radians(5.0))  # an axis that turns less far is none
+_FREE: Final = float(np.radians(5.0))  # axes with a smaller range are left out
 _TWIST: Final = 0.3  # share of a joint's numbers for its twist: it moves the effector little, and skin a lot
 _ASIDE: Final = 0.15  # share for axes of a hinge that it hardly turns about, where nothing forbids it to
 _TENTACLE: Final = 9  # joints from which on a chain is a tentacle
 _TAIL: Final = 5
 _FINGER: Final = 3
-_PHALANGES: Final = ("knuckle", "middle", "last")  # and all beyond
-_LEAST_LIMB: Final = 0.5  # of the skeleton's size: shorter ones that play no part are jaws, toes, eyebrows, skirts
+_PHALANGES: Final = ("knuckle", "middle", "last")  # the last one, and all joints beyond it
+_LEAST_LIMB: Final = 0.5  # of the skeleton's size: shorter chains without a role are jaws, toes, eyebrows, skirts
 
 
 @dataclass(frozen=True)
 class _Share:
-    """Of one joint, for its main axes: the fraction, and the angle in degrees."""
+    """Fraction of one joint about its main axes, and its angle in degrees."""
 
     fraction: float
     angle: float
 
 
-# The hinge in the middle sets the distance, so it comes first; the joint at the root then aims, and takes nearly all of
-# what is left; the end trims. Clavicle and trunk would move everything, and help only a little: they come last.
+# The hinge in the middle sets the distance and comes first; the joint at the root then aims and takes nearly all of the
+# rest; the end corrects. Clavicle and trunk move everything and help only a little: they come last.
 _LIMBS: Final = {
     "arm": {
         "hinge": _Share(0.4, 10.0),
@@ -58,7 +57,7 @@ _LIMBS: Final = {
         "girdle": _Share(0.15, 0.0),
         "trunk": _Share(0.05, 0.0),
     },
-    # a leg stands on its foot: the ankle yields little, the knee more than an elbow does, the pelvis hardly at all
+    # a leg rests on its foot: the ankle turns little, the knee more than an elbow, the pelvis hardly at all
     "leg": {
         "hinge": _Share(0.5, 10.0),
         "root": _Share(0.7, 5.0),
@@ -77,22 +76,22 @@ _LIMBS: Final = {
 
 
 def _spine(count: int) -> list[_Share]:
-    """From the pelvis up, all alike: with fractions 1 / n, 1 / (n - 1) ... each takes the same part of the whole."""
+    """Return equal parts of the whole, from the pelvis upwards: fractions 1 / n, 1 / (n - 1) ..."""
     return [_Share(1.0 / (count - place), 0.0) for place in range(count)]
 
 
 def _neck(count: int) -> list[_Share]:
-    """Half of the head's rotation is made in the two topmost joints of a real neck: more towards the head."""
+    """Return fractions that grow towards the head: two topmost joints make half of a real head's rotation."""
     return [_Share(0.5 / (count - place), 1.0 if place == count - 1 else 0.0) for place in range(count)]
 
 
 def _tail(count: int) -> list[_Share]:
-    """A tail is thick at its root and thin at its tip: what a joint takes grows along it, up to three times."""
+    """Return fractions that grow threefold from the thick root to the thin tip."""
     return [_Share(min(1.0, (0.5 + place / max(count - 1, 1)) * 2.0 / count), 1.0) for place in range(count)]
 
 
 def _tentacle(count: int) -> list[_Share]:
-    """As much for each joint, the tip first: it curls in from its end."""
+    """Return equal fractions, the tip first: a tentacle curls in from its end."""
     return [_Share(min(1.0, 3.0 / count), 2.0) for _ in range(count)][::-1]
 
 
@@ -107,11 +106,11 @@ _ROLES: Final = {
     "forearm": ("arm", "hinge"), "upper_arm": ("arm", "root"), "hand": ("arm", "end"), "shoulder": ("arm", "girdle"),
     "shin": ("leg", "hinge"), "thigh": ("leg", "root"), "foot": ("leg", "end"), "toe": ("leg", "end"),
     "neck": ("neck", ""), "head": ("neck", ""), "spine": ("spine", ""), "hips": ("spine", ""), "tail": ("tail", ""),
-    # of creatures, or so called: joints are told by their places
+    # of creatures, or by name: joints get their parts by their places
     "leg": ("leg", ""), "arm": ("arm", ""), "wing": ("arm", ""),
 } | dict.fromkeys(("finger", *FINGERS), ("finger", ""))  # fmt: skip
 
-_CALLED: Final = {  # what names say that is no role
+_CALLED: Final = {  # words in names -> the role meant
     "clavicle": "shoulder", "upperarm": "upper_arm", "elbow": "forearm", "wrist": "hand", "knee": "shin",
     "ankle": "foot", "chest": "spine",
 }  # fmt: skip
@@ -126,11 +125,11 @@ def preset(
     roles: Roles | None = None,
     with_effector: bool = False,
 ) -> tuple[Actuation, ...]:
-    """The list of a preset for the chain from a base to an effector's head; see `ContributionCCD.base`.
+    """Return the list of a preset for the chain from a base to an effector's head; see `ContributionCCD.base`.
 
-    `with_effector` where another point of the effector is led: then it turns, too.
-    Joints of an arm or a leg are told by their roles (`find_roles` if not given), else by which of them is a hinge, or
-    the middle one. Raises CoreError for a name that is none, and for a chain without a joint that may turn.
+    `with_effector` says that another point of the effector is dragged: then the effector turns, too. Joints of an arm
+    or a leg get their parts by their roles (`find_roles` by default), else by their places in the chain. Raises
+    CoreError if there is no such preset, or if no joint of the chain may turn.
     """
     if name not in PRESETS:
         raise CoreError(f'There is no preset "{name}"; there are {", ".join(PRESETS)}.')
@@ -157,7 +156,7 @@ def preset_for(
     roles: Roles | None = None,
     with_effector: bool = False,
 ) -> str:
-    """The name of the preset that suits a chain: by the roles and names of its bones, else by its shape."""
+    """Return the name of the preset for a chain, by the roles and names of its bones, else by its shape."""
     roles = find_roles(skeleton) if roles is None else roles
     joints = _joints(skeleton, base, effector, with_effector)
     bones = [bone for way in bones_between(skeleton, base, effector) for bone in way]
@@ -182,7 +181,7 @@ def preset_for(
 
 
 def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone, with_effector: bool) -> list[int]:
-    """The bones of a chain that turn its effector, from the base; raises CoreError if there is none."""
+    """Return the bones of a chain that turn its effector, from the base; raises CoreError if there is none."""
     against, along = bones_between(skeleton, base, effector)
     tip = skeleton.index(effector)
     still = skeleton.driven | ~skeleton.movable
@@ -193,9 +192,9 @@ def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone, with_effector
 
 
 def _parts(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Joint -> preset and part: by its role, else by what it is called, like the controls of a rig.
+    """Return joint -> preset and part, by its role, else by its name, like the controls of a rig.
 
-    Where the two differ about the trunk of a creature, which is told by its place, the name counts.
+    In the trunk of a creature, whose roles are found by place, the name counts where the two differ.
     """
     known: dict[int, tuple[str, str]] = {}
     for role, bones in (*roles.bones.items(), *roles.limbs.items()):
@@ -217,7 +216,7 @@ def _parts(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int,
 
 
 def _limb(name: str, joints: list[int], parts: dict[int, tuple[str, str]]) -> list[tuple[int, _Share]]:
-    """The joints of an arm, a leg or a finger in the order of their parts."""
+    """Return the joints of an arm, a leg or a finger with their shares, in the order of their parts."""
     order = list(_LIMBS[name])
     own = {bone: parts[bone][1] for bone in joints if bone in parts and parts[bone][0] == name and parts[bone][1]}
     count = len(joints)
@@ -235,10 +234,10 @@ def _limb(name: str, joints: list[int], parts: dict[int, tuple[str, str]]) -> li
 
 
 def _axes(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, list[tuple[Axis, float]]]:
-    """Joint -> the axes that it turns about, with the share of its numbers for each, the main ones first.
+    """Return joint -> the axes that it turns about, with the share of its numbers for each, the main ones first.
 
-    Axes that limits and locks leave free; of elbows, knees and bent creatures' limbs, the one that they bend about.
-    Fingers close, and their knuckles go aside.
+    These are the axes that limits and locks leave free. The main axis of elbows, knees and bent limbs of creatures is
+    the one that they bend about. Fingers close, and their knuckles also turn sideways.
     """
     groups = limit_groups(skeleton, list(joints), Pose.rest(skeleton, (1,)), True)
     bends, fingers = with_hinges(skeleton, roles)[1], finger_hinges(skeleton, roles)
@@ -260,7 +259,7 @@ def _axes(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, 
 
 
 def _range(groups: tuple[LimitGroup, ...], axis: int) -> float:
-    """How far a bone turns about an axis from rest, both ways, radians."""
+    """Return how far a bone turns about an axis from rest, in both directions together, radians."""
     ways = np.array([np.pi, -np.pi])
     rest = np.tile(rotation.IDENTITY, (2, 1))
     return float(np.abs(allowed(at_frames(groups, np.zeros(2, int)), rest, axis, ways)).sum())

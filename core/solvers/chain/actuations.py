@@ -1,4 +1,4 @@
-"""The ordered list of contribution CCD: how much of the way each joint of a chain may go (CN108090951B; S1).
+"""The ordered list of contribution CCD: how far each joint of a chain turns (actuations in CN108090951B).
 
 The order of the list is the order in which joints are turned; it need not be that of the chain.
 """
@@ -18,12 +18,14 @@ AXES: Final[tuple[Axis, ...]] = ("X", "Y", "Z")
 
 @dataclass(frozen=True)
 class Actuation:
-    """One joint about one axis: a share of the full rotation, and an angle.
+    """One joint about one axis: a fraction of the full rotation, and an angle.
 
     bone      by name or number
     axis      of the bone's rest frame, carried by its parent: the rotation multiplies the bone's basis from the left
-    fraction  0 to 1 of the rotation that would bring the effector as near to the target as this axis can
-    angle     radians, at least 0: see `ContributionCCD.mode` for how the two go together
+    fraction  0 to 1, of the rotation about this axis that brings the effector nearest to the target
+    angle     radians, at least 0; `ContributionCCD.mode` says which of the two counts
+
+    Raises CoreError if a field has another type or range.
     """
 
     bone: Bone
@@ -46,7 +48,7 @@ class Actuation:
 
 
 def checked_list(actuations: Sequence[Actuation]) -> tuple[Actuation, ...]:
-    """The list as a tuple; raises CoreError if it is none, is empty, or has a joint's axis twice."""
+    """Return the list as a tuple; raises CoreError if it is not a list, is empty, or has an axis of a joint twice."""
     wanted: object = actuations
     if not isinstance(wanted, Sequence) or not all(isinstance(one, Actuation) for one in wanted):  # pyright: ignore
         raise CoreError("The list must be one of actuations.")

@@ -1,4 +1,4 @@
-"""How far a joint of a chain may turn about an axis before it leaves its limits."""
+"""How far a joint of a chain can turn about an axis within its limits."""
 
 from math import cos
 from typing import Final
@@ -12,23 +12,23 @@ from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
 
-SLACK: Final = 1e-9  # radians beyond a bound that are no crossing, and how exactly a bound is found
-_STEPS: Final = 32  # parts of a range that are tried at once
-_STEP: Final = np.pi / _STEPS  # radians: forbidden ranges that are narrower may be stepped over
+SLACK: Final = 1e-9  # radians: crossing a bound by less is allowed, and bounds are found to within this
+_STEPS: Final = 32  # parts of a range, tried at once
+_STEP: Final = np.pi / _STEPS  # radians: narrower forbidden ranges may be missed
 _HALF_TURN_STEPS: Final = int(np.ceil(np.log(np.pi / SLACK) / np.log(_STEPS)))
 _SHARES: Final[Array] = np.arange(1, _STEPS + 1)[:, None] / _STEPS
 
-_CLOSE: Final = 1e-6  # radians: more than how exactly the angle between two rotations is known
-_POLE: Final = float(np.radians(85.0))  # of the middle one of three Euler angles, short of where they are none
+_CLOSE: Final = 1e-6  # radians: more than the error of an angle between two rotations
+_POLE: Final = float(np.radians(85.0))  # of the middle Euler angle, short of gimbal lock
 
-Bounded = tuple[LimitGroup, Array, Array]  # limits with the bounds from which on a coordinate is outside
-Room = tuple[float, float, float]  # the middle angle's size, how far it is from its bounds, how far the others are
+Bounded = tuple[LimitGroup, Array, Array]  # limits, and the lowest and highest coordinates inside
+Room = tuple[float, float, float]  # radians: the middle angle's size, its distance from its bounds, and the others'
 
 
 def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool) -> dict[int, tuple[LimitGroup, ...]]:
-    """Bone -> its own limits in groups of one bone, for those of `bones` that have any.
+    """Return bone -> its limits in groups of one bone, for those of `bones` that have any.
 
-    Locked Euler angles are limits, too: ranges of no width at what the flat pose (B, J) has, even without `limits`.
+    Locked Euler angles are limits, too, even without `limits`: ranges of no width at the values of the pose (B, J).
     """
     found: dict[int, list[LimitGroup]] = {}
     for bone in bones:
@@ -47,13 +47,13 @@ def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool)
 
 
 def at_frames(groups: tuple[LimitGroup, ...], frames: NDArray[np.int64]) -> list[Bounded]:
-    """The limits of one bone with their bounds, as `allowed` takes them; frames (B,): where in their batch."""
+    """Return the limits of one bone with their bounds in frames (B,) of their batch, for `allowed`."""
     here = [group.at_frames(frames) for group in groups]
     return [(group, group.lower - SLACK, group.upper + SLACK) for group in here]
 
 
 def find_room(limits: list[Bounded], own: Array) -> Room | None:
-    """How much room ranges of Euler angles leave around an own rotation (4,); None for limits of other kinds."""
+    """Return the room that ranges of Euler angles leave around an own rotation (4,); None for other limits."""
     middle, beside, across = 0.0, np.inf, np.inf
     for group, lower, upper in limits:
         if not isinstance(group.group if isinstance(group, Framed) else group, EulerBox):
@@ -66,20 +66,23 @@ def find_room(limits: list[Bounded], own: Array) -> Room | None:
 
 
 def is_within(room: Room, way: float) -> bool:
-    """Whether no turn by `way` radians leaves the room: a middle angle changes by no more, others by 1 / cos of it."""
+    """Return whether no turn by `way` radians leaves the room.
+
+    The middle Euler angle changes by at most `way`, the others by at most `way` over its cosine.
+    """
     middle, beside, across = room
     farthest = middle + way
     return way <= beside and farthest < _POLE and way <= cos(farthest) * across
 
 
 def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Array:
-    """The largest parts (B,) of `angles` (B,) about the axis, from the left, over which `own` (B, 4) stays inside."""
+    """Return the largest parts (B,) of `angles` (B,) about an axis, from the left, that keep `own` (B, 4) inside."""
     matrices = rotation.to_matrix(own)[:, None]
     count = max(1, int(np.ceil(np.abs(angles).max() / _STEP)))
     shares = np.arange(1, count + 1)[:, None] / count + np.zeros(len(angles))
     tried = _turned(matrices, axis, shares * angles)
     if all(((lower <= (c := group.coordinates(tried))) & (c <= upper)).all() for group, lower, upper in limits):
-        return angles  # most turns meet no limit
+        return angles
     low, high, column = np.zeros(len(angles)), np.ones(len(angles)), np.arange(len(angles))
     for _ in range(_HALF_TURN_STEPS):
         outside = np.zeros(shares.shape, bool)
@@ -100,7 +103,7 @@ def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Arra
 
 
 def _turned(matrices: Array, axis: int, angles: Array) -> Array:
-    """(S, B, 1, 3, 3) matrices (B, 1, 3, 3), turned about an axis, from the left, by angles (S, B)."""
+    """Return matrices (B, 1, 3, 3) turned about an axis, from the left, by angles (S, B): (S, B, 1, 3, 3)."""
     sine, cosine = np.sin(angles)[..., None, None], np.cos(angles)[..., None, None]
     one, other = (axis + 1) % 3, (axis + 2) % 3
     here, there = matrices[..., one, :], matrices[..., other, :]

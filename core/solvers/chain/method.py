@@ -1,9 +1,9 @@
-"""Contribution CCD: a chain reaches a target, and a list says how its joints share the way (CN108090951B; S1).
+"""Contribution CCD: a chain reaches a target, and a list says how its joints share the rotation (CN108090951B).
 
-Phase 1 goes through the list, once or several times: each entry turns its joint by a part of the rotation that would
-bring the effector as near to the target as this axis can, and never by more, so that no turn loses ground. Phase 2 is
-plain CCD from the tip to the base; it has little left to do, so that the shape of phase 1 stays. Where plain CCD stalls
-least squares go the rest of the way: in closed form for ball joints without limits, else by `PinAndDrag`.
+Phase 1 goes through the list, once or several times: each entry turns its joint by a part of the rotation that brings
+the effector nearest to the target, and never by more, so that no turn increases the distance. Phase 2 is plain CCD from
+the tip to the base; it has little left to do, so that the shape of phase 1 remains. Where plain CCD stalls, least
+squares solve the rest: by `finisher` for ball joints without limits, else by `PinAndDrag`.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from .plan import BALL, VANISHES, Plan, Round, Step
 
 Mode = Literal["larger", "smaller", "mixed"]
 MODES: Final[tuple[Mode, ...]] = ("larger", "smaller", "mixed")
-_WELL_BENT: Final = 6.0  # times the method's bends: from a hint of a bend a limb at its limit slips back to straight
+_WELL_BENT: Final = 6.0  # times the method's bends: with less, a limb at its limit slips back to straight
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +41,23 @@ class ContributionCCD:
 
     actuations          the list; joints that are not in it do not turn
     base                the first bone of the chain, by default the effector's root. A bone that the effector does not
-                        hang on is held: the chain is walked from it to the effector, and the root of the skeleton goes
-                        so that it stays put (a hand on a table, and the hips are moved)
+                        hang on is held: the chain is walked from it to the effector, and the root of the skeleton moves
+                        so that the base does not (a hand on a table, and the hips are dragged)
     mode                an entry turns its joint by the "larger" or the "smaller" of its fraction of the full rotation
-                        and its angle, at most by the full rotation. "larger" gets there faster, "smaller" divides the
-                        work more finely; "mixed" takes the larger in the first passes and the smaller in the others
+                        and its angle, at most by the full rotation. "larger" converges faster, "smaller" shares the
+                        rotation more finely; "mixed" takes the larger in the first passes, the smaller in the others
     share               of the passes, rounded up, that are the first ones in "mixed"
-    passes              how often phase 1 goes through the list; none: plain CCD only
-    sweeps              at most so many of phase 2; none: phase 1 only
-    finish              go the rest of the way by least squares where phase 2 stalls
+    passes              of phase 1 through the list; 0: plain CCD only
+    sweeps              of phase 2, at most; 0: phase 1 only
+    finish              solve the rest by least squares where phase 2 stalls
     limits              keep the skeleton's limits: a turn ends where a limit begins
-    successive          the batch is frames in time, and each goes on from what the one before came to: a target that
-                        moves. Else each is solved from its own pose.
+    successive          the batch is a motion, and each frame starts from the solution of the one before; else each
+                        frame starts from its own pose
     position_tolerance  armature units (default 1e-4 of a 1.7 m human)
     bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends where least
                         squares stall, too (`Anatomy.bends`)
+
+    Raises CoreError if a field has another type or range.
     """
 
     actuations: tuple[Actuation, ...]
@@ -91,27 +93,32 @@ class ContributionCCD:
             raise CoreError("bends must be finite numbers.")
 
     def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "ChainProblem":
-        """Everything that stays while the target moves: for a drag, tick after tick."""
+        """Return the chain, ready for targets that move, as in a drag. Raises CoreError as `solve` does."""
         return ChainProblem(self, skeleton, pose, goals)
 
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
-        reach = self.prepare(skeleton, pose, goals)
-        return reach.follow() if self.successive else reach.solve()
+        """Return the solution for pose and one goal (...).
+
+        Raises CoreError if the goal is not one position, if the list does not fit the chain, or if the base cannot be
+        held.
+        """
+        problem = self.prepare(skeleton, pose, goals)
+        return problem.follow() if self.successive else problem.solve()
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        reach = self.prepare(skeleton, pose, goals)
-        return reach.reasons()
+        """Return why the goal is missed."""
+        return self.prepare(skeleton, pose, goals).reasons()
 
     def larger_passes(self) -> tuple[bool, ...]:
-        """For each pass, whether the larger counts."""
+        """Return for each pass whether the larger of fraction and angle counts."""
         first = {"larger": self.passes, "smaller": 0, "mixed": ceil(self.share * self.passes)}[self.mode]
         return tuple(number < first for number in range(self.passes))
 
 
 class ChainProblem:
-    """A chain in a posed skeleton, ready to be led to one target after the other; it goes on from where it is.
+    """A chain in a posed skeleton, solved for one target after the other, each from the solution before.
 
-    Not thread-safe. The batch is flat inside: B frames.
+    Not thread-safe. Inside, the batch is flat: B frames.
     """
 
     def __init__(self, method: ContributionCCD, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
@@ -134,7 +141,7 @@ class ChainProblem:
         self._begin(self.start)
 
     def _inside(self, pose: Pose) -> tuple[Pose, NDArray[np.bool_]]:
-        """The pose with the chain's joints brought inside their limits, and which bones (B, J) had been outside."""
+        """Return the pose with the chain's joints brought inside their limits, and which bones (B, J) were outside."""
         turning = [bone for bone, axes in zip(self.path.bones, self.path.axes, strict=True) if axes]
         groups = [group.take(np.flatnonzero(np.isin(group.bones, turning))) for group in self.skeleton.limits]
         rotations, outside = clamp_rotations(tuple(group for group in groups if len(group.bones)), pose.rotations)
@@ -145,21 +152,21 @@ class ChainProblem:
         return posed(self.skeleton, pose, self.path, own), outside
 
     def restart(self) -> None:
-        """Back to the pose that was given."""
+        """Start from the given pose again."""
         if self.pose is self.start and self.chain.rigid:
             self.walk.restart()
         else:
             self._begin(self.start)
 
     def _begin(self, pose: Pose) -> None:
-        """Take the chain out of a pose, with no turn made yet."""
+        """Read the chain from a pose, not turned yet."""
         self.pose = pose
         self.chain = read_chain(self.skeleton, pose, self.path, self.goal, self.method.limits)
         self.plan = _plan(self.method, self.skeleton, self.chain, self.tolerance)
         self.walk = ChainFrame(self.chain, self.plan) if self.count == 1 else ChainBatch(self.chain, self.plan)
 
     def move(self, position: Array) -> None:
-        """Give the effector another target (..., 3): a tick of a drag. `solution.goals` keeps the first one."""
+        """Give the effector another finite target (..., 3), else raise CoreError; `Solution.goals` keeps the first one."""
         try:
             targets = np.broadcast_to(np.asarray(position, float), (*self.batch_shape, 3)).reshape(-1, 3)
         except (TypeError, ValueError):
@@ -171,9 +178,10 @@ class ChainProblem:
     # -- solving ------------------------------------------------------------------------------------------------------
 
     def solve(self) -> Solution:
-        """Solve from where the last solve ended (at first, from the pose that was given)."""
+        """Return the solution from that of the last solve (at first, from the given pose)."""
         pose, errors, iterations, finished = self._walked()
-        for _ in range(0 if self.chain.rigid else numbers.REFITS):  # the chain is exact only where it was taken
+        # a chain that is not rigid is exact only in the pose that it was read from
+        for _ in range(0 if self.chain.rigid else numbers.REFITS):
             if (errors <= self.tolerance).all():
                 break
             self._begin(pose)
@@ -184,7 +192,7 @@ class ChainProblem:
         return self._solution(pose, errors, iterations, finished)
 
     def follow(self) -> Solution:
-        """Frames one after the other, each from what the one before came to, on top of its own pose."""
+        """Return the solution of a motion: each frame starts with the chain of the solution before, in its own pose."""
         one = replace(self.method, successive=False)
         solutions: list[Solution] = []
         own: Array | None = None
@@ -210,7 +218,7 @@ class ChainProblem:
         return self._solution(pose, errors, iterations, finished)
 
     def _walked(self) -> tuple[Pose, Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """The pose, errors (B,), steps (B,) and where the finisher was needed (B,), after the plan was gone through."""
+        """Make the rounds of the plan; return pose, errors (B,), steps (B,) and where the finisher was needed (B,)."""
         walk = self.walk
         if isinstance(walk, ChainBatch):
             iterations = walk.reach(self.targets, self.on)
@@ -229,14 +237,14 @@ class ChainProblem:
         )
 
     def _errors(self, pose: Pose) -> Array:
-        """(B,) how far the effector is from the target in a pose; nothing where the goal is off."""
+        """Return the distances (B,) of effector and target in a pose; 0 where the goal is off."""
         place = effector_place(self.skeleton, self.goal, *forward(self.skeleton, pose))
         return np.where(self.on, rotation.lengths(place - self.targets), 0.0)
 
     def _finished(
         self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_]
     ) -> tuple[Pose, Array]:
-        """The pose with the frames that miss the target solved by least squares; counts them in the last two arrays."""
+        """Return pose and errors after `PinAndDrag` has solved the missed frames; updates the last two arrays."""
         nodes = list(self.path.bones)
         own = pose.rotations[:, nodes].copy()
         for frame in np.flatnonzero(errors > self.tolerance).tolist():
@@ -258,7 +266,7 @@ class ChainProblem:
         return pose, np.minimum(reached, errors)
 
     def _least_squares(self, pose: Pose, frame: int) -> tuple[PinAndDrag, Skeleton, list[Goal]]:
-        """One frame's problem for the pins solver: only the list's joints turn, about the list's axes only."""
+        """Return one frame's problem for `PinAndDrag`: only the list's joints turn, about the list's axes."""
         skeleton, path = self.skeleton, self.path
         deviations = np.zeros((len(skeleton), 3))
         for bone, axes in zip(path.bones, path.axes, strict=True):
@@ -271,7 +279,7 @@ class ChainProblem:
             root[skeleton.ancestors(path.held)[-1]] = True
             deviations[root] = numbers.ROOT_TURN_DEVIATION
         own, bends = pose.rotations[frame], self.method.bends
-        axes = rotation.inv(own)  # they stand in front of the bones' own rotations
+        axes = rotation.inv(own)  # the list's axes are in front of the bones' own rotations
         if bends is not None:
             bends = rotation.rotate(axes, np.where(deviations > 0.0, _WELL_BENT * rotation.rotate(own, bends), 0.0))
         method = PinAndDrag(
@@ -294,7 +302,7 @@ class ChainProblem:
         return method, held, goals
 
     def reasons(self) -> list[str]:
-        """What is in the way of the target in the pose that was given: limits, the chain's length, straightness."""
+        """Return why the target is missed from the given pose: limits, the chain's length, straightness."""
         if not any(self.path.axes):
             return [f"nothing in the list may turn {self.skeleton.names[self.skeleton.index(self.goal.bone)]}"]
         method, skeleton, goals = self._least_squares(self.given, 0)
@@ -315,7 +323,7 @@ def _is_number(value: object) -> bool:
 
 
 def _checked_goal(goals: Sequence[AnyGoal]) -> Goal:
-    """The one goal; raises CoreError for what a chain cannot serve."""
+    """Return the one goal; raises CoreError for what a chain cannot serve."""
     wanted: object = goals
     if not isinstance(wanted, Sequence) or len(goals) != 1 or not isinstance(goals[0], Goal):  # pyright: ignore
         raise CoreError("Contribution CCD leads one point of one chain: give it one goal with a position.")

@@ -1,4 +1,4 @@
-"""One chain of joints between a base that stays put and an effector, taken out of a posed skeleton.
+"""One chain of joints between a fixed base and an effector, taken from a posed skeleton.
 
 A chain is a row of pivots in armature space, from the base outwards, and for each the rotation that what lies beyond it
 has made since the pose was read: its turn. All turns begin as the identity, and all frames as armature space, so that
@@ -7,10 +7,10 @@ no rest pose is left in the arithmetic:
     effector seen from pivot k          e_k = s_k (l_{k+1} + e_{k+1})
     target seen from pivot k + 1        t_{k+1} = s_k^-1 t_k - l_{k+1}
 
-where l_{k+1} leads from pivot k to the next one (at last, to the effector) and s_k is the turn. A rotation by R about
-an axis through pivot k is s_k <- R s_k, e_k <- R e_k. A bone's three axes stand still in the frame in front of its
-pivot. Where the chain runs against the tree (from a held hand to the shoulder), they go with what lies beyond it, and
-the bone turns the other way: s_k <- s_k R.
+where l_{k+1} is the vector from pivot k to the next one (at last, to the effector) and s_k is the turn. A rotation by R
+about an axis through pivot k is s_k <- R s_k, e_k <- R e_k. A bone's three axes are fixed in the frame in front of its
+pivot. Where the chain runs against the tree (from a held hand to the shoulder), they move with what lies beyond it, and
+the bone turns by the inverse: s_k <- s_k R.
 
 A bone that does not inherit rotation is moved, but not turned, by what comes before it: there a new stretch of the
 chain begins. Stretches add up, e = sum of their e_0, and each sees as its target what the others leave.
@@ -32,17 +32,18 @@ from ...skeleton import Indices, Skeleton
 from .actuations import AXES, Actuation
 from .limits import limit_groups
 
-_LOOSE: Final = 1e-6  # share by which scales of a bone may differ that count as one
+_LOOSE: Final = 1e-6  # share by which the three scales of a bone may differ and count as equal
 
 
 @dataclass(frozen=True)
 class JointPath:
     """The bones between base and effector whose pivots matter, from the base outwards.
 
-    inverted    the base is beyond the bone: the chain runs against the tree there
+    bones       the nodes of the path
+    inverted    node -> whether the chain runs against the tree there: the base is beyond the bone
     stretches   nodes at which a stretch begins; the first is 0
-    axes        node -> the axes (0, 1, 2) that the list has for it, in its order; none for one that may not turn
-    held        the bone that stays put where the chain is inverted; else -1
+    axes        node -> its axes (0, 1, 2) in the list, in their order; none for a bone that may not turn
+    held        the bone that is held where the chain is inverted; else -1
     """
 
     bones: tuple[int, ...]
@@ -52,13 +53,13 @@ class JointPath:
     held: int
 
     def node(self, bone: int) -> int:
-        """The node of a bone, -1 if it has none or may not be turned."""
+        """Return the node of a bone; -1 if it has none or may not be turned."""
         place = self.bones.index(bone) if bone in self.bones else -1
         return place if place >= 0 and self.axes[place] else -1
 
 
 def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | None, effector: Bone) -> JointPath:
-    """The path for a list; raises CoreError for joints that are not on it and for bases that cannot be held."""
+    """Return the path for a list; raises CoreError if a joint is not on it, or if the base cannot be held."""
     against, along = bones_between(skeleton, base, effector)
     axes: dict[int, list[int]] = {}
     for one in actuations:
@@ -71,10 +72,10 @@ def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | 
             raise CoreError(f'The list has "{skeleton.names[bone]}" about {one.axis} twice.')
         if skeleton.movable[bone] and not skeleton.driven[bone]:
             axes.setdefault(bone, []).append(axis)
-    # nothing carries on beyond a bone that something else decides
-    decided = max((place for place, bone in enumerate(along) if skeleton.driven[bone]), default=-1)
-    along = along[decided + 1 :]
-    bones = [bone for bone in against if bone in axes and decided < 0]
+    # a driven bone is a fixed base for what it carries
+    driven = max((place for place, bone in enumerate(along) if skeleton.driven[bone]), default=-1)
+    along = along[driven + 1 :]
+    bones = [bone for bone in against if bone in axes and driven < 0]
     stretches = [0]
     for bone in along:
         begins = not skeleton.inherit_rotation[bone] and bool(bones)
@@ -88,7 +89,7 @@ def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | 
 
 
 def bones_between(skeleton: Skeleton, base: Bone | None, effector: Bone) -> tuple[list[int], list[int]]:
-    """The bones from a base that is held against the tree, and those from there along it to the effector.
+    """Return the bones from a held base against the tree, and those from there along it to the effector.
 
     The first list is empty where the effector hangs on the base (by default its root). Raises CoreError where it does
     not and the base cannot be held.
@@ -99,7 +100,7 @@ def bones_between(skeleton: Skeleton, base: Bone | None, effector: Bone) -> tupl
 
 
 def _turned_round(skeleton: Skeleton, base: int, up: list[int]) -> tuple[list[int], list[int]]:
-    """Bones from a held base against the tree, and from there along it to the effector."""
+    """Return what `bones_between` does for a base that the effector does not hang on."""
     names = skeleton.names
     down = skeleton.ancestors(base)
     shared = next((bone for bone in up if bone in down), None)
@@ -124,7 +125,7 @@ class Chain:
     frames  (B, n, 4) the bones' axes, in armature space
     own     (B, n, 4) their own rotations
     limits  node -> the bone's limits
-    rigid   whether turns are all there is to say; unevenly scaled bones shear, and are taken as rigid where they are
+    rigid   whether links keep their lengths in any pose; unevenly scaled bones shear, and are taken as rigid here
     """
 
     path: JointPath
@@ -135,9 +136,9 @@ class Chain:
     rigid: bool
 
     def own_rotations(self, turns: Array, frames: int | slice | Indices = slice(None)) -> Array:
-        """The bones' own rotations (..., n, 4) after turns (..., n, 4) in some frames, all by default.
+        """Return the bones' own rotations (..., n, 4) after turns (..., n, 4) in some frames, by default in all.
 
-        Bones that were not turned have theirs to the last bit.
+        Bones that were not turned keep theirs to the last bit.
         """
         back = np.array(self.path.inverted, bool)[:, None]
         axes = self.frames[frames]
@@ -146,7 +147,7 @@ class Chain:
         return np.where((turns == rotation.IDENTITY).all(axis=-1, keepdims=True), self.own[frames], own)
 
     def turns(self, own: Array) -> Array:
-        """The inverse of `own_rotations` for all frames."""
+        """Return the turns (B, n, 4) for own rotations (B, n, 4) in all frames: the inverse of `own_rotations`."""
         back = np.array(self.path.inverted, bool)[:, None]
         local = rotation.mul(own, rotation.inv(self.own))
         local = np.where(back, rotation.inv(local), local)
@@ -154,7 +155,7 @@ class Chain:
 
 
 def read_chain(skeleton: Skeleton, pose: Pose, path: JointPath, goal: Goal, limits: bool) -> Chain:
-    """The chain of flat poses (B,)."""
+    """Return the chain in flat poses (B,)."""
     heads, turns = forward(skeleton, pose)
     bones = list(path.bones)
     tip = effector_place(skeleton, goal, heads, turns)
@@ -174,13 +175,13 @@ def read_chain(skeleton: Skeleton, pose: Pose, path: JointPath, goal: Goal, limi
 
 
 def effector_place(skeleton: Skeleton, goal: Goal, heads: Array, turns: Array) -> Array:
-    """Where the goal's point is (B, 3), from heads (B, J, 3) and frames (B, J, 4)."""
+    """Return the position (B, 3) of the goal's point for heads (B, J, 3) and frames (B, J, 4)."""
     bone = skeleton.index(goal.bone)
     return heads[:, bone] + rotation.rotate(turns[:, bone], goal.point)
 
 
 def posed(skeleton: Skeleton, pose: Pose, path: JointPath, own: Array) -> Pose:
-    """The flat poses with these own rotations (B, n, 4); where a bone is held, the root goes so that it stays put."""
+    """Return flat poses with own rotations (B, n, 4) of the path; the root moves so that a held bone does not."""
     rotations = pose.rotations.copy()
     rotations[:, list(path.bones)] = own
     turned = replace(pose, rotations=rotations)
@@ -193,7 +194,7 @@ def posed(skeleton: Skeleton, pose: Pose, path: JointPath, own: Array) -> Pose:
     head = before[:, path.held, :, 3] + (way @ (after[:, root, :, 3] - after[:, path.held, :, 3])[..., None])[..., 0]
     rest = skeleton.rest_rotations[root]
     carried = rotation.mul(rotation.inv(rest), rotation.mul(rotation.from_matrix(way), rest))
-    stands = rotation.normalize(rotation.mul(carried, rotations[:, root]))
-    rotations[moved, root] = stands[moved]
+    root_turns = rotation.normalize(rotation.mul(carried, rotations[:, root]))
+    rotations[moved, root] = root_turns[moved]
     step = np.where(moved[:, None], head - after[:, root, :, 3], 0.0)
     return shifted(skeleton, replace(pose, rotations=rotations), root, step)
