@@ -166,7 +166,7 @@ class ChainProblem:
         self.walk = ChainFrame(self.chain, self.plan) if self.count == 1 else ChainBatch(self.chain, self.plan)
 
     def move(self, position: Array) -> None:
-        """Give the effector another finite target (..., 3), else raise CoreError; `Solution.goals` keeps the first one."""
+        """Set another finite target (..., 3), else raise CoreError; `Solution.goals` keeps the first one."""
         try:
             targets = np.broadcast_to(np.asarray(position, float), (*self.batch_shape, 3)).reshape(-1, 3)
         except (TypeError, ValueError):
