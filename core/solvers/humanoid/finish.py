@@ -63,8 +63,8 @@ def finish(
         deviations=deviations, axes=known.axes, bends=known.bends, restarts=0, **tolerances,
     )  # fmt: skip
     goals = [goal.at((missed,), (len(pose.rotations),)) for goal in _pulling(figure, targets, pulls, pose)]
-    ways = _bent_back(figure) if bend_back else []
-    solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, signs=ways)
+    signs = _bent_back(figure) if bend_back else []
+    solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, signs=signs)
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
     return replace(pose, rotations=rotations, translations=translations), solution.iterations
