@@ -163,7 +163,7 @@ class EllipticSwing(RangeGroup):
     def describe(self, index: int, coordinate: int) -> str:
         return self.names[coordinate]
 
-    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+    def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
         return type(self)(self.bones[kept], lower, upper)
 
 

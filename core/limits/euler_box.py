@@ -141,9 +141,8 @@ class EulerBox(RangeGroup):
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[self._axes[index, coordinate]]
 
-    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
-        orders = self.orders[kept] if isinstance(kept, slice) else [self.orders[i] for i in kept]
-        return type(self)(self.bones[kept], orders, lower, upper)
+    def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
+        return type(self)(self.bones[kept], [self.orders[i] for i in kept], lower, upper)
 
     def widened(self, matrices: Array) -> Self:
         """Return the same limits, wide enough for all rotations (..., k, 3, 3)."""

@@ -103,7 +103,7 @@ class RangeGroup(ABC):
         """Return the rotations (..., k, 3, 3) whose coordinates are less by `out`."""
 
     @abstractmethod
-    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+    def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
         """Return some of the bones with other bounds."""
 
     def clamp(self, matrices: Array) -> Array:
@@ -123,7 +123,7 @@ class RangeGroup(ABC):
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         """See `LimitGroup.at_frames`."""
         low, high = self._given
-        return self if low.ndim == 2 else self._with(slice(None), low[frames], high[frames])
+        return self if low.ndim == 2 else self._with(np.arange(len(self)), low[frames], high[frames])
 
 
 class KeptGradients:

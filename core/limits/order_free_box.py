@@ -77,7 +77,7 @@ class OrderFreeBox(RangeGroup):
     def describe(self, index: int, coordinate: int) -> str:
         return "XYZ"[coordinate]
 
-    def _with(self, kept: NDArray[np.int64] | slice, lower: Array, upper: Array) -> Self:
+    def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
         return type(self)(self.bones[kept], lower, upper)
 
     def widened(self, matrices: Array) -> Self:
