@@ -76,6 +76,42 @@ def preset_actuations(
     return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
 
 
+def add_chain(armature: Any, base: str, effector: str, actuations: Sequence[Actuation]) -> None:
+    """Add a chain with a list and make it the active one; it has the name of its effector, or of both ends."""
+    taken = {chain.name for chain in armature.poise_chains}
+    chain = armature.poise_chains.add()
+    first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without the prefix of all bones
+    chain.name = last if last not in taken else f"{first} to {last}"
+    chain.base, chain.effector = base, effector
+    write_actuations(chain, actuations)
+    armature.poise_active_chain = len(armature.poise_chains) - 1
+
+
+def explain_driven(rig: bridge.Rig, base: str, effector: str, turning: set[str]) -> str:
+    """Return a sentence about a driven bone in a chain, which the joints before it do not move, or "".
+
+    Raises CoreError if no turning joint moves the effector.
+    """
+    _, along = bones_between(rig.skeleton, base, effector)
+    names = [rig.skeleton.names[bone] for bone in along]
+    cut = next((name for name in reversed(names) if name in rig.driven), None)
+    if cut is None:
+        return ""
+    reason, beyond = f'"{cut}" is decided by {rig.driven[cut]}', names[names.index(cut) :]
+    if turning.isdisjoint(beyond):
+        raise CoreError(f'{reason}: no joint of this chain moves "{effector}".')
+    return "" if turning.issubset(beyond) else f'{reason}: joints before it do not move "{effector}"'
+
+
+def farthest_bone(skeleton: Skeleton, names: list[str], effector: str) -> str:
+    """Return the bone that is most joints away from the effector; raises CoreError if it is not connected to it."""
+
+    def way(name: str) -> int:
+        return sum(len(bones) for bones in bones_between(skeleton, name, effector))
+
+    return max((name for name in names if name != effector), key=way)
+
+
 def find_chain(armature: Any, name: str, effector: str) -> Any:
     """The chain of this name; raises CoreError if there is none, or if it leads another bone."""
     chain = armature.poise_chains.get(name)

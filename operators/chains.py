@@ -8,12 +8,21 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
-from ..core import Actuation, CoreError, Skeleton
+from ..core import Actuation, CoreError
 from ..core.contribution import PRESETS
 from ..core.formats.chain_list import NUMBERS
 from ..core.solvers.chain.actuations import AXES, Axis
-from ..core.solvers.chain.path import bones_between
-from ..edits.chains import add_actuation, bones_from_base, preset_actuations, quietly, tune, write_actuations
+from ..edits.chains import (
+    add_actuation,
+    add_chain,
+    bones_from_base,
+    explain_driven,
+    farthest_bone,
+    preset_actuations,
+    quietly,
+    tune,
+    write_actuations,
+)
 from ..properties.overrides import linked_count
 from .tool import Tool, selected_bones
 
@@ -103,20 +112,14 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         rig = bridge.read_rig(armature)
         skeleton, effector = rig.skeleton, context.active_pose_bone.name
-        base = _farthest(skeleton, selected_bones(context), effector)
+        base = farthest_bone(skeleton, selected_bones(context), effector)
         if self.inverted:
             base, effector = effector, base
         if any((chain.base, chain.effector) == (base, effector) for chain in armature.poise_chains):
             raise CoreError(f'There is a chain from "{base}" to "{effector}" already.')
         name, actuations = preset_actuations(armature, skeleton, base, effector, _preset(self.preset))
-        cut = _cut(rig, base, effector, {str(one.bone) for one in actuations})
-        taken = {chain.name for chain in armature.poise_chains}
-        chain = armature.poise_chains.add()
-        first, last = (bone.rpartition(":")[2] for bone in (base, effector))  # without the prefix of all bones
-        chain.name = last if last not in taken else f"{first} to {last}"
-        chain.base, chain.effector = base, effector
-        write_actuations(chain, actuations)
-        armature.poise_active_chain = len(armature.poise_chains) - 1
+        cut = explain_driven(rig, base, effector, {str(one.bone) for one in actuations})
+        add_chain(armature, base, effector, actuations)
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
         begin = f'"{base}" is held' if held else f'It begins at "{base}"'
         made = f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
@@ -237,31 +240,6 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
 
 def _preset(item: str) -> str | None:
     return None if item == _SUITED else item.lower()
-
-
-def _cut(rig: bridge.Rig, base: str, effector: str, turning: set[str]) -> str:
-    """What to say of a driven bone in a chain: it stands where it does whatever the joints before it do.
-
-    Raises CoreError where no joint is left that moves the effector.
-    """
-    _, along = bones_between(rig.skeleton, base, effector)
-    names = [rig.skeleton.names[bone] for bone in along]
-    cut = next((name for name in reversed(names) if name in rig.driven), None)
-    if cut is None:
-        return ""
-    reason, beyond = f'"{cut}" is decided by {rig.driven[cut]}', names[names.index(cut) :]
-    if turning.isdisjoint(beyond):
-        raise CoreError(f'{reason}: no joint of this chain moves "{effector}".')
-    return "" if turning.issubset(beyond) else f'{reason}: joints before it do not move "{effector}"'
-
-
-def _farthest(skeleton: Skeleton, names: list[str], effector: str) -> str:
-    """The selected bone with the longest way to the effector; raises CoreError where there is none."""
-
-    def way(name: str) -> int:
-        return sum(len(bones) for bones in bones_between(skeleton, name, effector))
-
-    return max((name for name in names if name != effector), key=way)
 
 
 CLASSES = (
