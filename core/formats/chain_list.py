@@ -84,8 +84,8 @@ _LIST_FIELD: Final = Field(
 _NUMBER_FIELDS: Final = (
     Field("mode", choice(MODES), "take the larger or the smaller of fraction and angle; mixed: the larger first"),
     Field("share", UNIT, 'of the passes, rounded up, that take the larger in "mixed"'),
-    *(Field(name, whole(0, _MOST), meaning) for name, meaning in
-      (("passes", "how often the list is gone through"), ("sweeps", "of plain CCD after the list, at most"))),
+    Field("passes", whole(0, _MOST), "how often the list is gone through"),
+    Field("sweeps", whole(0, _MOST), "of plain CCD after the list, at most"),
     Field("finish", FLAG, "go the rest of the way by least squares where plain CCD stalls"),
     Field("successive", FLAG, "each frame goes on from the one before"),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from .. import CoreError
 from ..body import Roles
@@ -299,7 +299,7 @@ _APART_FIELDS: Final = (
           place=_ALONE, attribute="length",
           example='{"bone": "hand.L", "distance": 0.3, "to": "hand.R", "bound": "at most"}'),
     Field("to_point", _POINT, "the point of the bone `to`", place=_APART),
-    Field("bound", choice(("exactly", "at most", "at least")), "whether it may be less, or more", place=_APART),
+    Field("bound", choice(get_args(Bound)), "whether it may be less, or more", place=_APART),
 )  # fmt: skip
 _PLACES: Final = {one.name: one.place for one in (*_PLACED_FIELDS, *_LOOKING_FIELDS, *_APART_FIELDS) if one.place}
 

@@ -20,13 +20,13 @@ bones and actions are looked up when the job is done. Where the tables do not sa
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from .. import CoreError
 from ..body import Roles
 from .chain_list import CCD, THE_CCD, Ccd
 from .files import read_json
-from .goals import GOAL, STIFFNESS, THE_BALANCE, JobBalance, JobGoal, Wish, on_bone
+from .goals import GOAL, STIFFNESS, THE_BALANCE, JobBalance, JobGoal, Space, Wish, on_bone
 from .humanoid import HUMANOID, HumanoidSettings
 from .mapping import ROLE_MAPPING, RoleMapping, read_mapping
 from .table import (
@@ -48,7 +48,7 @@ from .table import (
     or_word,
     shown,
     tag,
-)  # fmt: skip
+)
 
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
@@ -176,7 +176,7 @@ def parse(data: object, folder: Path | None = None) -> Job:
     Files that it names are looked for in `folder`, by default the present one.
     """
     values = JOB.read(data, "")
-    space, roles, balance = values.pop("space", "world"), values.pop("roles", {}), values.pop("balance", None)
+    space, roles, balance = values.pop("space", JobBalance.space), values.pop("roles", {}), values.pop("balance", None)
     return Job(
         goals=tuple(replace(goal, space=space) for goal in values.pop("goals", ())),
         write=_write(values.pop("write", {}), "frames" in values),
@@ -229,7 +229,7 @@ def _fitting(action: str, where: str) -> str:
 PINS: Final = Table(
     (
         Field("name", tag("pins"), "the method"),
-        Field("wins", choice(("pins", "drag")), "what has priority where not all goals can be met"),
+        Field("wins", choice(get_args(Wins)), "what has priority where not all goals can be met", default=Job.wins),
     )
 )
 TOLERANCE: Final = Table(
@@ -252,8 +252,8 @@ WRITE: Final = Table(
 JOB: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed=f"missing; this is version {VERSION}."),
-        Field("space", choice(("world", "armature")), "of lengths: metres of the world, or units of the armature",
-              default="world"),
+        Field("space", choice(get_args(Space)), "of lengths: metres of the world, or units of the armature",
+              default=JobBalance.space),
         Field("goals", list_of(GOAL), "what is wanted; at least one"),
         Field("armature", NAME, "which one is posed, if the file has several"),
         Field("frames", FRAMES, "the first and the last frame; without them the current one is posed"),
@@ -268,7 +268,7 @@ JOB: Final = Table(
               'keep the limits of joints; `"soft"`: they give way where a goal needs it', example='"limits": "soft"'),
         Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
               example='"anatomical_limits": false'),
-        Field("root", choice(("hold", "free", "translate", "fixed", "pull")),
+        Field("root", choice(get_args(Root)),
               'what bones without parent may do; `"pull"`: they come along only as far as the body cannot reach, '
               '`"hold"`: they stay if all goals can be met so', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
@@ -279,7 +279,7 @@ JOB: Final = Table(
         Field("stiffness", STIFFNESS,
               "0 free to 1 stiff, for the bone or about its own axes, in place of Blender's IK Stiffness",
               example='"stiffness": {"spine": 0.8, "chest": [1, 0, 1]}'),
-        Field("joint_targets", choice(("present", "rest", "relaxed")),
+        Field("joint_targets", choice(get_args(JointTargets)),
               'what joints stay near, or go to, as far as the goals let them: the motion, their rest pose, or with '
               '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from',
               example='"joint_targets": "rest"'),

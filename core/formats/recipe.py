@@ -33,7 +33,7 @@ from .table import (
     or_word,
     unread,
     vector,
-)  # fmt: skip
+)
 
 PRESETS: Final = Path(__file__).parent / "recipes"
 LIMBS: Final = {

@@ -233,17 +233,17 @@ def list_of(each: Kind, empty: str = "") -> Kind:
     return Kind(read, {"type": "array", "items": each.schema} | ({"minItems": 1} if empty else {}))
 
 
-def vector(count: int, each: Kind | None = None) -> Kind:
-    """A list of so many numbers, as a tuple."""
-    one = number() if each is None else each
+def vector(count: int, each: Kind | None = None, what: str = "") -> Kind:
+    """A list of so many numbers, as a tuple; `what` is needed, and "{}" for how many there are, for the message."""
+    numbers, words = list_of(number() if each is None else each), what or f"{count} numbers, not {{}}"
 
     def read(data: object, where: str) -> tuple[Any, ...]:
-        values = LIST.read(data, where)
-        if len(values) != count:
-            raise CoreError(f"{where}: needs {count} numbers, not {len(values)}.")
-        return tuple(one.read(value, f"{where}[{i}]") for i, value in enumerate(values))
+        given = len(LIST.read(data, where))
+        if given != count:
+            raise CoreError(f"{where}: needs {words.format(given)}.")
+        return numbers.read(data, where)
 
-    return Kind(read, {"type": "array", "items": one.schema, "minItems": count, "maxItems": count})
+    return Kind(read, {**numbers.schema, "minItems": count, "maxItems": count})
 
 
 def object_of(each: Kind, what: str, key: Kind = TEXT) -> Kind:
@@ -311,22 +311,14 @@ UNIT: Final = number(0.0, 1.0)
 FRAME: Final = whole(-FRAME_LIMIT)
 
 
-def _read_range(data: object, where: str) -> tuple[int, int]:
-    values = LIST.read(data, where)
-    if len(values) != 2:
-        raise CoreError(f"{where}: needs the first and the last frame, not {len(values)} numbers.")
-    first, last = (FRAME.read(value, f"{where}[{i}]") for i, value in enumerate(values))
-    return check_range((first, last), where)
-
-
-FRAMES: Final = Kind(_read_range, {"type": "array", "items": FRAME.schema, "minItems": 2, "maxItems": 2})
-
-
 def check_range(frames: tuple[Any, Any], where: str) -> tuple[Any, Any]:
     """Return the same frames, or seconds; raises CoreError if the last comes before the first."""
     if frames[1] < frames[0]:
         raise CoreError(f"{where}: the range runs backwards, from {frames[0]} to {frames[1]}.")
     return frames
+
+
+FRAMES: Final = vector(2, FRAME, "the first and the last frame, not {} numbers").then(check_range)
 
 
 def read_fields(
