@@ -15,7 +15,7 @@ from ..edits.body import BodyEdit
 from ..edits.body_tools import TOOLS, BodyTool
 from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
-from .verbs import Verb, add_action, add_armature, outputs, tell_report
+from .verbs import Verb, add_action, add_armature, tell_report
 
 _FLAGS: Final = {"true": True, "false": False}
 _LARGEST: Final = float(np.finfo(np.float32).max)  # numbers in Blender
@@ -34,7 +34,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _body(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     armature = find_armature(arguments.armature)
     tool = read_tool(arguments.tool, arguments.settings)
     frames = None if arguments.frames is None else check_range(tuple(arguments.frames), "--frames")
@@ -44,7 +43,7 @@ def _body(arguments: argparse.Namespace) -> int:
         raise CoreError("--action: nothing is keyed; ask for --frames, or for a key with --key.")
     edit = BodyEdit(bpy.context, armature, frames, tool, keyed)
     edit.solve()
-    return tell_report(arguments, edit.write(armature, arguments.action), texts)
+    return tell_report(arguments, edit.write(armature, arguments.action))
 
 
 VERB: Final = Verb("body", "pose a body by its parts", _options, _body)

@@ -16,7 +16,7 @@ from ..core.formats.job import read
 from ..edits.contribute import keyed_part, learn_chain, with_list
 from ..edits.files import write_files
 from ..edits.info import find_armature
-from .verbs import DONE, JOB_FIELDS, Verb, carry_out, one_line, outputs, show, tell
+from .verbs import DONE, JOB_FIELDS, Verb, carry_out, one_line, show, tell
 
 _OURS: Final = {"actuations": "list", "base": "base", "chain": "chain"}  # of a job's method; the options say them here
 
@@ -34,9 +34,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _contribute(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     if arguments.learn is not None:
-        return _learn(arguments, texts)
+        return _learn(arguments)
     if arguments.job is None:
         raise CoreError("--job is missing; say what to do.")
     _refuse(arguments, ("armature", "frames"), "only with --learn; the job has its own")
@@ -47,16 +46,16 @@ def _contribute(arguments: argparse.Namespace) -> int:
         _refuse(arguments, ("chain",), "not with --saved; that chain has its ends")
         if job.ccd is not None and job.ccd.said:
             raise CoreError('--saved: the chain has its own list and numbers; leave out the job\'s "method".')
-        return carry_out(arguments, replace(job, ccd=Ccd(chain=arguments.saved)), texts)
+        return carry_out(arguments, replace(job, ccd=Ccd(chain=arguments.saved)))
     own = sorted(job.ccd.said & _OURS.keys()) if job.ccd is not None else []
     if own:
         raise CoreError(f"method.{_OURS[own[0]]}: the chain and its list are those of the options; leave it out.")
     armature = find_armature(job.armature)
     listed = arguments.preset if arguments.list is None else read_list_file(arguments.list)
-    return carry_out(arguments, with_list(armature, job, arguments.chain, listed), texts)
+    return carry_out(arguments, with_list(armature, job, arguments.chain, listed))
 
 
-def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
+def _learn(arguments: argparse.Namespace) -> int:
     _refuse(arguments, ("job", "output", "report"), "not with --learn; it changes nothing")
     armature = find_armature(arguments.armature)
     frames = keyed_part(armature, arguments.frames)
@@ -73,7 +72,7 @@ def _learn(arguments: argparse.Namespace, texts: Sequence[Path]) -> int:
         "uniform_error": float(np.degrees(found.uniform_error)),
     }
     lists = {arguments.learn: list_text(Ccd(actuations=found.actuations, successive=True))}
-    write_files(None, {path: one_line(data) for path in texts if path != arguments.learn} | lists)
+    write_files(None, {path: one_line(data) for path in arguments.texts if path != arguments.learn} | lists)
     tell(
         f"{armature.name}: a list of {len(found.actuations)} entries follows the motion to {data['error']:.2f} degrees "
         f"a joint; one that all joints share alike to {data['uniform_error']:.2f}."

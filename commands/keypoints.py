@@ -12,7 +12,7 @@ from ..core import CoreError
 from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
 from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
-from .verbs import Verb, add_action, add_armature, outputs, tell, tell_report
+from .verbs import Verb, add_action, add_armature, tell, tell_report
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,6 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _keypoints(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     job = KeypointsJob(
         layout=arguments.layout,
         unit=arguments.unit,
@@ -66,7 +65,7 @@ def _keypoints(arguments: argparse.Namespace) -> int:
     report, found = perform_keypoints(bpy.context, find_armature(arguments.armature), recording, job)
     for note in found.notes:
         tell(note)
-    return tell_report(arguments, report, texts, **asdict(found))
+    return tell_report(arguments, report, **asdict(found))
 
 
 VERB: Final = Verb("keypoints", "key a body's motion from 3-D keypoints", _options, _keypoints, _check)

@@ -20,7 +20,7 @@ from ..edits.info import find_armature
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
 from ..edits.retarget import Retargeted, imported
-from .verbs import Verb, add_action, add_armature, add_motion, check_motion, motion_of, outputs, tell, tell_report
+from .verbs import Verb, add_action, add_armature, add_motion, check_motion, motion_of, tell, tell_report
 
 
 def _feet_options(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,6 @@ def _check_feet(arguments: argparse.Namespace) -> None:
 
 
 def _lock_feet(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     armature, frames = motion_of(arguments)
     edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
     edit.solve()
@@ -47,7 +46,7 @@ def _lock_feet(arguments: argparse.Namespace) -> int:
     skating = edit.skating()
     before, after = skating.values()
     tell(f"{len(edit.pins)} touches; {before:.1%} of the bearing steps skated before, {after:.1%} do now.")
-    return tell_report(arguments, report, texts, skating=skating)
+    return tell_report(arguments, report, skating=skating)
 
 
 def _generate_options(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +70,6 @@ def _check_generate(arguments: argparse.Namespace) -> None:
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     recipe = read_recipe(arguments.recipe)
     armature = find_armature(arguments.armature)
     context: Any = bpy.context
@@ -85,7 +83,7 @@ def _generate(arguments: argparse.Namespace) -> int:
         fewer.solve()
         fewer.write(armature, new=False)
         tell(f"{fewer.told()}.")
-    return tell_report(arguments, report, texts, recipe=recipe.name)
+    return tell_report(arguments, report, recipe=recipe.name)
 
 
 def _retarget_options(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +96,6 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _retarget(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     armature, context = find_armature(arguments.armature), bpy.context
     frames = tuple(arguments.frames) if arguments.frames else None
     takes: list[str] = []
@@ -115,7 +112,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
     tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
     if len(takes) > 1:
         tell(f"The takes of the file: {', '.join(takes)}.")
-    return tell_report(arguments, report, texts, takes=takes)
+    return tell_report(arguments, report, takes=takes)
 
 
 def _reduce_options(parser: argparse.ArgumentParser) -> None:
@@ -134,14 +131,13 @@ def _check_reduce(arguments: argparse.Namespace) -> None:
 
 
 def _reduce(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     armature, frames = motion_of(arguments)
     edit = Reduced(bpy.context, armature, frames, arguments.bones, arguments.tolerance)
     edit.solve()
     report = edit.write(armature, arguments.action)
     tell(f"{edit.told()}.")
     keys = {"kept": edit.kept, "before": edit.keyed, "all_kept": edit.all_kept, "all_before": edit.all_keyed}
-    return tell_report(arguments, report, texts, keys=keys)
+    return tell_report(arguments, report, keys=keys)
 
 
 def _bake_options(parser: argparse.ArgumentParser) -> None:
@@ -164,14 +160,13 @@ def _check_bake(arguments: argparse.Namespace) -> None:
 
 
 def _bake(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     armature, frames = motion_of(arguments)
     edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.solve()
     report = edit.write(armature, arguments.action, not arguments.present)
     if edit.unkeyed():
         tell(f"{edit.unkeyed()}.")
-    return tell_report(arguments, report, texts)
+    return tell_report(arguments, report)
 
 
 def _path_options(parser: argparse.ArgumentParser) -> None:
@@ -193,14 +188,13 @@ def _check_path(arguments: argparse.Namespace) -> None:
 
 
 def _edit_path(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     armature, frames = motion_of(arguments)
     edit = PathEdit(
         bpy.context, armature, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
         arguments.ease,
     )  # fmt: skip
     edit.solve()
-    return tell_report(arguments, edit.write(armature, arguments.action), texts)
+    return tell_report(arguments, edit.write(armature, arguments.action))
 
 
 VERBS: Final = (

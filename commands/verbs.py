@@ -22,6 +22,7 @@ from ..edits.files import check_writable, open_blend, present_blend, same_file, 
 from ..edits.info import describe, find_armature, find_armatures, sentence
 from ..edits.job import perform_job
 from ..edits.motion_edit import check_lasting
+from ..edits.words import counted
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
 FAULT = "This is a fault of Poise; nothing is written."
@@ -34,7 +35,7 @@ Run = Callable[[argparse.Namespace], int]
 class Verb:
     """A verb: its options and what it does.
 
-    run      returns the exit code
+    run      called with the file open and `texts`, the places of the report and of JSON; returns the exit code
     check    raises CoreError for what is wrong with the options in any file
     results  it writes a .blend file and a report
     formats  the fields of the files that it reads, for `--help`
@@ -60,11 +61,16 @@ class Verb:
             "--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened"
         )
         add_json(parser)
-        parser.set_defaults(verb=self.run, check=self.check)
+        parser.set_defaults(verb=self.start, check=self.check)
         if self.formats:
             tables = [f"{name}:\n{help_text(*fields)}" for name, fields in self.formats.items()]
             parser.epilog = "\n\n".join([*tables, FORMATS])
             parser.formatter_class = argparse.RawDescriptionHelpFormatter
+
+    def start(self, arguments: argparse.Namespace) -> int:
+        """Open the file, check the places to write, and run; return the exit code."""
+        arguments.texts = outputs(arguments)
+        return self.run(arguments)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -108,12 +114,11 @@ def _info_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
     entries = [describe(armature) for armature in find_armatures(arguments.armature)]
     for entry in entries:
         tell(sentence(entry))
     data = {"armatures": entries}
-    write_files(None, {path: one_line(data) for path in texts})
+    write_files(None, {path: one_line(data) for path in arguments.texts})
     show(arguments, data)
     return DONE
 
@@ -123,8 +128,7 @@ def _solve_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _solve(arguments: argparse.Namespace) -> int:
-    texts = outputs(arguments)
-    return carry_out(arguments, read(arguments.job), texts)
+    return carry_out(arguments, read(arguments.job))
 
 
 JOB_FIELDS: Final = {"JOB.json": (JOB,), "a goal": (PLACED, LOOKING, APART)}
@@ -134,23 +138,22 @@ VERBS: Final = (
 )
 
 
-def carry_out(arguments: argparse.Namespace, job: Job, texts: list[Path]) -> int:
-    """Do a job and write what was asked for, the report to `texts`; returns the exit code."""
+def carry_out(arguments: argparse.Namespace, job: Job) -> int:
+    """Do a job and write what was asked for; return the exit code."""
     armature = find_armature(job.armature)
     check_lasting(armature, job.write.key, 'Ask for "frames", or for a key with "write": {"key": true}.')
-    return tell_report(arguments, perform_job(bpy.context, armature, job), texts)
+    return tell_report(arguments, perform_job(bpy.context, armature, job))
 
 
-def tell_report(arguments: argparse.Namespace, report: Report, texts: list[Path], **more: object) -> int:
-    """Write the files that were asked for and tell the report; returns the exit code. `more` is added to the report."""
+def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -> int:
+    """Write the files that were asked for and tell the report; return the exit code. `more` is added to the report."""
     data = {**report.data(), **more}
-    write_files(arguments.output, {path: one_line(data) for path in texts})
+    write_files(arguments.output, {path: one_line(data) for path in arguments.texts})
     for explanation in report.explanations:
         tell(explanation)
-    frames = len(report.frames)
     tell(
-        f"{report.armature}: {report.converged_frames} of {frames} {'frame' if frames == 1 else 'frames'} met, "
-        f"{len(report.rotated)} {'bone' if len(report.rotated) == 1 else 'bones'} turned, "
+        f"{report.armature}: {report.converged_frames} of {counted(len(report.frames), 'frame')} met, "
+        f"{counted(len(report.rotated), 'bone')} turned, "
         + (f"{len(report.grown)} stretched, " if report.grown else "")
         + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )
