@@ -276,7 +276,7 @@ _PLACED_FIELDS: Final = (
     Field("position", _POSITION,
           'go to a point, to `{"object": "Cup"}`, or along `{"path": [[frame, x, y, z], ...]}`', place=_ALONE,
           example='{"bone": "hand.R", "position": [0.3, -0.4, 1.2]}'),
-    Field("rotation", _ROTATION, 'stand so: a quaternion w, x, y, z, or `{"object": "Cup"}`', place=_ALONE,
+    Field("rotation", _ROTATION, 'turn the bone to a quaternion w, x, y, z, or as `{"object": "Cup"}`', place=_ALONE,
           example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
     _CARRIED,
     Field("axes", _SHARES, "weights of the position by axis, as here only the height", place=_PLACING,

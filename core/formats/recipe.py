@@ -203,7 +203,7 @@ RECIPE: Final = Table(
         Field("name", NAME, "of the motion"),
         Field("seconds", POSITIVE, "how long it takes", needed="missing.", example='"seconds": 1.2'),
         Field("poses", POSES.kind(),
-              "degrees by part of the body on top of a relaxed stand, about left, up and forward in a T-pose (of the "
+              "degrees by part of the body on top of a relaxed pose, about left, up and forward in a T-pose (of the "
               'left side; the right one mirrors it); a frame; `{"action": "crouch"}`; or `"present"`',
               needed="missing.", example='"poses": {"min": {"thigh": [-75, 0, 0]}, "max": {"frame": 12}}'),
         Field("tracks", list_of(any_of(_read_track, PARTS.schema, BONES.schema)),
@@ -211,7 +211,7 @@ RECIPE: Final = Table(
               'or all that no other track has, or `"bones"` by name; also `weights`, `width`, `gamma`',
               example='"tracks": [{"parts": "all", "samples": [0.5, 0, 1]}]'),
         Field("path", PATH.kind().then(_samples),
-              "times with the way of the root to the left, forward and up in leg lengths",
+              "times with the place of the root to the left, forward and up in leg lengths",
               example='"path": {"samples": [[0, 0, 0, 0], [0.6, 0, 0, 0.3]]}'),
         Field("supports", list_of(SUPPORT.kind().then(_support)),
               "the foot stands where it is at that second; the rest of the body yields",
