@@ -252,7 +252,8 @@ STIFFNESS: Final = object_of(any_of(_stiffness, UNIT.schema, vector(3, UNIT).sch
 _ALONE, _PINNED, _LOOKING, _APART = "in a goal of its own", 'with "pin"', 'with "look_at"', 'with "distance"'
 _PLACING: Final = 'with "pin", "position" or "rotation"'
 _CARRIED: Final = Field(
-    "relative_to", NAME, "keep to another bone as it is: two hands on one thing; numbers are in that bone's frame",
+    "relative_to", NAME,
+    "keep to another bone as it is: two hands on one thing; numbers of `position` or `look_at` are in its frame",
     place='with "pin", "position", "rotation" or "look_at"',
     example='{"bone": "hand.L", "pin": ["position", "rotation"], "relative_to": "hand.R"}',
 )  # fmt: skip
@@ -285,10 +286,11 @@ _PLACED_FIELDS: Final = (
 )  # fmt: skip
 _LOOKING_FIELDS: Final = (
     *_COMMON,
-    Field("look_at", _POSITION, "aim an axis of the bone at a point, an object or a path", place=_ALONE,
+    Field("look_at", _POSITION,
+          "aim an axis of the bone (Y, along it, if none is named) at a point, an object or a path", place=_ALONE,
           attribute="target", example='{"bone": "head", "look_at": {"object": "Cup"}, "axis": "Z"}'),
     _CARRIED,
-    Field("axis", _AXIS, "the axis that is aimed, by default Y, which is along the bone", default="Y", place=_LOOKING),
+    Field("axis", _AXIS, "the axis that is aimed", default="Y", place=_LOOKING),
 )  # fmt: skip
 _APART_FIELDS: Final = (
     *_COMMON,

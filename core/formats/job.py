@@ -265,12 +265,13 @@ JOB: Final = Table(
         Field("tolerance", TOLERANCE.into(), "how far off a goal may be"),
         Field("write", WRITE.kind(), "where the keys go"),
         Field("limits", any_of(_read_limits, {"enum": [True, False, "soft"]}),
-              'keep the limits of joints; `"soft"`: they give way where a goal needs it', example='"limits": "soft"'),
+              'keep the limits of joints: they give way where a goal needs it; also `true` (by default) and `false`',
+              example='"limits": "soft"'),
         Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
               example='"anatomical_limits": false'),
         Field("root", choice(get_args(Root)),
-              'what bones without parent may do; `"pull"`: they come along only as far as the body cannot reach, '
-              '`"hold"`: they stay if all goals can be met so', example='"root": "pull"'),
+              'what bones without parent may do: come along only as far as the body cannot reach; also `"free"` (by '
+              'default), `"hold"`, `"translate"`, `"fixed"`', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
               "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, "
               "with these masses", default=False,
