@@ -16,7 +16,6 @@ from ..core import CoreError
 from ..core.formats.goals import APART, LOOKING, PLACED
 from ..core.formats.job import JOB, Job, read
 from ..core.formats.report import Report
-from ..core.formats.schema import help_text
 from ..core.formats.table import Table, check_range
 from ..edits.files import check_writable, open_blend, present_blend, same_file, write_files
 from ..edits.info import describe, find_armature, find_armatures, sentence
@@ -63,6 +62,8 @@ class Verb:
         add_json(parser)
         parser.set_defaults(verb=self.start, check=self.check)
         if self.formats:
+            from ..core.formats.schema import help_text  # nothing else in Blender needs it
+
             tables = [f"{name}:\n{help_text(*fields)}" for name, fields in self.formats.items()]
             parser.epilog = "\n\n".join([*tables, FORMATS])
             parser.formatter_class = argparse.RawDescriptionHelpFormatter
