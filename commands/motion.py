@@ -1,27 +1,39 @@
 """The verbs that change or make motions: `lock-feet`, `generate`, `retarget`, `reduce-keys`, `bake`, `edit-path`."""
 
 import argparse
-from pathlib import Path
-from typing import Any, Final
-
 import bpy
-
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from ..core.formats.recipe import PARTS, RECIPE, preset_names, read_recipe
+from ..core.formats.recipe import PARTS
+from ..core.formats.recipe import RECIPE
+from ..core.formats.recipe import preset_names
+from ..core.formats.recipe import read_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits import path, reduce
+from ..edits import path
+from ..edits import reduce
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
-from ..edits.foot_lock import FEET, HANDS, LockedFeet
+from ..edits.foot_lock import FEET
+from ..edits.foot_lock import HANDS
+from ..edits.foot_lock import LockedFeet
 from ..edits.generate import Generated
 from ..edits.info import find_armature
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
-from ..edits.retarget import Retargeted, imported
-from .verbs import Verb, add_action, add_armature, add_motion, check_motion, motion_of, tell, tell_report
-
+from ..edits.retarget import Retargeted
+from ..edits.retarget import imported
+from .verbs import Verb
+from .verbs import add_action
+from .verbs import add_armature
+from .verbs import add_motion
+from .verbs import check_motion
+from .verbs import motion_of
+from .verbs import tell
+from .verbs import tell_report
+from pathlib import Path
+from typing import Any
+from typing import Final
 
 def _feet_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -82,7 +94,7 @@ def _generate(arguments: argparse.Namespace) -> int:
         fewer = Reduced(context, armature, bridge.keyed_range(armature), [reduce.ALL], arguments.tolerance)
         fewer.solve()
         fewer.write(armature, new=False)
-        tell(f"{fewer.told()}.")
+        tell(f"{fewer.summary()}.")
     return tell_report(arguments, report, recipe=recipe.name)
 
 
@@ -135,7 +147,7 @@ def _reduce(arguments: argparse.Namespace) -> int:
     edit = Reduced(bpy.context, armature, frames, arguments.bones, arguments.tolerance)
     edit.solve()
     report = edit.write(armature, arguments.action)
-    tell(f"{edit.told()}.")
+    tell(f"{edit.summary()}.")
     keys = {"kept": edit.kept, "before": edit.keyed, "all_kept": edit.all_kept, "all_before": edit.all_keyed}
     return tell_report(arguments, report, keys=keys)
 

@@ -11,10 +11,10 @@ from .motion_edit import ChangedBones, MotionEdit, Progress
 
 
 class Baked(MotionEdit):
-    """A key at every `step`th frame and at the last one on some bones, all if none are named, whatever made the motion.
+    """A key at every `step`th frame and at the last one on some bones, all if none are named.
 
-    `visual`: bones that something else decides get keys of what is seen, too, and curves with modifiers what these
-    make; `mute`: constraints that decide such bones alone are muted then.
+    visual   key also driven bones as they are seen, and curves with modifiers as these evaluate
+    mute     mute the constraints of such bones, where they act on no other
     """
 
     method = "bake"
@@ -25,7 +25,7 @@ class Baked(MotionEdit):
     ) -> None:  # fmt: skip
         if mute and not visual:
             raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
-        numbers = np.arange(frames[0], frames[1] + 1, step)  # and the last one: the motion goes on from there
+        numbers = np.arange(frames[0], frames[1] + 1, step)
         super().__init__(context, armature, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
@@ -40,7 +40,7 @@ class Baked(MotionEdit):
         progress(1.0)
 
     def unkeyed(self) -> str:
-        """'2 of the bones get no keys; "head" is decided by ...': those that something else decides; empty for none."""
+        """Return '2 of the bones get no keys; "head" is decided by ...' about driven bones; empty for none."""
         names = self.rig.skeleton.names
         driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
         if not driven or self.visual:

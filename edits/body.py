@@ -15,9 +15,9 @@ from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from ..core.steps import finish
 from .body_tools import BodyTool, PoseGoals, Wanted
-from .controls import frames_of_body, pose_controls, set_switches
+from .controls import frames_of_body, pose_controls
 from .evaluation import Evaluation, evaluate, preserve_channels, visit_frames
-from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, ChangedBones, MotionEdit, Progress
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
 
 
 class BodyEdit(MotionEdit):
@@ -35,13 +35,13 @@ class BodyEdit(MotionEdit):
     ) -> None:
         here = context.scene.frame_current
         super().__init__(context, armature, frames or (here, here))
-        self.keyed, self.control_motion, self.at = keyed, None, None if frames is None else self.before.frames
+        self.keyed, self.at = keyed, None if frames is None else self.before.frames
         bodies: list[bridge.Body] = []
         found: list[Wanted] = []
 
         def note() -> None:
             context.view_layer.update()
-            bodies.append(bridge.read_body_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
+            bodies.append(bridge.read_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
             found.append(tool.apply(context, armature, bodies[-1]))
 
         if frames is None:
@@ -74,17 +74,6 @@ class BodyEdit(MotionEdit):
     def compute(self, progress: Progress) -> None:
         self.after = self.found
 
-    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
-        written = None
-        if self.keyed:
-            written = super().write_keys(armature, changed, action, new)
-        else:
-            turned, moved, grown = changed
-            bridge.write_pose(armature, self.rig, self.after.pose[0], {*turned.tolist(), *moved.tolist()}, grown, True)
-        if self.control_motion is not None:
-            set_switches(armature, self.control_motion, self.keyed)
-        return written
-
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         self.take = evaluate(bpy.context, armature, self.at)
         return report_goals(self.body, self.solutions, self.take)
@@ -93,7 +82,7 @@ class BodyEdit(MotionEdit):
         held = (
             bridge.explain_missed_bones(self.body, self.wanted, self.after.pose)
             if self.control_motion is None
-            else bridge.explain_limited_controls(self.control_motion.held)
+            else bridge.explain_limited_controls(self.control_motion.at_limit)
         )
         return (*explain_goals(goals, self.solutions), *held)
 

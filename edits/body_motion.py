@@ -11,24 +11,23 @@ import numpy as np
 from .. import bridge
 from ..core import Motion, Pose
 from ..core.rotation import Array
-from .controls import ControlMotion, pose_controls, set_switches
+from .controls import ControlMotion, pose_controls
 from .evaluation import evaluate, preserve_channels
 from .motion_edit import ChangedBones, Frames, MotionEdit
 
 
 class BodyMotion(MotionEdit):
-    """The motion of a body with its parts, `roles` of `skeleton`; where controls lead the body, they get the keys."""
+    """The motion of a body with its parts, `roles` of `skeleton`; where controls drive the body, they get the keys."""
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, armature, frames)
         self.roles = bridge.read_roles(armature, self.skeleton)
         self._channels = self.before
-        self.control_motion: ControlMotion | None = None
         self.controlled = bridge.find_controlled(armature, self.rig, self.roles, poles=True)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
-            seen = self.before.pose.driven_matrices  # what has been gone through frame by frame need not be once more
+            seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
             if seen is None:
                 self.before, _ = self.read_frames(armature, slice(None))
             else:
@@ -40,8 +39,8 @@ class BodyMotion(MotionEdit):
             return super().read_frames(armature, part)
         frames = self._channels.frames[part]
         with preserve_channels(bpy.context, armature):
-            take = evaluate(bpy.context, armature, frames)
-        return Motion(bridge.read_controlled(self.controlled, take.matrices), frames, self._channels.fps), take.worlds
+            seen = evaluate(bpy.context, armature, frames)
+        return Motion(bridge.read_controlled(self.controlled, seen.matrices), frames, self._channels.fps), seen.worlds
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -56,22 +55,17 @@ class BodyMotion(MotionEdit):
             )
 
     def control_frames(self) -> Frames:
-        """The frames, counted from 0, in which the controls are brought to the body."""
+        """Return the frames, counted from 0, in which the controls are posed."""
         return np.arange(len(self.after))
 
-    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
+    def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         if self.controlled is None:
-            return super().write_keys(armature, changed, action, new)
-        led = self.find_control_motion(armature, new)
-        if self.makes_motion and new:
-            written = bridge.write_motion(armature, self.rig, led.motion, led.turned, action)
-        else:
-            written = bridge.write_keys(armature, self.rig, led.motion, led.turned, led.moved, action, new)
-        set_switches(armature, led, framed=True)
-        return written
+            return self.after, changed
+        control = self.find_control_motion(armature, new)
+        return control.motion, (np.array(control.turned, int), np.array(control.moved, int), np.zeros(0, int))
 
     def find_control_motion(self, armature: Any, new: bool = True) -> ControlMotion:
-        """The motion of the controls, from `pose_controls`."""
+        """Return the motion of the controls, found by `pose_controls` now if it was not called before."""
         if self.control_motion is None:
             for _ in self.pose_controls(armature, new):
                 pass

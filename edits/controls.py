@@ -3,53 +3,67 @@
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from .. import bridge
 from ..bridge.channels import CHANNELS, read_channels, write_channels
-from ..core import CoreError, Motion, Pose
-from ..core.body import Roles
-from ..core.formats.job import Job
+from ..core import Motion, Pose
 from .evaluation import Evaluation, iterate_frames
-
-_SETTLED: Final = 1e-4  # radians: a pose of the body that differs by less is the same
 
 
 @dataclass(frozen=True, eq=False)
 class ControlMotion:
-    """The controls' motion, the bones turned and moved, properties that were set, and what was at a limit."""
+    """The motion of a rig whose controls were posed.
+
+    turned, moved   the bones that are to be keyed
+    switched        (bone, property) that hand limbs over to their controls
+    at_limit        names of the controls that a limit of theirs stopped
+    """
 
     motion: Motion
     turned: list[int]
     moved: list[int]
     switched: list[tuple[str, str]]
-    held: list[str] = field(default_factory=list[str])
+    at_limit: list[str] = field(default_factory=list[str])
 
 
-def find_body_of_job(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
-    """The body for a job that names bones which only controls bring anywhere, or what IK goes after; else None.
+class ControlRecorder:
+    """Poses the controls of a body, one pose after the other, at the present frame, and notes what changed."""
 
-    Raises CoreError for a goal of such a job that names a bone which neither is a part of the body nor leads one.
-    """
-    led_first = sorted(job.goals, key=lambda goal: goal.kind == "pin")
-    named = [rig.skeleton.index(bone) for goal in led_first for bone in (goal.bone, *goal.others.values())]
-    controlled = bridge.find_controlled(armature, rig, roles, named)
-    if controlled is None or not controlled.serves(rig, named):
-        return None
-    for number, goal in enumerate(job.goals):
-        for bone in (goal.bone, *goal.others.values()):
-            if bone not in controlled.skeleton.names:
-                raise CoreError(
-                    f'goals[{number}]: "{bone}" is no part of the body, which controls lead; name one of its bones.'
-                )
-    return controlled
+    def __init__(self, armature: Any, rig: bridge.Rig, controlled: bridge.ControlledBody) -> None:
+        self._rig, self._controlled = rig, controlled
+        self._channels = read_channels(armature, CHANNELS)
+        owners = {found[:2] for found in controlled.switches.values()}
+        self._properties = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
+        self._turned, self._moved, self._at_limit = set[int](), set[int](), set[int]()
+        self._switched: dict[tuple[str, str], None] = {}
+
+    def add(self, armature: Any, pose: Pose) -> Pose:
+        """Bring the body to a pose; return that of the rig. Raises CoreError where a part does not follow."""
+        posed = bridge.pose_controls(armature, self._rig, self._controlled, pose)
+        self._turned.update(posed.turned)
+        self._moved.update(posed.moved)
+        self._at_limit.update(posed.held)
+        self._switched.update(dict.fromkeys(posed.switched))
+        return posed.pose
+
+    def restore(self, armature: Any) -> None:
+        """Give channels and properties the values that they had before the first pose."""
+        for (bone, name), value in self._properties.items():
+            armature.pose.bones[bone][name] = value
+        write_channels(armature, self._channels)
+
+    def result(self, motion: Motion) -> ControlMotion:
+        """Return a motion of the rig with what was noted."""
+        names = [self._rig.skeleton.names[bone] for bone in sorted(self._at_limit)]
+        return ControlMotion(motion, sorted(self._turned), sorted(self._moved), [*self._switched], names)
 
 
-def frames_of_body(controlled: bridge.ControlledBody | None, take: Evaluation) -> Evaluation:
-    """What a take has of the body's own bones."""
-    return take if controlled is None else replace(take, matrices=take.matrices[:, controlled.bones])
+def frames_of_body(controlled: bridge.ControlledBody | None, frames: Evaluation) -> Evaluation:
+    """Return an evaluation with the body's own bones only."""
+    return frames if controlled is None else replace(frames, matrices=frames.matrices[:, controlled.bones])
 
 
 def pose_controls(
@@ -61,63 +75,44 @@ def pose_controls(
     pose: Pose,
     framed: bool,
 ) -> Generator[float, None, tuple[ControlMotion, Pose]]:
-    """Bring the controls to the body's `pose` (F) at every frame, or, not `framed`, now; and where the body then is.
+    """Bring the body to `pose` (F) by its controls; return the rig's motion and the poses that the body took.
 
-    Yields the share that is done. Nothing is left changed: channels, frame and properties are what they were when it
-    ends, or when it is closed.
+    `motion` (F): the rig's channels before. With `framed` each pose is evaluated at its frame, else all are at the
+    present one. Yields the share that is done. Channels, frame and properties are restored at the end, and when the
+    generator is closed. Raises CoreError where a part does not follow its control.
     """
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
-    turned: set[int] = set()
-    moved: set[int] = set()
-    held: set[int] = set()
-    switched: dict[tuple[str, str], Any] = {}
-    stands: list[Any] = []
-    before = read_channels(armature, CHANNELS)
+    evaluated: list[Any] = []
     bones = sorted(controlled.keyed)
-    owners = {found[:2] for found in controlled.switches.values()}
-    values = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
-
-    def note(place: int) -> None:
-        led = bridge.pose_controls(armature, rig, controlled, pose[place])
-        context.view_layer.update()
-        stands.append(bridge.read_matrices(armature))
-        # those, too, that stayed: without a key they have what the frame before gave them
-        rotations[place, bones], translations[place, bones] = led.pose.rotations[bones], led.pose.translations[bones]
-        turned.update(led.turned)
-        moved.update(led.moved)
-        held.update(led.held)
-        switched.update({found: armature.pose.bones[found[0]][found[1]] for found in led.switched})
-
+    recorder = ControlRecorder(armature, rig, controlled)
     try:
-        if framed:
-            with closing(iterate_frames(context, motion.frames)) as steps:
-                for place in steps:
-                    note(place)
-                    yield (place + 1) / len(motion)
-        else:
-            note(0)
+        with closing(iterate_frames(context, motion.frames if framed else None, len(motion))) as places:
+            for place in places:
+                own = recorder.add(armature, pose[place])
+                context.view_layer.update()
+                evaluated.append(bridge.read_matrices(armature))
+                # all controls, also unchanged ones: without a key they would keep the values of the frame before
+                rotations[place, bones], translations[place, bones] = own.rotations[bones], own.translations[bones]
+                yield (place + 1) / len(motion)
     finally:
-        for (bone, name), value in values.items():
-            armature.pose.bones[bone][name] = value
-        write_channels(armature, before)
+        recorder.restore(armature)
         context.view_layer.update()
-    led_pose = replace(motion.pose, rotations=rotations, translations=translations)
-    named = [rig.skeleton.names[bone] for bone in sorted(held)]
-    led = ControlMotion(replace(motion, pose=led_pose), sorted(turned), sorted(moved), [*switched], named)
-    return led, bridge.read_controlled(controlled, np.stack(stands))
+    posed = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
+    return recorder.result(posed), bridge.read_controlled(controlled, np.stack(evaluated))
 
 
-def is_settled(wanted: Pose, pose: Pose) -> bool:
-    """Whether the body came to where it was led."""
-    far = np.abs(wanted.translations - pose.translations).max(initial=0.0)
-    return bool(np.abs(wanted.rotations - pose.rotations).max(initial=0.0) < _SETTLED and far < _SETTLED)
+def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:
+    """Key the motion of controls as one of its own and return its action."""
+    written = bridge.write_motion(armature, rig, control.motion, control.turned, action)
+    set_switches(armature, replace(control, switched=sorted(control.switched)), framed=True)
+    return written
 
 
-def set_switches(armature: Any, led: ControlMotion, framed: bool) -> None:
-    """Hand the limbs over to the controls, keyed at every frame of a framed job."""
-    for bone, name in led.switched:
+def set_switches(armature: Any, control: ControlMotion, framed: bool) -> None:
+    """Hand the limbs over to their controls; with `framed` this is keyed at every frame."""
+    for bone, name in control.switched:
         owner = armature.pose.bones[bone]
         owner[name] = type(owner[name])(1)
-        for frame in led.motion.frames.tolist() if framed else ():
+        for frame in control.motion.frames.tolist() if framed else ():
             owner.keyframe_insert(f'["{name}"]', frame=frame, group=bone)
     armature.update_tag(refresh={"OBJECT", "DATA"})

@@ -14,16 +14,16 @@ from ..core.editing.foot_lock import EASE, contact_pins, count_skating
 from .held_motion import HeldMotion
 from .motion_edit import MotionEdit
 
-FEET = "feet"
-HANDS = "hands"
-SKATING: Final = 0.5  # lengths of a human's body a second: of a point that should stand
-_STILL: Final = 1e-6  # of its largest number: an object's matrix that changes less stands still
+FEET: Final = "feet"
+HANDS: Final = "hands"
+SKATING: Final = 0.5  # sizes of the skeleton a second from which on a point in contact skates
+_STILL: Final = 1e-6  # change of an object's matrix, as a share of its largest number, up to which it does not move
 
 
 class LockedFeet(HeldMotion):
-    """A motion whose contacts are found when it is made, and held; `points`: see `contact_points`.
+    """A motion with its contacts held; `points`: see `contact_points`; `ease` in seconds.
 
-    Held are those in the `frames`; they begin and end, and ease, where they do in the whole motion.
+    Contacts are found in the whole motion, and those that overlap `frames` are held.
     """
 
     method = "lock-feet"
@@ -40,7 +40,7 @@ class LockedFeet(HeldMotion):
         self.contacts = replace(found, touching=found.touching & within[:, None])
 
     def skating(self) -> dict[str, float]:
-        """Shares of the bearing steps of heels and balls that are too fast, before and after."""
+        """Return the shares of frames in contact in which heels and balls skate, "before" and "after"."""
         shares: dict[str, float] = {}
         for name, motion in (("before", self.before), ("after", self.after)):
             fast, all = count_skating(self.skeleton, motion, self.contacts, SKATING * self.skeleton.size)
@@ -49,7 +49,7 @@ class LockedFeet(HeldMotion):
 
 
 def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint]) -> Contacts:
-    """Contacts of points with the ground, which is across the world's Z; raises CoreError where nothing bears."""
+    """Return the contacts of points with the ground, normal to the world's Z; raises CoreError if there are none."""
     if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
         raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
     found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]))
@@ -60,7 +60,10 @@ def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint]) -> Conta
 
 
 def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[BodyPoint]:
-    """The points that may touch the ground: "feet", "hands", or bones by name, of which the tail is meant."""
+    """Return the points that may touch the ground; `names`: "feet", "hands", or bones, whose tails are taken.
+
+    Raises CoreError for feet that are missing, or that hang on the root alone.
+    """
     found: list[BodyPoint] = []
     for name in names:
         if name == FEET:

@@ -26,8 +26,8 @@ from .body_motion import BodyMotion
 from .evaluation import evaluate, preserve_channels
 from .motion_edit import Progress
 
-TURNED: Final = 1e-6  # radians: a bone that differs by less between the key poses stands still
-EASE: Final = 0.1  # seconds over which a foot comes to bear and stops
+TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move
+EASE: Final = 0.1  # seconds in which the contact of a support begins and ends
 
 
 class Generated(BodyMotion):
@@ -54,13 +54,13 @@ class Generated(BodyMotion):
         return replace(WHOLE_BODY, root_bone=carrier_of(self.skeleton, self.roles))
 
     def pose_of_frame(self, frame: int) -> Pose:
-        """The pose of one frame, or the nearest one, without the others being solved."""
+        """Return the pose of one frame, or of the nearest one, without solving the others."""
         place = int(np.abs(self.after.frames - frame).argmin())
         alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
         return pin_motion(self.skeleton, alone, self.pins, self._method()).motion.pose[0]
 
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
-        """The recipe for this skeleton, and the bones (J,) that it decides."""
+        """Return the recipe for this skeleton, and the bones (J,) that it moves."""
         skeleton = self.skeleton
         tracks: list[Track] = []
         decided = np.zeros(len(skeleton), bool)
@@ -80,12 +80,12 @@ class Generated(BodyMotion):
         return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
 
     def _bones(self, part: str) -> list[int]:
-        """Of a part of the body, or the bone of that name."""
+        """Return the bone of that name, or those of that part of the body."""
         names = self.skeleton.names
         return [names.index(part)] if part in names else bones_of(self.roles, part)
 
     def _check_driven(self) -> None:
-        """Raises CoreError for a driven bone that should move; one that should only stand still is left alone."""
+        """Raise CoreError if a driven bone differs between the key poses."""
         if self.controlled is not None:
             return
         moves = rotation.angle_between(self.low.rotations, self.high.rotations) > TURNED
@@ -109,7 +109,10 @@ class Generated(BodyMotion):
 def pose_at(
     context: Any, armature: Any, rig: bridge.Rig, moment: Moment, controlled: bridge.ControlledBody | None = None
 ) -> Pose:
-    """The pose at a moment, of the body that is `controlled` if it is; actions are looked at without being assigned."""
+    """Return the pose at a moment, of the `controlled` body if given; its action is assigned only meanwhile.
+
+    Raises CoreError if there is no such action.
+    """
 
     def at(frame: float) -> Pose:
         if controlled is None:

@@ -15,15 +15,17 @@ from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Progress
 
 
 class HeldMotion(BodyMotion):
-    """A motion with pins: `pins` are to be set before it is solved, and `after` where they hold another motion.
+    """A motion with pins. Subclasses set `pins`, and `after` where these hold another motion than `before`.
 
-    `only` (F,): the frames that are solved, all by default. `draft`: quickly, see `pin_motion`.
+    only    (F,) the frames that are solved; None for all
+    draft   fast, for a preview; see `pin_motion`
+    reasons sentences why pins do not hold, once it is written
     """
 
     method = "pins"
     only: Flags | None = None
     draft = False
-    reasons: Sequence[str] = ()  # why pins do not hold, once it is written
+    reasons: Sequence[str] = ()
 
     def compute(self, progress: Progress) -> None:
         if self.pins:
@@ -42,7 +44,7 @@ class HeldMotion(BodyMotion):
         return (*super().explain(goals), *self.reasons)
 
     def _cause(self, pin: TimedPin) -> tuple[str, str] | None:
-        """Why a pin does not hold, before and after its bone: it is out of reach, or something else decides."""
+        """Return why a pin does not hold, as the words before and after its bone; None where nothing is found."""
         names, bone = self.skeleton.names, self.skeleton.index(pin.bone)
         on = slice(*pin.span(self.after))
         solved = np.ones(len(self.after), bool) if self.only is None else self.only
@@ -61,9 +63,9 @@ class HeldMotion(BodyMotion):
 def hold_in_world(
     worlds: Array, at: int, position: Array | None, turn: Array | None
 ) -> tuple[Array | None, Array | None]:
-    """A place (3,) and a rotation (4,) of armature space at frame index `at`, still in the world: (F, 3), (F, 4).
+    """Return a position (3,) and a rotation (4,) that are constant in the world, in armature space: (F, 3), (F, 4).
 
-    As they are where the armature stands still.
+    They are given in armature space at the frame with index `at`, and returned unchanged if `worlds` are constant.
     """
     if np.array_equal(worlds, np.broadcast_to(worlds[at], worlds.shape)):
         return position, turn

@@ -1,8 +1,7 @@
 """`solve`: from a job to keys: read the motion, solve, write, and measure the result in Blender."""
 
-from collections.abc import Callable
+from collections.abc import Generator
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, Final
 
 import bpy
@@ -19,118 +18,182 @@ from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.steps import finish
 from .chains import chain_method, find_chain
-from .controls import find_body_of_job, frames_of_body, is_settled, pose_controls, set_switches
+from .controls import frames_of_body, pose_controls
 from .evaluation import Evaluation, evaluate, preserve_channels
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
-from .motion_edit import check_scene
+from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
 
-_LEADS: Final = 4  # times that controls are led, since what lies between the parts of a body gives way a little
-SHARPER: Final = 0.5  # of the tolerance is what the solver aims at: single precision and scale take their part
-
-Progress = Callable[[float], None]
-Bones = NDArray[np.int64]
+_ROUNDS: Final = 4  # of posing the controls: what joins the parts of a driven body may give way a little
+_SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
+SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest
 
 
-def perform_job(context: Any, armature: Any, job: Job, progress: Progress = lambda share: None) -> Report:
-    """Do a job on an armature object and report it; raises CoreError, with nothing changed, if it cannot be done.
+def perform_job(context: Any, armature: Any, job: Job, progress: Progress = no_progress) -> Report:
+    """Do a job on an armature object and report it.
 
     Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1.
+    Raises CoreError, with nothing changed, for a job that cannot be done.
     """
     bridge.check(armature)
     _check_names(context, armature, job)
-    clock = [perf_counter()]
-    context.view_layer.update()
-    rig = bridge.read_rig(armature)
-    roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, job.roles))
-    job = on_bones(job, roles, rig.skeleton.names)
-    _check_bones(rig, job)
-    controlled = find_body_of_job(armature, rig, roles, job)
-    motion, before, at = _read(context, armature, rig, job)
-    check_scale(job.goals, job.balance, before)
-    skeleton, pose = rig.skeleton, motion.pose
-    if controlled is not None:
-        rig = bridge.with_ik_starts(rig, controlled)
-        skeleton, roles, pose = (
-            controlled.skeleton,
-            controlled.roles,
-            bridge.read_controlled(controlled, before.matrices),
-        )
-        before, at = (
-            frames_of_body(controlled, before),
-            {frame: frames_of_body(controlled, take) for frame, take in at.items()},
-        )
-    wanted = [prepare_goal(goal, skeleton, before, at) for goal in job.goals]
-    if job.balance is not None:
-        wanted.append(prepare_balance(job.balance, job.goals, skeleton, roles, before))
-    goals = [(place, goal) for place, wish in enumerate(wanted) for goal in wish.core_goals(job.wins == "pins")]
+    edit = JobEdit(context, armature, job)
     progress(0.2)
-
-    clock.append(perf_counter())
-    asked, scale = [goal for _, goal in goals], _largest_scale(job, before.worlds)
-    solution = _solution(armature, job, skeleton, roles, pose, asked, scale)
-    if job.joint_targets == "present":
-        idle = np.all([wish.share == 0.0 for wish in wanted], axis=0)
-        solution = replace(solution, pose=_kept(pose, solution.pose, idle))
+    edit.solve()
     progress(0.6)
-
-    clock.append(perf_counter())
-    led = None
-    if controlled is None:
-        motion, changes = replace(motion, pose=solution.pose), bridge.changed_bones(motion.pose, solution.pose)
-    else:
-        for _ in range(_LEADS):
-            steps = pose_controls(context, armature, rig, controlled, motion, solution.pose, job.frames is not None)
-            led, stands = finish(steps)
-            again = _solution(armature, job, skeleton, roles, stands, asked, scale)
-            if is_settled(again.pose, stands):
-                break
-            solution = again
-        assert led is not None
-        motion, changes = led.motion, (np.array(led.turned, int), np.array(led.moved, int), np.array([], int))
-    turned, moved, grown = (tuple(rig.skeleton.names[bone] for bone in bones) for bones in changes)
-    changed = sorted({int(bone) for bones in changes for bone in bones})
-    repeating = (
-        bridge.repeating_bones(armature, [rig.skeleton.names[bone] for bone in changed]) if job.write.key else []
-    )
-    action = _write(armature, rig, job, motion, *changes)
-    if led is not None:
-        set_switches(armature, led, job.write.key)
-    clock.append(perf_counter())
+    finish(edit.pose_controls(armature))
     progress(0.8)
+    return edit.write(armature, job.write.action, job.write.new)
 
-    follow = followed_objects(job.goals)
-    if job.write.key:
-        with preserve_channels(context, armature, changed):
-            after = evaluate(context, armature, before.frames, follow)
-    else:
-        after = evaluate(context, armature, None, follow)
-    reports = tuple(_report(wish, skeleton, frames_of_body(controlled, after), job) for wish in wanted)
-    return Report(
-        armature=armature.name,
-        frames=before.frames,
-        method=job.method,
-        seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
-        goals=reports,
-        explanations=(
-            *(
-                _explain(place, reports, goals, solution, before.frames, rig, led is not None)
-                for place in _unmet(reports)
-            ),
-            *solution.explain_finish(),
+
+class JobEdit(MotionEdit):
+    """A job on the motion that the armature has in the job's frames, or on its present pose.
+
+    `body` is the skeleton that is solved: the rig's own, or where the goals need it that of the `controlled` body.
+    """
+
+    def __init__(self, context: Any, armature: Any, job: Job) -> None:
+        self._context, self._armature, self.job = context, armature, job
+        self.method = job.method
+        super().__init__(context, armature, job.frames, job.write.key)
+        job, rig = self.job, self.rig
+        self.body, self._follow = self.skeleton, followed_objects(job.goals)
+        start, poses, held = self.before.pose, self._evaluation(), self._held()
+        check_scale(job.goals, job.balance, poses)
+        controlled = self.controlled
+        if controlled is not None:
+            self.rig = bridge.with_ik_starts(rig, controlled)
+            self.body, self.roles = controlled.skeleton, controlled.roles
+            start = bridge.read_controlled(controlled, poses.matrices)
+            poses = frames_of_body(controlled, poses)
+            held = {frame: frames_of_body(controlled, one) for frame, one in held.items()}
+        self._start = start
+        self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
+        if job.balance is not None:
+            self.goals.append(prepare_balance(job.balance, job.goals, self.body, self.roles, poses))
+        # of each goal of core its place in `goals`, and the goal
+        self._asked = [
+            (place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
+        ]
+        self._repeating: list[str] = []
+
+    def prepare(self, armature: Any) -> None:
+        rig = self.rig
+        roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, self.job.roles))
+        self.job = on_bones(self.job, roles, rig.skeleton.names)
+        _check_bones(rig, self.job)
+        self.roles, self.controlled = roles, _find_controlled(armature, rig, roles, self.job)
+
+    def _evaluation(self) -> Evaluation:
+        """Return where everything is that the goals refer to, in the frames of the motion before."""
+        seen = Evaluation(self.before.frames, self.worlds, forward_matrices(self.skeleton, self.before.pose))
+        if self.job.frames is None:
+            return replace(seen, objects=evaluate(self._context, self._armature, None, self._follow).objects)
+        if not self._follow:
+            return seen
+        with preserve_channels(self._context, self._armature):
+            frames = self.before.frames
+            return replace(seen, objects=evaluate(self._context, self._armature, frames, self._follow).objects)
+
+    def _held(self) -> dict[int, Evaluation]:
+        """Return where the bones are at the frames that pins are held at."""
+        held = held_frames(self.job.goals)
+        if not held:
+            return {}
+        motion, worlds = bridge.read_motion(self._armature, self.rig, held)
+        seen = Evaluation(motion.frames, worlds, forward_matrices(self.skeleton, motion.pose))
+        return {frame: seen.at(place) for place, frame in enumerate(held)}
+
+    def compute(self, progress: Progress) -> None:
+        self.solution = self._solve(self._start)
+        if self.job.joint_targets == "present":
+            idle = np.all([goal.share == 0.0 for goal in self.goals], axis=0)
+            self.solution = replace(self.solution, pose=_with_idle(self._start, self.solution.pose, idle))
+        if self.controlled is None:
+            self.after = replace(self.before, pose=self.solution.pose)
+
+    def _solve(self, pose: Pose) -> Solution:
+        scale = _largest_scale(self.job, self.worlds)
+        asked = [goal for _, goal in self._asked]
+        return _solution(self._armature, self.job, self.body, self.roles, pose, asked, scale)
+
+    def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
+        if self.controlled is None:
+            return
+        for _ in range(_ROUNDS):
+            self.control_motion, reached = yield from pose_controls(
+                self._context,
+                armature,
+                self.rig,
+                self.controlled,
+                self.before,
+                self.solution.pose,
+                self.job.frames is not None,
+            )
+            again = self._solve(reached)
+            if _is_settled(again.pose, reached):
+                break
+            self.solution = again
+
+    def changed_bones(self) -> ChangedBones:
+        if self.control_motion is None:
+            return super().changed_bones()
+        turned, moved = (np.array(bones, int) for bones in (self.control_motion.turned, self.control_motion.moved))
+        return turned, moved, np.array([], int)
+
+    def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
+        return self.after if self.control_motion is None else self.control_motion.motion, changed
+
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
+        self._changed = sorted({int(bone) for bones in changed for bone in bones})
+        if self.keyed:
+            names = self.skeleton.names
+            self._repeating = bridge.repeating_bones(armature, [names[bone] for bone in self._changed])
+        return super().write_keys(armature, changed, action, new)
+
+    def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
+        scaled = tuple(self.skeleton.names[bone] for bone in changed[2])
+        return replace(super().report(armature, written, changed), grown=scaled)
+
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
+        if self.keyed:
+            with preserve_channels(self._context, armature, self._changed):
+                after = evaluate(self._context, armature, self.before.frames, self._follow)
+        else:
+            after = evaluate(self._context, armature, None, self._follow)
+        after = frames_of_body(self.controlled, after)
+        return tuple(_report(goal, self.body, after, self.job) for goal in self.goals)
+
+    def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        return (
+            *(self._explain(place, goal) for place, goal in enumerate(goals) if not goal.met.all()),
+            *self.solution.explain_finish(),
             *(
                 f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
-                for name in repeating
+                for name in self._repeating
             ),
-        ),
-        action=action.name if action else None,
-        rotated=turned,
-        moved=moved,
-        grown=grown,
-    )
+        )
+
+    def _explain(self, place: int, report: GoalReport) -> str:
+        """Return where a goal is missed by most, as measured, and what the solver found in its way there."""
+        frame = int(np.searchsorted(self.before.frames, report.frames[report.worst]))
+        parts = [part for part, (owner, _) in enumerate(self._asked) if owner == place]
+        reasons = list(dict.fromkeys(reason for part in parts for reason in self.solution.reasons(part, frame)))
+        driven = self.rig.driven_above(self.skeleton.index(report.bone))
+        if driven is not None and self.control_motion is None:
+            reasons.append(driven)
+        elif self.solution.met()[frame, parts].all():
+            reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]
+        return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
+
+
+def _is_settled(wanted: Pose, pose: Pose) -> bool:
+    """Return whether two poses are the same."""
+    far = np.abs(wanted.translations - pose.translations).max(initial=0.0)
+    return bool(np.abs(wanted.rotations - pose.rotations).max(initial=0.0) < _SETTLED and far < _SETTLED)
 
 
 def _check_names(context: Any, armature: Any, job: Job) -> None:
-    """Raises CoreError for objects and actions that are not as the job takes them to be."""
+    """Raise CoreError for objects that are missing or disabled, and for actions that cannot be written."""
     write, data = job.write, armature.animation_data
     check_scene(context, armature, job.write.key)
     for (name, _), followed in followed_objects(job.goals).items():
@@ -145,7 +208,7 @@ def _check_names(context: Any, armature: Any, job: Job) -> None:
 
 
 def _check_bones(rig: bridge.Rig, job: Job) -> None:
-    """Raises CoreError for bones that are not there."""
+    """Raise CoreError if a bone that the job names is missing."""
     named = {f"goals[{number}].bone": goal.bone for number, goal in enumerate(job.goals)}
     named |= {
         f"goals[{number}].{field}": bone for number, goal in enumerate(job.goals) for field, bone in goal.others.items()
@@ -163,40 +226,27 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
             raise CoreError(f"{field}: {error}") from error
 
 
-def _read(context: Any, armature: Any, rig: bridge.Rig, job: Job) -> tuple[Motion, Evaluation, dict[int, Evaluation]]:
-    """The motion to change, where it has the bones, and where it has them at the frames that pins are held at."""
+def _find_controlled(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
+    """Return the controlled body for goals on bones that only controls can move, or on targets of IK; else None.
 
-    def take(motion: Motion, worlds: Array) -> Evaluation:
-        return Evaluation(motion.frames, worlds, forward_matrices(rig.skeleton, motion.pose))
-
-    at: dict[int, Evaluation] = {}
-    held = held_frames(job.goals)
-    if held:
-        everything = take(*bridge.read_motion(armature, rig, held))
-        at = {
-            frame: Evaluation(everything.frames[[i]], everything.worlds[[i]], everything.matrices[[i]])
-            for i, frame in enumerate(held)
-        }
-    follow = followed_objects(job.goals)
-    if job.frames is None:
-        render = context.scene.render
-        now = np.array([context.scene.frame_current_final])
-        motion = Motion(bridge.read_pose(armature, rig)[None], now, render.fps / render.fps_base)
-        before = take(motion, bridge.world_matrix(armature)[None])
-        objects = evaluate(context, armature, None, follow).objects
-    else:
-        frames = np.arange(job.frames[0], job.frames[1] + 1)
-        motion, worlds = bridge.read_motion(armature, rig, frames)
-        before = take(motion, worlds)
-        objects = {}
-        if follow:
-            with preserve_channels(context, armature):
-                objects = evaluate(context, armature, motion.frames, follow).objects
-    return motion, replace(before, objects=objects), at
+    Raises CoreError if another goal names a bone that is neither a part of the body nor a control of one.
+    """
+    pins_last = sorted(job.goals, key=lambda goal: goal.kind == "pin")
+    named = [rig.skeleton.index(bone) for goal in pins_last for bone in (goal.bone, *goal.others.values())]
+    controlled = bridge.find_controlled(armature, rig, roles, named)
+    if controlled is None or not controlled.serves(rig, named):
+        return None
+    for number, goal in enumerate(job.goals):
+        for bone in (goal.bone, *goal.others.values()):
+            if bone not in controlled.skeleton.names:
+                raise CoreError(
+                    f'goals[{number}]: "{bone}" is no part of the body, which controls lead; name one of its bones.'
+                )
+    return controlled
 
 
 def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
-    """The skeleton as stiff as the job has it, with everything held still that the job may not write."""
+    """Return the skeleton with the job's stiffness, in which only bones that the job may write can move."""
     stiffness = np.array(skeleton.stiffness)
     for bone, values in job.stiffness.items():
         stiffness[skeleton.index(bone)] = values
@@ -215,7 +265,7 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
 def _solution(
     armature: Any, job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
 ) -> Solution:
-    """What the job's method makes of the goals."""
+    """Solve the goals by the job's method."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
     writable = _writable(skeleton, job)
@@ -238,23 +288,23 @@ def _solution(
         root="fixed" if job.root == "hold" else job.root,
         stretch=job.stretch,
         reference=_reference(job, skeleton, roles, pose, tuning),
-        # frames in time go from their neighbours' answers; settled each on its own they may end in different minima
+        # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
         position_tolerance=position_tolerance,
         rotation_tolerance=rotation_tolerance,
     )
-    pose = _begun(job, writable, pose, method.reference, goals)
+    pose = _start_pose(job, writable, pose, method.reference, goals)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
     solution = solve(writable, pose, goals, method)
-    if job.root == "hold" and not solution.converged.all():  # for all frames: a root that helps now and then would jump
-        helping = "pull" if job.frames is None else "free"  # as a drag; frames in time would jump where they are far
+    if job.root == "hold" and not solution.converged.all():  # for all frames: a root that moves in some would jump
+        helping = "pull" if job.frames is None else "free"  # "pull" as in a drag; over frames it could jump
         return solve(writable, pose, goals, replace(method, root=helping))
     return solution
 
 
-def _kept(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
-    """The pose after, but the one before in frames in which nothing is wanted: no neighbour draws them along."""
+def _with_idle(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
+    """Return the poses after, but those before in `idle` frames (F,), which have no goal: neighbours affect them."""
     if not idle.any():
         return after
     rotations, translations = (
@@ -268,7 +318,7 @@ def _kept(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
 
 
 def _reference(job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, tuning: Tuning | None) -> Pose:
-    """What joints stay near; the body stays where it is."""
+    """Return the joint targets; the root keeps its rotation."""
     if job.joint_targets == "present":
         return pose
     stays, turns = skeleton.parents < 0, np.broadcast_to(rotation.IDENTITY, pose.rotations.shape)
@@ -278,72 +328,36 @@ def _reference(job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, tuning: T
     return replace(pose, rotations=np.where(stays[:, None], pose.rotations, turns))
 
 
-def _begun(job: Job, skeleton: Skeleton, pose: Pose, reference: Pose | None, goals: list[Any]) -> Pose:
-    """The pose to begin with: the relaxed one, of bones that goals move and that are free, if they are to stay near it.
+def _start_pose(job: Job, skeleton: Skeleton, pose: Pose, reference: Pose | None, goals: list[Any]) -> Pose:
+    """Return the pose to start from: with relaxed joint targets these, for bones that goals move and that are free.
 
-    From far away, as from a T-pose, joints may end up turned half round.
+    Started far from their targets, as in a T-pose, joints may end half a turn off.
     """
     if job.joint_targets != "relaxed" or reference is None:
         return pose
     free = skeleton.movable & ~skeleton.rotation_locks.any(axis=1) & (skeleton.stiffness < 1.0).all(axis=1)
-    led = {bone for goal in goals for bone in skeleton.ancestors(skeleton.index(goal.bone))}
-    moving = free & np.isin(np.arange(len(skeleton)), list(led))
+    above = {bone for goal in goals for bone in skeleton.ancestors(skeleton.index(goal.bone))}
+    moving = free & np.isin(np.arange(len(skeleton)), list(above))
     return replace(pose, rotations=np.where(moving[:, None], reference.rotations, pose.rotations))
 
 
 def _largest_scale(job: Job, worlds: Array) -> float:
-    """How many metres of a goal's space an armature unit is at most."""
+    """Return the largest length of an armature unit in the goals' space."""
     if all(goal.space == "armature" for goal in job.goals):  # and so the balance's
         return 1.0
     return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
 
 
-def _write(
-    armature: Any, rig: bridge.Rig, job: Job, motion: Motion, turned: Bones, moved: Bones, grown: Bones
-) -> bpy.types.Action | None:
-    """Keys, or the pose without keys; returns the action that was written."""
-    if not job.write.key:
-        bridge.write_pose(armature, rig, motion.pose[0], {*turned.tolist(), *moved.tolist()}, grown)
-        return None
-    return bridge.write_keys(armature, rig, motion, turned, moved, job.write.action, job.write.new, grown)
-
-
-def _report(wish: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
-    """How far the result, as Blender evaluates it, is from a goal in the frames where it was fully on."""
-    on = wish.share == 1.0
-    far, turned = wish.errors(after)
+def _report(goal: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
+    """Report the errors of a goal, as Blender evaluates the result, in the frames where it was fully on."""
+    on = goal.share == 1.0
+    far, turned = goal.errors(after)
     return GoalReport(
-        bone=skeleton.names[wish.bone],
-        kind=wish.kind,
+        bone=skeleton.names[goal.bone],
+        kind=goal.kind,
         frames=after.frames[on],
         position_error=None if far is None else far[on],
         rotation_error=None if turned is None else np.degrees(turned[on]),
         position_tolerance=job.tolerance.position,
         rotation_tolerance=job.tolerance.rotation,
     )
-
-
-def _unmet(reports: tuple[GoalReport, ...]) -> list[int]:
-    return [place for place, report in enumerate(reports) if not report.met.all()]
-
-
-def _explain(
-    place: int,
-    reports: tuple[GoalReport, ...],
-    goals: list[tuple[int, Any]],
-    solution: Solution,
-    frames: Array,
-    rig: bridge.Rig,
-    led: bool,
-) -> str:
-    """Where goal `place` is missed by most, as measured, and what the solver found in its way there."""
-    report = reports[place]
-    frame = int(np.searchsorted(frames, report.frames[report.worst]))
-    parts = [i for i, (owner, _) in enumerate(goals) if owner == place]
-    reasons = list(dict.fromkeys(reason for part in parts for reason in solution.reasons(part, frame)))
-    driven = rig.driven_above(rig.skeleton.index(report.bone))
-    if driven is not None and not led:
-        reasons.append(driven)
-    elif solution.met()[frame, parts].all():
-        reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]
-    return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")

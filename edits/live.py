@@ -27,8 +27,10 @@ from ..core.keypoints import (
     Tracker,
     find_layout,
 )
+from ..core.pose import stack
 from ..properties.keypoints import VMC
-from .keypoint_target import ControlRecorder, KeypointTarget, find_target
+from .controls import ControlRecorder, write_controls
+from .keypoint_target import KeypointTarget, find_target
 from .keypoints import resample
 from .receiver import EVERYWHERE, LOCAL, Receiver
 from .words import counted
@@ -70,6 +72,7 @@ class LiveKeypoints:
         self._why = ""
         self._motion: Motion | None = None
         self._recorder: ControlRecorder | None = None  # transfers the recording to the controls
+        self._posed: list[Pose] = []  # of the rig, by its controls
         host = EVERYWHERE if armature.poise_live_remote else LOCAL
         self.receiver = Receiver(armature.poise_live_port, host)
 
@@ -235,14 +238,15 @@ class LiveKeypoints:
         if self.target.controlled is None:
             keyed = bridge.write_motion(armature, self.target.rig, motion, self.character.bones)
         else:  # one frame per call: Blender stays responsive
-            self._recorder = self._recorder or ControlRecorder(armature, self.target)
-            done = len(self._recorder.poses)
+            self._recorder = self._recorder or ControlRecorder(armature, self.target.rig, self.target.controlled)
+            done = len(self._posed)
             if done < len(motion):
-                self._recorder.add(armature, motion.pose[done])
+                self._posed.append(self._recorder.add(armature, motion.pose[done]))
                 self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
                 self.show(context, live)
                 return _PAUSE
-            keyed = self._recorder.write(armature, motion.frames, motion.fps)
+            control = self._recorder.result(Motion(stack(self._posed), motion.frames, motion.fps))
+            keyed = write_controls(armature, self.target.rig, control, None)
         live.action = keyed.name
         return self._close(context, live, f'{self._why} Recorded "{keyed.name}".')
 

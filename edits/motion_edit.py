@@ -16,6 +16,7 @@ from ..core.formats.report import GoalReport, Report
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
+from .controls import ControlMotion, set_switches
 
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
@@ -25,34 +26,49 @@ ChangedBones = tuple[Bones, Bones, Bones]  # turned, moved, scaled
 
 
 def no_progress(share: float) -> None:
-    """Progress that nobody looks at."""
+    """Ignore progress."""
 
 
 class MotionEdit:
-    """Made, it has read the motion `before` with its `worlds` (F, 4, 4); `solve` finds `after`; `write` keys that.
+    """An edit of a motion in four steps: made, it has read; then `solve`; `write` keys and measures.
 
-    `solve` touches nothing of Blender's: it may run in a thread. Its `progress` is told the share that is done and may
-    raise to cancel. Raises CoreError, with nothing changed, for what cannot be done.
+    `before` is the motion that was read, with `worlds` (F, 4, 4) from armature to world space; `solve` finds `after`.
+    `solve` touches nothing of Blender's, so that it may run in a thread; its `progress` is called with the share that
+    is done and may raise to cancel. All steps raise CoreError, with nothing changed, for what cannot be done.
     """
 
-    method = ""  # as the report calls it
-    makes_motion = False  # whether it is a motion of its own, and no change of the one that was there
-    whole_scales = False  # whether scales are written whole, not the lengths of what stretches alone
+    method = ""  # its name in the report
+    makes_motion = False  # whether the result is a motion of its own, not a change of the one that was there
+    whole_scales = False  # whether all scales are written, not only the lengths of bones with stretch
+    keyed = True  # whether keys are written, not only the pose
+    control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
 
-    def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames, step: int = 1) -> None:
-        """`frames`: from the first to the last in steps, or an array of all of them."""
+    def __init__(
+        self, context: Any, armature: Any, frames: tuple[int, int] | Frames | None, keyed: bool = True
+    ) -> None:
+        """Read the motion; `frames`: the first and the last one, an array of all, or None for the present pose."""
         bridge.check(armature)
-        check_scene(context, armature)
+        check_scene(context, armature, keyed)
         context.view_layer.update()
         begin = perf_counter()
+        self.keyed = keyed
         self.rig = bridge.read_rig(armature)
-        numbers = np.arange(frames[0], frames[1] + 1, step) if isinstance(frames, tuple) else frames
         self.skeleton = self.rig.skeleton
-        self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers)
+        self.prepare(armature)
+        if frames is None:
+            render, now = context.scene.render, np.array([context.scene.frame_current_final])
+            self.before = Motion(bridge.read_pose(armature, self.rig)[None], now, render.fps / render.fps_base)
+            self.worlds = bridge.world_matrix(armature)[None]
+        else:
+            numbers = np.arange(frames[0], frames[1] + 1) if isinstance(frames, tuple) else frames
+            self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers)
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
-        self.always_keyed: Flags = np.zeros(len(self.rig.skeleton), bool)  # bones keyed even if unchanged
+        self.always_keyed: Flags = np.zeros(len(self.skeleton), bool)  # bones that are keyed even if unchanged
         self.seconds = {"read": perf_counter() - begin}
+
+    def prepare(self, armature: Any) -> None:
+        """Check what an edit names against the rig, before the motion is read."""
 
     def solve(self, progress: Progress = no_progress) -> None:
         """Find `after`."""
@@ -61,31 +77,35 @@ class MotionEdit:
         self.seconds["solve"] = perf_counter() - begin
 
     def compute(self, progress: Progress) -> None:
-        """What `solve` does in each kind of edit."""
+        """Find `after`, as each kind of edit does."""
         raise NotImplementedError
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
-        """What has to be found out in Blender, frame by frame, before `write`, which does it where it was not done.
+        """Find `control_motion` in Blender, frame by frame; `write` does so where this was not called.
 
-        Yields the share that is done, nothing where there is nothing to do. All is as it was when it ends or is closed.
+        Yields the share that is done, nothing where no controls are posed. Everything is restored when the generator
+        ends or is closed.
         """
         yield from ()
 
     def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
-        """Keys, see `bridge.write_keys`; reports the pins as Blender evaluates what was written."""
+        """Write keys, see `bridge.write_keys`, and report the pins as Blender evaluates what was written."""
         begin = perf_counter()
-        turned = moved = grown = np.zeros(0, int)
-        if self.after is not self.before:
-            turned, moved, grown = bridge.changed_bones(self.before.pose, self.after.pose)
-        own = np.flatnonzero(self.always_keyed)
-        turned = np.union1d(turned, own)
-        moved = np.union1d(moved, own[self.skeleton.parents[own] < 0])
-        written = self.write_keys(armature, (turned, moved, grown), action, new)
+        changed = self.changed_bones()
+        written = self.write_keys(armature, changed, action, new)
         self.seconds["write"] = perf_counter() - begin
-        return self.report(armature, written, turned, moved)
+        return self.report(armature, written, changed)
 
-    def report(self, armature: Any, written: Any, turned: Bones, moved: Bones) -> Report:
-        """What was written into an action, and how the pins hold there."""
+    def changed_bones(self) -> ChangedBones:
+        """Return the bones that turned, moved and were scaled, with those that are keyed in any case."""
+        turned = moved = scaled = np.zeros(0, int)
+        if self.after is not self.before:
+            turned, moved, scaled = bridge.changed_bones(self.before.pose, self.after.pose)
+        own = np.flatnonzero(self.always_keyed)
+        return np.union1d(turned, own), np.union1d(moved, own[self.skeleton.parents[own] < 0]), scaled
+
+    def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
+        """Report what was written into an action, and how the pins hold there."""
         names, goals = self.skeleton.names, self.measure(armature)
         return Report(
             armature=armature.name,
@@ -95,23 +115,38 @@ class MotionEdit:
             goals=goals,
             explanations=self.explain(goals),
             action=None if written is None else written.name,
-            rotated=tuple(names[bone] for bone in turned),
-            moved=tuple(names[bone] for bone in moved),
+            rotated=tuple(names[bone] for bone in changed[0]),
+            moved=tuple(names[bone] for bone in changed[1]),
         )
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
-        """Write the keys of the bones that turned, moved and grew; returns the action, if there is one."""
-        if self.makes_motion and new:
-            return bridge.write_motion(armature, self.rig, self.after, np.flatnonzero(self.always_keyed), action)
-        turned, moved, grown = changed
-        return bridge.write_keys(armature, self.rig, self.after, turned, moved, action, new, grown, self.whole_scales)
+        """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""
+        motion, (turned, moved, scaled) = self.rig_motion(armature, changed, new)
+        written = None
+        if not self.keyed:
+            bones = {*turned.tolist(), *moved.tolist()}
+            bridge.write_pose(armature, self.rig, motion.pose[0], bones, scaled, self.whole_scales)
+        elif self.makes_motion and new:
+            bones = np.flatnonzero(self.always_keyed) if self.control_motion is None else turned
+            written = bridge.write_motion(armature, self.rig, motion, bones, action)
+        else:
+            written = bridge.write_keys(
+                armature, self.rig, motion, turned, moved, action, new, scaled, self.whole_scales
+            )
+        if self.control_motion is not None:
+            set_switches(armature, self.control_motion, self.keyed)
+        return written
+
+    def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
+        """Return the motion of the rig's own bones, and which of them changed."""
+        return self.after, changed
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        """How the pins hold in the motion that the armature has now."""
+        """Return how the pins hold in the motion that the armature has now."""
         return self.measure_pins(armature, self.pins)
 
     def measure_pins(self, armature: Any, pins: Sequence[TimedPin]) -> tuple[GoalReport, ...]:
-        """The same of some pins. What they hold, and no more, is looked at, block by block: memory."""
+        """Return how some pins hold. Only the frames that they hold are read, in blocks that bound the memory."""
         found: list[list[tuple[Array, Array]]] = [[] for _ in pins]
         held = np.zeros(len(self.before), bool)
         for pin in pins:
@@ -127,28 +162,28 @@ class MotionEdit:
         return tuple(self._report(pin, errors) for pin, errors in zip(pins, found, strict=True))
 
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
-        """Some frames, counted from 0, of the motion that the armature has now, and its world matrices (F, 4, 4)."""
+        """Read some frames, counted from 0, of the motion that the armature has now, and world matrices (F, 4, 4)."""
         return bridge.read_motion(armature, self.rig, self.before.frames[part])
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        """Sentences about what was measured."""
+        """Return sentences about the goals that are missed."""
         return tuple(goal.sentence() for goal in goals if not goal.met.all())
 
     def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
-        """`errors`: ways in the world and rotation vectors, block by block."""
+        """Report a pin from its errors: vectors in the world and rotation vectors, block by block."""
         gaps, turns = (np.concatenate(some) for some in zip((np.zeros((0, 3)),) * 2, *errors, strict=True))
         far = None if pin.position is None else lengths(gaps)
         turned = None if pin.rotation is None else np.degrees(lengths(turns))
         return self.report_pin(pin, self.before.frames[slice(*pin.span(self.before))], far, turned)
 
     def report_pin(self, pin: TimedPin, frames: Array, far: Array | None, turned: Array | None) -> GoalReport:
-        """How far off a pin is in some frames (F,), metres and degrees."""
+        """Report a pin from its errors in some frames (F,), in metres and degrees."""
         name = self.skeleton.names[self.skeleton.index(pin.bone)]
         return GoalReport(name, "hold", frames, far, turned, POSITION_TOLERANCE, ROTATION_TOLERANCE)
 
 
 def no_action(armature: Any) -> str:
-    """What to do about an armature without an action of its own."""
+    """Return what to do about an armature without an action of its own."""
     data = armature.animation_data
     if data is not None and any(len(track.strips) for track in data.nla_tracks):
         return f'"{armature.name}" has no action, but strips in the NLA editor; bake its motion first.'
@@ -156,13 +191,13 @@ def no_action(armature: Any) -> str:
 
 
 def unused_name(name: str) -> str | None:
-    """The name of a new action; None, for Blender's own numbering, where it is taken."""
+    """Return the name for a new action, or None, for Blender's own numbering, where it is taken."""
     return None if name in bpy.data.actions else name
 
 
 @contextmanager
 def temporary_value(armature: Any, name: str, value: Any) -> Iterator[None]:
-    """A property of the object is another one inside: what looks at it when others change is to stay quiet."""
+    """Set a property of the object inside, for example to silence what updates when others change."""
     before = getattr(armature, name)
     setattr(armature, name, value)
     try:
@@ -172,7 +207,7 @@ def temporary_value(armature: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
-    """Raises CoreError if the armature is not in the scene, or if keys would not be what is seen, or not be then."""
+    """Raise CoreError if the armature is not in the scene, or if Blender would not evaluate keys as they are set."""
     if armature.name not in context.scene.objects:
         raise CoreError(f'The armature "{armature.name}" is not in the scene "{context.scene.name}".')
     render = context.scene.render

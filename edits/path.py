@@ -16,10 +16,11 @@ EASE: Final = 0.5  # seconds
 
 
 class PathEdit(HeldMotion):
-    """A motion on another way: `offset` in metres of the world, `bend` in degrees.
+    """A motion on another path: `offset` in metres of the world, `bend` in degrees.
 
-    `frames`: between which that is done, see `edit_path`; `ease`: seconds beside them for an offset to come and go.
-    `plant`: feet stand as before, where the body does not go with them as a whole.
+    frames   the first and the last frame of what is changed, see `edit_path`
+    ease     seconds beside them in which an offset begins and ends
+    plant    whether contacts of the feet are held, unless the whole motion is only moved
     """
 
     method = "edit-path"
@@ -51,5 +52,6 @@ class PathEdit(HeldMotion):
 
 
 def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:
+    """Raise CoreError for numbers that are not finite, or a negative ease."""
     if not np.isfinite([*offset, scale, bend, ease]).all() or ease < 0.0:
         raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")

@@ -22,7 +22,7 @@ from .evaluation import evaluate
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion, hold_in_world
-from .motion_edit import Bones, Frames, no_action, no_progress
+from .motion_edit import Bones, ChangedBones, Frames, no_action, no_progress
 from .renames import follow_renames, note_bones
 from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, store_unkeyed
 
@@ -210,9 +210,9 @@ class PinnedMotion(HeldMotion):
         armature.poise_result_print = fingerprint(armature.poise_result)
         note_bones(armature)
 
-    def report(self, armature: Any, written: Any, turned: Bones, moved: Bones) -> Report:
-        self._keep_still(armature, turned, moved)
-        return super().report(armature, written, turned, moved)
+    def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
+        self._keep_still(armature, changed[0], changed[1])
+        return super().report(armature, written, changed)
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
         place = int(np.flatnonzero(self.only)[0]) if self.only is not None and self.only.any() else 0
@@ -250,7 +250,7 @@ class PinnedMotion(HeldMotion):
                 turned, moved, _ = bridge.changed_bones(self.before.pose[self.only], self.after.pose[self.only])
         self.kept = ""
         self.seconds["write"] = perf_counter() - begin
-        report = self.report(armature, armature.poise_result, turned, moved)
+        report = self.report(armature, armature.poise_result, (turned, moved, np.zeros(0, int)))
         self._note(armature, report.goals)
         return report
 

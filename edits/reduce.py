@@ -17,16 +17,16 @@ from .motion_edit import ChangedBones, MotionEdit, Progress, no_action
 
 TOLERANCE: Final = 0.005  # metres
 ALL: Final = "all"
-_TOLD: Final = 3  # bones in one report
+_NAMED: Final = 3  # bones that a sentence names at most
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
 
 class Reduced(MotionEdit):
-    """Fewer keys on the chosen bones and all that they hang on; `bones`: names or roles, by default those of WATCHED.
+    """Fewer keys on the chosen bones and their ancestors; `bones`: names or roles, by default those of WATCHED.
 
-    `tolerance` in metres, at every frame and its quarters. Bones whose keys hold their values up to the next one keep
-    their keys, and so do bones that would get no fewer. `kept` of `keyed` is the number of keys on the bones that were
-    looked at, a key being one frame of a bone; `all_kept` of `all_keyed` that on all bones.
+    `tolerance` is in metres, at every frame and its quarters. Bones with stepped keys keep them, and so do bones that
+    would get no fewer. Once written, `kept` of `keyed` is the number of keys on these bones, a key being one frame of
+    a bone, and `all_kept` of `all_keyed` the number on all bones.
     """
 
     method = "reduce-keys"
@@ -111,7 +111,7 @@ class Reduced(MotionEdit):
         return written
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        """How far the heads of the chosen bones are from where they were, at the frames' quarters, in the world."""
+        """Return how far the chosen bones' heads moved, in the world, at every frame and its quarters."""
         parts: list[Array] = []
         for part in blocks(len(self._quarters)):
             after, worlds = bridge.read_motion(armature, self.rig, self._quarters[part])
@@ -123,19 +123,20 @@ class Reduced(MotionEdit):
             for k, bone in enumerate(self.chosen)
         )
 
-    def told(self) -> str:
-        """'120 of 800 keys kept on 14 bones, 900 of 1580 in all': what became of the keys."""
+    def summary(self) -> str:
+        """Return what became of the keys, as '120 of 800 keys kept on 14 bones, 900 of 1580 in all'."""
         sentence = f"{self.kept} of {self.keyed} keys kept on {len(self._carriers)} bones"
         if self.all_keyed > self.keyed:
             sentence += f", {self.all_kept} of {self.all_keyed} in all"
         if self.stepped:
-            sentence += f"; stepped keys stay: {', '.join(self.stepped[:_TOLD])}"
+            sentence += f"; stepped keys stay: {', '.join(self.stepped[:_NAMED])}"
         if self._left:
             left = [self.rig.skeleton.names[bone] for bone in self._left]
-            sentence += f"; no fewer keys do for {', '.join(left[:_TOLD])}" + (" ..." if left[_TOLD:] else "")
+            sentence += f"; no fewer keys do for {', '.join(left[:_NAMED])}" + (" ..." if left[_NAMED:] else "")
         return sentence
 
 
 def check_tolerance(tolerance: float) -> None:
+    """Raise CoreError unless the tolerance is a positive, finite number."""
     if not 0.0 < tolerance < np.inf:
         raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")

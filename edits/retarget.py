@@ -21,9 +21,9 @@ from .held_motion import HeldMotion
 
 
 class Retargeted(HeldMotion):
-    """The motion of the armature `source` on `object`; `plant`: feet stand where those of the source bear.
+    """The motion of the armature `source` on another; `plant`: hold the feet where those of the source have contact.
 
-    What the source's object does over time is part of the motion, from where it stands in the first frame.
+    The motion of the source's object is part of it, relative to the first frame.
     """
 
     method = "retarget"
@@ -57,14 +57,17 @@ class Retargeted(HeldMotion):
 
 
 def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
-    """The motion with what its object does, in the object's space at the first frame."""
+    """Return the motion with that of its object, in the object's space at the first frame."""
     carried = np.linalg.solve(worlds[0], worlds)
     turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
     return replace(motion, pose=move_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
 
 
 def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:
-    """Actions, with the slots, that move bones of the armature; by name, without what FBX puts before a "|"."""
+    """Return the actions, with their slots, that move bones of the armature, by name.
+
+    FBX importers put the object's name and a "|" before the name of a take; it is removed.
+    """
     found: dict[str, tuple[Any, Any]] = {}
     for action in actions:
         for slot in action.slots:
@@ -78,9 +81,10 @@ def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, An
 
 @contextmanager
 def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, list[str]]]:
-    """The armature with a motion in a file, and the names of all its takes; inside it is in the scene with one of them.
+    """Import a file; yield its armature with a motion, and the names of all takes, the present one first.
 
-    `take`: by name, by default the one that the file has it in. Afterwards nothing of the file is left.
+    `take`: the name of the one to present, by default the one that the importer chose. Everything imported is removed
+    afterwards. Raises CoreError if there is no armature with a motion, or no such take.
     """
     before, active = set(bpy.data.user_map()), context.view_layer.objects.active
     selected = [armature for armature in context.view_layer.objects if armature.select_get()]
@@ -104,7 +108,7 @@ def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, li
         yield source, sorted(takes, key=lambda name: takes[name][0] != data.action)
     finally:
         bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
-        context.view_layer.update()  # else its objects are still those that are gone
+        context.view_layer.update()  # else `view_layer.objects` still lists removed objects
         for armature in context.view_layer.objects:
             armature.select_set(armature in selected)
         context.view_layer.objects.active = active

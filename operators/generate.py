@@ -99,7 +99,7 @@ class KeyedTool(Background):
     def end_more(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         assert isinstance(edit, Reduced)
         report = edit.write(armature, new=False)
-        return "INFO" if report.met else "WARNING", edit.told()
+        return "INFO" if report.met else "WARNING", edit.summary()
 
 
 class POISE_OT_generate(KeyedTool, bpy.types.Operator):

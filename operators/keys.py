@@ -95,7 +95,7 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         assert isinstance(edit, Reduced)
         report = self.written(armature, edit)
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
-        sentence = f"{edit.told()}; the largest error is {1e3 * worst:.2g} mm"
+        sentence = f"{edit.summary()}; the largest error is {1e3 * worst:.2g} mm"
         return "INFO" if report.met else "WARNING", sentence
 
 
