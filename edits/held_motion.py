@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import bridge
 from ..core.editing.foot_lock import foot_lock_settings
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
-from ..core.rotation import Array, lengths
+from ..core.rotation import lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Progress
@@ -58,18 +57,3 @@ class HeldMotion(BodyMotion):
         above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
         driver = next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
         return None if driver is None else (f"{driver} does not let ", " get there")
-
-
-def hold_in_world(
-    worlds: Array, at: int, position: Array | None, turn: Array | None
-) -> tuple[Array | None, Array | None]:
-    """Return a position (3,) and a rotation (4,) that are constant in the world, in armature space: (F, 3), (F, 4).
-
-    They are given in armature space at the frame with index `at`, and returned unchanged if `worlds` are constant.
-    """
-    if np.array_equal(worlds, np.broadcast_to(worlds[at], worlds.shape)):
-        return position, turn
-    placed = bridge.armature_to_world(worlds[at], position, turn)
-    count = len(worlds)
-    held = [None if part is None else np.broadcast_to(part, (count, len(part))) for part in placed]
-    return bridge.world_to_armature(worlds, *held)

@@ -10,7 +10,8 @@ from ..core.editing.foot_lock import EASE, contact_pins
 from ..core.formats.table import FRAME_LIMIT
 from ..edits.foot_lock import FEET, HANDS
 from ..edits.motion_edit import MotionEdit, temporary_value
-from ..edits.pinned_motion import PinnedMotion, is_edited, need_source, restore_source
+from ..edits.pinned_actions import is_edited, need_source, restore_source
+from ..edits.pinned_motion import PinnedMotion
 from ..edits.timed_pins import add_found_pins, add_timed_pin, hold_as_posed, remove_timed_pins, select_nearest_timed_pin
 from ..edits.words import counted
 from ..properties.motion import HELD
@@ -54,7 +55,7 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
         motion = PinnedMotion(context, armature, pinned=False)
-        contacts = motion.find(names)
+        contacts = motion.find_contacts(names)
         skeleton = motion.skeleton
         pins = contact_pins(skeleton, motion.before, contacts, self.ease)
         if self.replace:

@@ -10,7 +10,7 @@ from mathutils import Quaternion
 
 import bridge
 from edits.fingerprints import fingerprint
-from edits.pinned_motion import is_edited
+from edits.pinned_actions import is_edited
 from operators import live_pins
 from properties.generate import label_of
 from tests.blender.rigs import context, make_armature, select, turn, world
