@@ -1,39 +1,27 @@
 """The verbs that change or make motions: `lock-feet`, `generate`, `retarget`, `reduce-keys`, `bake`, `edit-path`."""
 
 import argparse
+from pathlib import Path
+from typing import Any, Final
+
 import bpy
+
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from ..core.formats.recipe import PARTS
-from ..core.formats.recipe import RECIPE
-from ..core.formats.recipe import preset_names
-from ..core.formats.recipe import read_recipe
+from ..core.formats.recipe import PARTS, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits import path
-from ..edits import reduce
+from ..edits import path, reduce
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
-from ..edits.foot_lock import FEET
-from ..edits.foot_lock import HANDS
-from ..edits.foot_lock import LockedFeet
+from ..edits.foot_lock import FEET, HANDS, LockedFeet
 from ..edits.generate import Generated
 from ..edits.info import find_armature
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
-from ..edits.retarget import Retargeted
-from ..edits.retarget import imported
-from .verbs import Verb
-from .verbs import add_action
-from .verbs import add_armature
-from .verbs import add_motion
-from .verbs import check_motion
-from .verbs import motion_of
-from .verbs import tell
-from .verbs import tell_report
-from pathlib import Path
-from typing import Any
-from typing import Final
+from ..edits.retarget import Retargeted, imported
+from .verbs import Verb, add_action, add_armature, add_motion, check_motion, motion_of, tell, tell_report
+
 
 def _feet_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

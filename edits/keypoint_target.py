@@ -79,7 +79,7 @@ def write_body_motion(context: Any, armature: Any, target: KeypointTarget, motio
     """Key the body's motion as one of its own and return the action. Raises CoreError with nothing changed."""
     if target.controlled is None:
         return bridge.write_motion(armature, target.rig, motion, target.character.bones, action)
-    with bridge.acting(armature, None):  # the keys of the present action must not show through
+    with bridge.using_action(armature, None):  # the keys of the present action must not show through
         present = bridge.read_pose(armature, target.rig)[None][np.zeros(len(motion), int)]
         channels = Motion(present, motion.frames, motion.fps)
         steps = pose_controls(context, armature, target.rig, target.controlled, channels, motion.pose, framed=False)

@@ -47,7 +47,7 @@ class PinnedMotion(HeldMotion):
         follow_renamed_bones(armature)
         source = need_source(armature)
         self.source: str = source.name
-        with bridge.acting(armature, source):
+        with bridge.using_action(armature, source):
             restore_unkeyed(armature, read_unkeyed(armature, self.source))
             self._unkeyed = find_unkeyed(armature)
             whole = bridge.keyed_range(armature)
@@ -88,7 +88,7 @@ class PinnedMotion(HeldMotion):
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is not None and len(self.control_frames()):
-            with bridge.acting(armature, self._source()):
+            with bridge.using_action(armature, self._source()):
                 yield from super().pose_controls(armature, new)
 
     def find_contacts(self, points: Sequence[str]) -> Contacts:

@@ -17,21 +17,18 @@ from ..edits.generated_motion import (
     MIN,
     PLAIN,
     add_phase,
-    add_sample,
     add_track,
-    check_generated,
     check_not_linked,
     edited_recipe,
     recipe_with_own_poses,
-    remove_sample,
     remove_track,
     rewrite_generated,
     store_pose,
-    weigh_samples,
     write_generated,
 )
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.reduce import ALL, TOLERANCE, Reduced
+from ..edits.sample_curves import add_sample, check_generated, remove_sample, toggle_weights
 from ..edits.words import counted
 from ..properties.overrides import linked_count
 from .background import Background
@@ -222,7 +219,7 @@ class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
     path: BoolProperty(name="Path", description="Those of the path, not of the chosen track", options={"SKIP_SAVE"})
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        given = weigh_samples(armature, self.path)
+        given = toggle_weights(armature, self.path)
         return "INFO", "Samples have weights of their own" if given else "Samples weigh what they do by themselves"
 
 
