@@ -41,7 +41,7 @@ class BodyEdit(MotionEdit):
 
         def note() -> None:
             context.view_layer.update()
-            bodies.append(bridge.read_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
+            bodies.append(bridge.read_body_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
             found.append(tool.apply(context, armature, bodies[-1]))
 
         if frames is None:

@@ -221,7 +221,7 @@ class PinnedMotion(HeldMotion):
         places = np.flatnonzero(near)
         runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
         for run in runs:
-            continues = inner[run[-1]] or bridge.goes_on(armature, self.rig, _part(now, pose, run), turned)
+            continues = inner[run[-1]] or bridge.meets_curves(armature, self.rig, _part(now, pose, run), turned)
             if not continues:
                 return None
         keyed = keyed_paths(armature)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.generated_motion import has_generated
+from ..edits.sample_curves import has_generated
 from ..edits.pins import read_pin
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
