@@ -18,7 +18,7 @@ from ..core.formats.job import JOB, Job, read
 from ..core.formats.report import Report
 from ..core.formats.table import Table, check_range
 from ..edits.files import check_writable, open_blend, present_blend, same_file, write_files
-from ..edits.info import describe, find_armature, find_armatures, sentence
+from ..edits.info import describe, find_armature, find_armatures, summary
 from ..edits.job import perform_job
 from ..edits.motion_edit import check_lasting
 from ..edits.words import counted
@@ -117,7 +117,7 @@ def _info_options(parser: argparse.ArgumentParser) -> None:
 def _info(arguments: argparse.Namespace) -> int:
     entries = [describe(armature) for armature in find_armatures(arguments.armature)]
     for entry in entries:
-        tell(sentence(entry))
+        tell(summary(entry))
     data = {"armatures": entries}
     write_files(None, {path: one_line(data) for path in arguments.texts})
     show(arguments, data)

@@ -17,13 +17,13 @@ from ..core.formats.chain_list import NUMBERS
 from ..core.solvers.chain.path import bones_between, effector_place, find_path
 from .pins import LIMITS
 
-LIMBS: Final = ("arm", "leg")  # presets of chains whose effector is not turned by them
-_SAME: Final = 1e-3  # radians, or parts of the skeleton's size, that a pose may be off what a chain made
+LIMBS: Final = ("arm", "leg")  # presets that do not turn the effector
+_SAME: Final = 1e-3  # radians, or sizes of the skeleton, up to which a pose is the one that a chain was solved to
 
 
 @contextmanager
 def quietly(chain: Any) -> Iterator[None]:
-    """Change several of a chain's numbers without solving again for each."""
+    """Change several settings of a chain inside without solving after each."""
     chain.quiet = True
     try:
         yield
@@ -32,12 +32,12 @@ def quietly(chain: Any) -> Iterator[None]:
 
 
 def read_actuations(chain: Any) -> tuple[Actuation, ...]:
-    """Its list, for core."""
+    """Return a chain's list for core."""
     return tuple(Actuation(entry.bone, entry.axis, entry.fraction, entry.angle) for entry in chain.entries)
 
 
 def write_actuations(chain: Any, actuations: Sequence[Actuation]) -> None:
-    """Another list in place of its own."""
+    """Replace a chain's list."""
     with quietly(chain):
         chain.entries.clear()
         for one in actuations:
@@ -46,19 +46,19 @@ def write_actuations(chain: Any, actuations: Sequence[Actuation]) -> None:
 
 
 def read_numbers(chain: Any) -> dict[str, Any]:
-    """The numbers that go with its list, for core."""
+    """Return a chain's settings for core, by name."""
     return {name: getattr(chain, name) for name in NUMBERS} | {"mode": chain.mode.lower()}
 
 
 def write_numbers(chain: Any, numbers: Mapping[str, Any]) -> None:
-    """These of them in place of its own."""
+    """Set some of a chain's settings."""
     with quietly(chain):
         for name, value in numbers.items():
             setattr(chain, name, value.upper() if name == "mode" else value)
 
 
 def add_actuation(chain: Any, actuation: Actuation) -> None:
-    """Put one at the end of its list."""
+    """Append an actuation to a chain's list."""
     taken = {entry.name for entry in chain.entries}
     name = f"{actuation.bone} {actuation.axis}"
     entry = chain.entries.add()
@@ -70,7 +70,7 @@ def add_actuation(chain: Any, actuation: Actuation) -> None:
 def preset_actuations(
     armature: Any, skeleton: Skeleton, base: str, effector: str, name: str | None = None
 ) -> tuple[str, tuple[Actuation, ...]]:
-    """A preset for a chain, by default that which suits it: its name and its list."""
+    """Return the name and the list of a preset for a chain, by default the one that fits its bones."""
     roles = bridge.read_roles(armature, skeleton)
     name = preset_for(skeleton, base, effector, roles, with_effector=True) if name is None else name
     return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
@@ -113,7 +113,7 @@ def farthest_bone(skeleton: Skeleton, names: list[str], effector: str) -> str:
 
 
 def find_chain(armature: Any, name: str, effector: str) -> Any:
-    """The chain of this name; raises CoreError if there is none, or if it leads another bone."""
+    """Return the chain of this name; raises CoreError if there is none, or if it has another effector."""
     chain = armature.poise_chains.get(name)
     if chain is None:
         known = ", ".join(f'"{one.name}"' for one in armature.poise_chains)
@@ -128,10 +128,9 @@ def find_chain(armature: Any, name: str, effector: str) -> Any:
 def chain_method(
     armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
 ) -> tuple[Skeleton, ContributionCCD]:
-    """For core: the skeleton with the limits of its anatomy, and the method, to go from a pose (...).
+    """Return the skeleton with the hinges of its anatomy, and the method, to solve from a pose (...).
 
-    Raises CoreError for bones that are gone.
-    A drag takes it step by step itself: the method is not successive.
+    The method is not successive: a drag makes the steps itself. Raises CoreError for bones that are missing.
     """
     for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
         if bone not in skeleton.names:
@@ -144,24 +143,24 @@ def chain_method(
 
 
 def chain_bones(skeleton: Skeleton, chain: Any) -> list[int]:
-    """The bones that a chain may change: those of its list, and the root where its base is held."""
+    """Return the bones that a chain may change: those of its list, and the root if its base is fixed."""
     path = find_path(skeleton, read_actuations(chain), chain.base, chain.effector)
     turning = [bone for bone, axes in zip(path.bones, path.axes, strict=True) if axes]
     return turning if path.held < 0 else [*turning, skeleton.ancestors(path.held)[-1]]
 
 
 def bones_from_base(skeleton: Skeleton, chain: Any) -> list[str]:
-    """The bones of a chain from its base to its effector."""
+    """Return the names of a chain's bones from its base to its effector."""
     against, along = bones_between(skeleton, chain.base, chain.effector)
     return [skeleton.names[bone] for bone in (*against, *along)]
 
 
-# -- what the last drag made of it ------------------------------------------------------------------------------------
+# -- the result of the last drag --------------------------------------------------------------------------------------
 
 
 def store_solve(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pose, pose: Pose, goal: Goal) -> None:
-    """Note what a solve made of these bones, from which pose and for which target."""
-    chain.turns.clear()  # under a library override those of the linked file stay
+    """Store with a chain the solved rotations of these bones, the start pose and the target."""
+    chain.turns.clear()  # under a library override the linked entries stay
     linked = (skeleton.index(turn.name) for turn in chain.turns if turn.name in skeleton.names)
     bones = list(dict.fromkeys([*bones, *linked]))
     angles = rotation.angle_between(start.rotations[bones], pose.rotations[bones])
@@ -177,9 +176,9 @@ def store_solve(chain: Any, skeleton: Skeleton, bones: Iterable[int], start: Pos
 
 
 def restore_start(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pose:
-    """The pose before the chain's first solve; raises CoreError if it is not as its last solve for `goal` left it.
+    """Return the pose before the chain's first solve; raises CoreError if `pose` is not the result of its last one.
 
-    Where its bones stand counts, too: the target stays where it was when what carries the chain goes elsewhere.
+    The positions of its bones are compared, too: the target does not follow the chain's ancestors.
     """
     if not all(turn.name in skeleton.names for turn in chain.turns):
         raise CoreError(f'Bones of the chain "{chain.name}" are gone; drag "{chain.effector}" again.')
@@ -200,15 +199,15 @@ def restore_start(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pos
 
 
 def _heads_and_point(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.ndarray, np.ndarray]:
-    """All heads (J, 3) and the goal's point (3,), in armature space."""
+    """Return all heads (J, 3) and the goal's point (3,), in armature space."""
     heads, turns = forward(skeleton, pose)
     return heads, effector_place(skeleton, goal, heads[None], turns[None])[0]
 
 
 def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
-    """What a chain's present list makes of the pose before its first solve, and the bones that may differ.
+    """Solve a chain's present list from the pose before its first solve; return the pose and the bones it may change.
 
-    Raises CoreError where the chain, or the pose, is not as it was.
+    Raises CoreError if the chain's bones are missing, or if the pose has changed since the last solve.
     """
     goal = Goal(chain.effector, np.array(chain.target), point=np.array(chain.point))
     start = restore_start(chain, rig.skeleton, pose, goal)

@@ -16,7 +16,7 @@ MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf")  # that Blender imports
 
 
 def open_blend(path: Path) -> None:
-    """Open a .blend file, or one of MOTIONS, in place of the present file; raises CoreError if that does not work."""
+    """Open a .blend file, or import one of MOTIONS into an empty one; raises CoreError for a file that cannot be."""
     if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     if path.suffix.lower() in MOTIONS:
@@ -30,7 +30,10 @@ def open_blend(path: Path) -> None:
 
 
 def import_motion(path: Path, alone: bool = False) -> None:
-    """Import one of MOTIONS into the present file, which takes its frame rate from it if it is `alone` there."""
+    """Import one of MOTIONS into the present file; if it is `alone` there, the scene takes its frame rate.
+
+    Raises CoreError for a file that is missing or cannot be read.
+    """
     importers: dict[str, Any] = {
         ".bvh": lambda name: bpy.ops.import_anim.bvh(
             filepath=name, use_fps_scale=not alone, update_scene_fps=alone, update_scene_duration=alone
@@ -49,7 +52,7 @@ def import_motion(path: Path, alone: bool = False) -> None:
             importers[kind](str(path))
     except RuntimeError as error:
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
-        if "Traceback" in str(error):  # an importer in Python stumbled
+        if "Traceback" in str(error):  # from an importer in Python
             whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
             raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
@@ -57,9 +60,9 @@ def import_motion(path: Path, alone: bool = False) -> None:
 
 @contextmanager
 def keep_timing(change: bool = False) -> Iterator[None]:
-    """The scene's frame, range and frame rate are afterwards as before, unless they may `change`.
+    """Restore the scene's frame, range and frame rate afterwards, unless they may `change`.
 
-    Actions that are made inside at another rate, as FBX files have it, go on at the scene's.
+    Actions that are made inside at another rate, as by the FBX importer, are scaled to the scene's.
     """
     context: Any = bpy.context
     scene, render = context.scene, context.scene.render
@@ -92,20 +95,20 @@ def _stretch(action: Any, scale: float) -> None:
 
 
 def present_blend() -> Path | None:
-    """The .blend file that is open."""
+    """Return the path of the open .blend file."""
     return Path(bpy.data.filepath) if bpy.data.filepath else None
 
 
 def same_file(a: Path, b: Path) -> bool:
-    """Whether two paths are one file, there or not yet; links are followed."""
-    # os.path: Path.exists() raises where it may not look
+    """Return whether two paths are one file, existing or not; links are followed."""
+    # os.path: Path.exists() raises in folders without permission
     if os.path.exists(a) and os.path.exists(b):
         return a.samefile(b)
     return a.resolve() == b.resolve()
 
 
 def check_writable(path: Path) -> None:
-    """Raises CoreError if no file can be written there."""
+    """Raise CoreError if no file can be written there."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         return  # a pipe or device
     folder = path.resolve().parent
@@ -118,16 +121,16 @@ def check_writable(path: Path) -> None:
 
 
 def write_files(blend: Path | None, texts: dict[Path, str]) -> None:
-    """Save the present file as a copy and write texts: first all beside their places, then all put there.
+    """Save a copy of the present file and write texts, all or none: temporary files are renamed at the end.
 
-    Raises CoreError if one cannot be written; then none is.
+    Raises CoreError if one cannot be written.
     """
     with ExitStack() as undo:
         ready: list[tuple[Path, Path]] = []
         streams: dict[Path, str] = {}
         try:
             for path, text in texts.items():
-                if path.exists() and not path.is_file():  # a pipe or device: nothing could be put in its place
+                if path.exists() and not path.is_file():  # a pipe or device cannot be replaced
                     streams[path] = text
                     continue
                 part = _temporary_name(path, undo)
@@ -144,16 +147,16 @@ def write_files(blend: Path | None, texts: dict[Path, str]) -> None:
                     stream.write(text)
             for part, path in ready:
                 part.replace(path)
-        except RuntimeError as error:  # Blender reports so what it could not write, with a reason that may be any
+        except RuntimeError as error:  # Blender's report of a failed write, whose reason may be wrong
             raise CoreError(f'Nothing is written: Blender could not write "{blend}"; is the disk full?') from error
         except OSError as error:
             raise CoreError(f"Nothing is written: {error}") from error
 
 
 def is_blend(path: Path) -> bool:
-    """Whether a file is a whole .blend file.
+    """Return whether a file is a whole .blend file.
 
-    Blender does not always say that a disk is full (4.5 with compression, 5.2). Its catalogue, which this reads, is the
+    Blender does not always report a full disk (4.5 with compression, 5.2). The catalogue, which is read here, is the
     last block of a file.
     """
     libraries: Any = bpy.data.libraries
@@ -162,13 +165,13 @@ def is_blend(path: Path) -> bool:
             return True
     except OSError:
         return False
-    except ValueError:  # it is the one that is open
+    except ValueError:  # raised for the open file
         return True
 
 
 def _temporary_name(path: Path, undo: ExitStack) -> Path:
-    """An unused name in the folder of `path`, for what is to become that file; removed again if it is still there."""
-    place = path.resolve()  # a link stays a link to the file that is written
+    """Return a temporary path in the folder of `path`; a file there is removed when `undo` ends."""
+    place = path.resolve()  # replace the target of a link, not the link
     part = place.with_name(f".{place.stem}.{os.getpid()}{place.suffix}")
     undo.callback(part.unlink, missing_ok=True)
     return part

@@ -12,11 +12,11 @@ from ..bridge.channels import channel_path
 from ..bridge.driven import split_path
 from ..bridge.points import read_shape
 
-_SHOWN: Final = {"name", "active", "show_expanded", "is_valid"}  # of modifiers: changes nothing of the curve
+_SHOWN: Final = {"name", "active", "show_expanded", "is_valid"}  # properties of modifiers that do not affect the curve
 
 
 def digest(*things: Any) -> str:
-    """Of all numbers and words in arrays, dataclasses, mappings and sequences."""
+    """Return a hash of all values in arrays, dataclasses, mappings and sequences."""
     found = sha256()
 
     def feed(thing: Any) -> None:
@@ -37,7 +37,7 @@ def digest(*things: Any) -> str:
 
 
 def fingerprint(action: Any, names: Mapping[str, str] | None = None) -> str:
-    """Of all curves of an action: keys, the ways between them, modifiers; of some bones by other names."""
+    """Return a hash of all curves of an action: keys, interpolation, modifiers; `names` replaces those of bones."""
     found = sha256()
     for curve in bridge.all_curves(action):
         path, place = curve.data_path, split_path(curve.data_path)
@@ -52,7 +52,7 @@ def fingerprint(action: Any, names: Mapping[str, str] | None = None) -> str:
 
 
 def _settings_of(modifier: Any) -> list[Any]:
-    """All that decides what a modifier of a curve does."""
+    """Return the settings of a curve's modifier that affect the curve."""
     found: list[Any] = []
     for known in modifier.bl_rna.properties:
         value = getattr(modifier, known.identifier)

@@ -236,8 +236,8 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
         recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps), supports=supports, flights=flights
     )
     first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))
-    lead = max(0, int(np.ceil(-first * fps - SAME)))
-    return _later(edited, lead / fps), armature.poise_generated_start - lead
+    earlier = max(0, int(np.ceil(-first * fps - SAME)))
+    return _later(edited, earlier / fps), armature.poise_generated_start - earlier
 
 
 def _later(recipe: RecipeFile, by: float) -> RecipeFile:

@@ -10,7 +10,7 @@ from ..properties.humanoid import ENDS, LIMBS, TRUNK
 
 
 def read_humanoid(armature: Any) -> HumanoidSettings:
-    """The method as the panel of an armature has it."""
+    """Return the settings of the humanoid method that are saved with an armature."""
 
     def those(names: Mapping[str, tuple[str, str]], but: float) -> dict[str, float]:
         values = {known: float(getattr(armature, f"poise_{name}")) for name, (known, _) in names.items()}

@@ -11,14 +11,14 @@ from ..bridge.driven import find_driven, split_path
 from ..core import CoreError
 
 _AXES: Final = ("x", "y", "z")
-UNSURE: Final = 0.5  # a role with less confidence wants asking
-_DIGITS: Final = 6  # of lengths and angles: single precision has no more
+UNSURE: Final = 0.5  # confidence below which the user is asked about a role
+_DIGITS: Final = 6  # decimals of lengths and angles: single precision has no more
 
 
 def find_armatures(name: str | None) -> list[bpy.types.Object]:
-    """The armature objects of the file by name, or the one of this name; raises CoreError if there is none.
+    """Return the armature objects of the file by name, or the one of this name; raises CoreError if there is none.
 
-    A linked armature with a library override is shown as the override.
+    Linked armatures with a library override are left out: the override is listed.
     """
     overridden = {o.override_library.reference for o in bpy.data.objects if o.override_library}
     found = sorted((o for o in bpy.data.objects if o.type == "ARMATURE" and o not in overridden), key=lambda o: o.name)
@@ -47,7 +47,7 @@ def find_armature(name: str | None) -> bpy.types.Object:
 
 
 def describe(armature: Any) -> dict[str, Any]:
-    """One entry of "armatures"."""
+    """Return an entry of "armatures"."""
     controls = find_controls(armature)
     return {
         "name": armature.name,
@@ -58,8 +58,8 @@ def describe(armature: Any) -> dict[str, Any]:
     }
 
 
-def sentence(entry: dict[str, Any]) -> str:
-    """One entry for people."""
+def summary(entry: dict[str, Any]) -> str:
+    """Return an entry of `describe` as a sentence."""
     bones, actions = entry["bones"], [action["name"] for action in entry["actions"]]
     driven = sum(bone["driven"] is not None for bone in bones)
     limited = sum(bone["limits"] is not None for bone in bones)
@@ -69,7 +69,7 @@ def sentence(entry: dict[str, Any]) -> str:
 
 
 def body_sentence(entry: dict[str, Any]) -> str:
-    """What body it is, for people; an entry needs what `find_parts` returns."""
+    """Return the body of an entry of `find_parts` as words."""
     if not entry["humanoid"]:
         return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
     unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
@@ -79,7 +79,7 @@ def body_sentence(entry: dict[str, Any]) -> str:
 
 
 def find_parts(armature: Any) -> dict[str, Any]:
-    """What plays which part, by name; nothing where there are no bones."""
+    """Return the roles of bones by name, as `info` has them; empty where there are no bones."""
     bones = armature.data.bones
     if not len(bones):
         return {
@@ -107,10 +107,10 @@ def find_parts(armature: Any) -> dict[str, Any]:
 
 
 def find_controls(armature: Any) -> dict[str, str | list[str]]:
-    """The bones that are keyed for parts where the body's own are driven; nothing where they are not."""
+    """Return the controls, by role, of a body whose own bones are driven; empty for other bodies."""
     try:
         rig = bridge.read_rig(armature)
-    except CoreError:  # hidden: Blender evaluates nothing there
+    except CoreError:  # hidden objects are not evaluated
         return {}
     roles = bridge.read_roles(armature, rig.skeleton)
     controlled = bridge.find_controlled(armature, rig, roles)
@@ -136,7 +136,7 @@ def _bones(armature: Any) -> list[dict[str, Any]]:
 
 
 def _limits(bone: Any, constraint: Any) -> dict[str, list[float]] | None:
-    """Degrees by axis: of the Limit Rotation constraint on the bone, else its inverse-kinematics limits."""
+    """Return degrees by axis of the bone's Limit Rotation constraint, else of its IK limits."""
     if constraint is not None:
         used = {a: (getattr(constraint, f"min_{a}"), getattr(constraint, f"max_{a}"))
                 for a in _AXES if getattr(constraint, f"use_limit_{a}")}  # fmt: skip
@@ -147,7 +147,7 @@ def _limits(bone: Any, constraint: Any) -> dict[str, list[float]] | None:
 
 
 def _actions(armature: Any) -> list[dict[str, Any]]:
-    """The active action, and every other with a slot that animates bones of this armature."""
+    """Return the active action, and all others with a slot that animates bones of this armature."""
     active = armature.animation_data.action if armature.animation_data else None
     return [
         {"name": action.name, "frames": _numbers(action.frame_range), "active": action == active}

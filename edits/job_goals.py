@@ -1,7 +1,7 @@
 """From a job's goals to core's: the target of each frame, and the distance of a result from it."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import bpy
 import numpy as np
@@ -28,12 +28,15 @@ from ..core.rotation import Array
 from .evaluation import Evaluation, GoalSpace
 
 _UP: Final = np.array([0.0, 0.0, 1.0])  # in the world
-_NOTHING: Final = 1e-9  # of lengths: shorter ones have no direction
-_TILT: Final = 1e-6  # of a unit vector: an object whose up direction changes by less stands still
+_NOTHING: Final = 1e-9  # length up to which a vector has no direction
+_TILT: Final = 1e-6  # change of a unit vector up to which an object does not tilt
+
+
+AnyWish = TypeVar("AnyWish", bound=Wish)
 
 
 class PreparedGoal(Protocol):
-    """One goal over the frames of the motion as it was, made ready.
+    """A goal of a job, prepared for the frames of the motion before.
 
     bone: its index; share (F,): 0 where the goal is off, 1 where it is fully on.
     """
@@ -43,19 +46,19 @@ class PreparedGoal(Protocol):
     share: Array
 
     def core_goals(self, pins_first: bool) -> Sequence[AnyGoal]:
-        """Goals in armature space."""
+        """Return goals for core, in armature space."""
         ...
 
     def errors(self, after: Evaluation) -> tuple[Array | None, Array | None]:
-        """Distances (F,) and angles (F,) in radians between the goal fully on and a result, in the goal's space."""
+        """Return the distances (F,) and angles (F,), in radians, of a result from the goal, in the goal's space."""
         ...
 
 
-class _PreparedGoal:
-    """What goals for one bone have in common. `at`: the takes of the frames that pins are held at."""
+class _PreparedGoal(Generic[AnyWish]):
+    """The common part of goals for one bone. `at`: evaluations of the frames that pins are held at."""
 
-    def __init__(self, goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
-        self.skeleton, self.before, self.at = skeleton, before, at
+    def __init__(self, goal: AnyWish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
+        self.goal, self.skeleton, self.before, self.at = goal, skeleton, before, at
         self.bone = skeleton.index(goal.bone)
         self.kind: GoalKind = goal.kind
         self.point = self._point(goal.point, self.bone)
@@ -64,55 +67,51 @@ class _PreparedGoal:
         self.weight = np.where(self.share > 0.0, goal.weight, 0.0) if off else goal.weight
         carrier = getattr(goal, "relative_to", None)
         self.carrier = None if carrier is None else skeleton.index(carrier)
-        self.frame: GoalSpace = goal.space if self.carrier is None else self.carrier
+        self.space: GoalSpace = goal.space if self.carrier is None else self.carrier
 
     def _point(self, point: Point, bone: int) -> Array:
         if point == "head":
             return np.zeros(3)
         return np.array([0.0, self.skeleton.lengths[bone], 0.0]) if point == "tail" else np.array(point, float)
 
-    def _places(self, target: Target, take: Evaluation) -> Array:
-        """Where the point is wanted, (F, 3) in the goal's frame; followed objects are where `take` has them."""
+    def _positions(self, target: Target, seen: Evaluation) -> Array:
+        """Return the target positions (F, 3) in the goal's space; followed objects are where `seen` has them."""
         match target:
             case Held(None):
-                return self.before.positions_in(self.frame, self.before.bone_point(self.bone, self.point))
+                return self.before.positions_in(self.space, self.before.bone_point(self.bone, self.point))
             case Held(int(at)):
-                places = self.at[at].positions_in(self.frame, self.at[at].bone_point(self.bone, self.point))
+                places = self.at[at].positions_in(self.space, self.at[at].bone_point(self.bone, self.point))
             case Fixed(value):
                 places = np.array(value)
             case Followed(_, offset):
-                matrices = take.objects[target.who]
+                matrices = seen.objects[target.who]
                 places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
-                return places if self.frame == "world" else take.positions_from("world", places)
+                return places if self.space == "world" else seen.positions_from("world", places)
             case Waypoints(times, points):
                 frames = self.before.frames
                 return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
         return np.broadcast_to(places, (len(self.before.frames), 3))
 
 
-class _PreparedPose(_PreparedGoal):
-    """A place, a stand, or both."""
-
-    def __init__(self, goal: JobGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
-        super().__init__(goal, skeleton, before, at)
-        self.goal = goal
+class _PreparedPose(_PreparedGoal[JobGoal]):
+    """A position, a rotation, or both."""
 
     def core_goals(self, pins_first: bool) -> list[Goal]:
-        """One, or two where position and rotation have different priorities."""
-        goal, before, frame = self.goal, self.before, self.frame
+        """Return one goal, or two where position and rotation have different priorities."""
+        goal, before, space = self.goal, self.before, self.space
         by_level: dict[int, dict[str, Array]] = {}
         if goal.position is not None:
-            places = self._places(goal.position, before)
-            if np.any(self.share < 1.0):  # a goal that blends in leads away from where the motion is
-                own = before.positions_in(frame, before.bone_point(self.bone, self.point))
+            places = self._positions(goal.position, before)
+            if np.any(self.share < 1.0):  # a goal that eases in starts from the motion
+                own = before.positions_in(space, before.bone_point(self.bone, self.point))
                 places = own + self.share[:, None] * (places - own)
-            places = places if self.carrier is not None else before.positions_from(frame, places)
+            places = places if self.carrier is not None else before.positions_from(space, places)
             by_level.setdefault(goal.level(pins_first, isinstance(goal.position, Held)), {})["position"] = places
         if goal.rotation is not None:
-            turns = self._stands(goal.rotation, before)
+            turns = self._rotations(goal.rotation, before)
             if np.any(self.share < 1.0):
-                turns = rotation.slerp(before.rotations_in(frame, before.bone_rotation(self.bone)), turns, self.share)
-            turns = turns if self.carrier is not None else before.rotations_from(frame, turns)
+                turns = rotation.slerp(before.rotations_in(space, before.bone_rotation(self.bone)), turns, self.share)
+            turns = turns if self.carrier is not None else before.rotations_from(space, turns)
             by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, Held)), {})["rotation"] = turns
         return [
             Goal(
@@ -124,68 +123,67 @@ class _PreparedPose(_PreparedGoal):
                 priority=level,
                 position_axes=_array(goal.axes if "position" in targets else None),
                 rotation_axes=_array(goal.rotation_axes if "rotation" in targets else None),
-                axes=before.axes_of("world") if frame == "world" and (goal.axes or goal.rotation_axes) else None,
+                axes=before.axes_of("world") if space == "world" and (goal.axes or goal.rotation_axes) else None,
                 relative_to=goal.relative_to,
             )
             for level, targets in by_level.items()
         ]
 
     def errors(self, after: Evaluation) -> tuple[Array | None, Array | None]:
-        goal, frame = self.goal, self.frame
+        goal, space = self.goal, self.space
         far = turned = None
         if goal.position is not None:
-            gap = after.positions_from(frame, self._places(goal.position, after))
+            gap = after.positions_from(space, self._positions(goal.position, after))
             gap = gap - after.bone_point(self.bone, self.point)
             far = np.linalg.norm(after.vectors_in(goal.space, self._counted(gap, goal.axes, after)), axis=-1)
         if goal.rotation is not None:
-            target = after.rotations_from(frame, self._stands(goal.rotation, after))
+            target = after.rotations_from(space, self._rotations(goal.rotation, after))
             turn = rotation.log(rotation.mul(target, rotation.inv(after.bone_rotation(self.bone))))
             turned = np.linalg.norm(self._counted(turn, goal.rotation_axes, after), axis=-1)
         return far, turned
 
-    def _counted(self, vectors: Array, axes: tuple[float, ...] | None, take: Evaluation) -> Array:
-        """Vectors (F, 3) in armature space without what lies along free axes."""
+    def _counted(self, vectors: Array, axes: tuple[float, ...] | None, seen: Evaluation) -> Array:
+        """Return vectors (F, 3) in armature space without their components along free axes."""
         if axes is None:
             return vectors
-        frames = take.axes_of(self.frame)
+        frames = seen.axes_of(self.space)
         return rotation.rotate(frames, rotation.rotate(rotation.inv(frames), vectors) * (np.array(axes) > 0.0))
 
-    def _stands(self, target: Target, take: Evaluation) -> Array:
-        """How the bone is wanted to stand, (F, 4) in the goal's frame."""
+    def _rotations(self, target: Target, seen: Evaluation) -> Array:
+        """Return the target rotations (F, 4) in the goal's space."""
         match target:
             case Held(None):
-                return self.before.rotations_in(self.frame, self.before.bone_rotation(self.bone))
+                return self.before.rotations_in(self.space, self.before.bone_rotation(self.bone))
             case Held(int(at)):
-                turns = self.at[at].rotations_in(self.frame, self.at[at].bone_rotation(self.bone))
+                turns = self.at[at].rotations_in(self.space, self.at[at].bone_rotation(self.bone))
             case Fixed(value):
                 turns = np.array(value)
             case Followed(_, offset):
-                turns = rotation.from_matrix(rotation.nearest_rotation(take.objects[target.who][:, :3, :3]))
+                turns = rotation.from_matrix(rotation.nearest_rotation(seen.objects[target.who][:, :3, :3]))
                 turns = rotation.mul(turns, np.array(offset)) if offset else turns
-                return turns if self.frame == "world" else take.rotations_from("world", turns)
+                return turns if self.space == "world" else seen.rotations_from("world", turns)
             case Waypoints():
                 raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
         return np.broadcast_to(turns, (len(self.before.frames), 4))
 
 
-class _PreparedLookAt(_PreparedGoal):
+class _PreparedLookAt(_PreparedGoal[LookAtGoal]):
     """An axis that aims at a target."""
 
     def __init__(self, goal: LookAtGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         super().__init__(goal, skeleton, before, at)
-        self.goal = goal
         self.axis = np.array(goal.axis)
 
     def core_goals(self, pins_first: bool) -> list[LookAt]:
         before = self.before
-        places = before.positions_from(self.frame, self._places(self.goal.target, before))
-        if np.any(self.share < 1.0):  # from where it looks now the shorter way round
+        places = before.positions_from(self.space, self._positions(self.goal.target, before))
+        if np.any(self.share < 1.0):  # the shorter rotation from the present direction
             eye = before.bone_point(self.bone, self.point)
             far = np.linalg.norm(places - eye, axis=-1, keepdims=True)
             own = _unit(rotation.rotate(before.bone_rotation(self.bone), self.axis))
             places = eye + far * _between(own, _unit(places - eye), self.share)
         if self.carrier is not None:
-            places = before.positions_in(self.frame, places)
+            places = before.positions_in(self.space, places)
         goal = self.goal
         return [
             LookAt(
@@ -200,29 +198,28 @@ class _PreparedLookAt(_PreparedGoal):
         ]
 
     def errors(self, after: Evaluation) -> tuple[None, Array]:
-        """Angles as they are seen, in the goal's space."""
+        """Return the angles in the goal's space."""
         space = self.goal.space
-        target = after.positions_from(self.frame, self._places(self.goal.target, after))
+        target = after.positions_from(self.space, self._positions(self.goal.target, after))
         there = after.vectors_in(space, target - after.bone_point(self.bone, self.point))
         here = after.vectors_in(space, rotation.rotate(after.bone_rotation(self.bone), self.axis))
         sine, cosine = np.linalg.norm(np.cross(here, there), axis=-1), np.sum(here * there, axis=-1)
         return None, np.arctan2(sine, cosine)
 
 
-class _PreparedDistance(_PreparedGoal):
+class _PreparedDistance(_PreparedGoal[DistanceGoal]):
     """A distance to a point of another bone, or to a place."""
 
     def __init__(self, goal: DistanceGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         super().__init__(goal, skeleton, before, at)
-        self.goal = goal
         self.other = skeleton.index(goal.to) if isinstance(goal.to, str) else None
         self.other_point = np.zeros(3) if self.other is None else self._point(goal.to_point, self.other)
 
     def core_goals(self, pins_first: bool) -> list[Distance]:
         goal, before = self.goal, self.before
         length = np.full(len(before.frames), goal.length) / before.scale_of(goal.space)
-        if np.any(self.share < 1.0):  # from as far as it is now; a bound that holds is no way to go
-            own = np.linalg.norm(self._way(before), axis=-1)
+        if np.any(self.share < 1.0):  # from the present distance; a bound that is met changes nothing
+            own = np.linalg.norm(self._vector(before), axis=-1)
             own = np.maximum(own, length) if goal.bound == "at most" else own
             own = np.minimum(own, length) if goal.bound == "at least" else own
             length = own + self.share * (length - own)
@@ -240,23 +237,23 @@ class _PreparedDistance(_PreparedGoal):
         ]
 
     def errors(self, after: Evaluation) -> tuple[Array, None]:
-        far = np.linalg.norm(after.vectors_in(self.goal.space, self._way(after)), axis=-1) - self.goal.length
+        far = np.linalg.norm(after.vectors_in(self.goal.space, self._vector(after)), axis=-1) - self.goal.length
         bound = self.goal.bound
         return np.abs(far) if bound == "exactly" else np.maximum(far if bound == "at most" else -far, 0.0), None
 
-    def _way(self, take: Evaluation) -> Array:
-        """(F, 3) in armature space."""
-        return take.bone_point(self.bone, self.point) - self._there(take)
+    def _vector(self, seen: Evaluation) -> Array:
+        """Return the vector from the other point, (F, 3) in armature space."""
+        return seen.bone_point(self.bone, self.point) - self._there(seen)
 
-    def _there(self, take: Evaluation) -> Array:
+    def _there(self, seen: Evaluation) -> Array:
         if self.other is not None:
-            return take.bone_point(self.other, self.other_point)
+            return seen.bone_point(self.other, self.other_point)
         assert not isinstance(self.goal.to, str)
-        return take.positions_from(self.frame, self._places(self.goal.to, take))
+        return seen.positions_from(self.space, self._positions(self.goal.to, seen))
 
 
 class _PreparedBalance:
-    """The centre of mass over what the body stands on; gravity is the world's -Z."""
+    """The centre of mass over the supports; gravity is the world's -Z."""
 
     kind: GoalKind = "balance"
 
@@ -299,7 +296,7 @@ class _PreparedBalance:
 
 
 def prepare_goal(goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> PreparedGoal:
-    """A goal made ready; raises CoreError if the skeleton has no such bone."""
+    """Return a prepared goal; raises CoreError if the skeleton has no such bone."""
     match goal:
         case JobGoal():
             return _PreparedPose(goal, skeleton, before, at)
@@ -312,8 +309,8 @@ def prepare_goal(goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[in
 def prepare_balance(
     balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, roles: Roles, before: Evaluation
 ) -> PreparedGoal:
-    """A balance made ready; raises CoreError if there is nothing to stand on."""
-    supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _bears(goal, before.frames)))
+    """Return a prepared balance; raises CoreError if there are no supports."""
+    supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _is_support(goal, before.frames)))
     if not supports:
         raise CoreError(
             'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'
@@ -322,7 +319,7 @@ def prepare_balance(
 
 
 def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Evaluation) -> None:
-    """Raises CoreError for what has no meaning in a world that is stretched against the armature."""
+    """Raise CoreError for goals that are undefined if the armature object is scaled unevenly."""
     named = {
         f"goals[{number}].{field}": goal.space
         for number, goal in enumerate(goals)
@@ -347,7 +344,7 @@ def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Evalu
 
 
 def followed_objects(goals: Sequence[Wish]) -> dict[tuple[str, str | None], Any]:
-    """The objects that goals follow, by name and library; None where there is none of these names.
+    """Return the objects that goals follow, by name and library; None for those that are missing.
 
     Without a library that is the object of this file before a linked one of its name.
     """
@@ -357,19 +354,19 @@ def followed_objects(goals: Sequence[Wish]) -> dict[tuple[str, str | None], Any]
 
 
 def held_frames(goals: Sequence[Wish]) -> list[int]:
-    """The frames that pins are held at."""
+    """Return the frames that pins are held at."""
     held = [target.at for goal in goals for target in goal.targets if isinstance(target, Held)]
     return sorted({at for at in held if at is not None})
 
 
-def _bears(goal: Wish, frames: Array) -> bool:
-    """Whether a goal pins its bone's place in all frames, so that the body can stand on it."""
+def _is_support(goal: Wish, frames: Array) -> bool:
+    """Return whether a goal pins its bone's position in all frames, so that it supports the body."""
     held = isinstance(goal, JobGoal) and isinstance(goal.position, Held) and goal.relative_to is None
     return held and bool(np.all(_share(goal, frames) > 0.0))
 
 
 def _share(goal: Wish, frames: Array) -> Array:
-    """(F,) smoothly from 0 to 1 and back over `ease` frames at both ends of the goal's frames."""
+    """Return how far a goal is on (F,): smoothly from 0 to 1 and back over `ease` frames at both ends."""
     first, last = goal.frames or (frames[0], frames[-1])
     inside = (frames >= first) & (frames <= last)
     if not goal.ease:
@@ -379,7 +376,7 @@ def _share(goal: Wish, frames: Array) -> Array:
 
 
 def _outside(point: Array, corners: Array) -> float:
-    """How far a point (2,) is outside of the convex hull of corners (S, 2), exactly; 0 inside.
+    """Return the exact distance of a point (2,) from the convex hull of corners (S, 2); 0 inside.
 
     The furthest out of all half-planes that can touch the hull between the two: along a side, or through a corner.
     """
@@ -390,7 +387,7 @@ def _outside(point: Array, corners: Array) -> float:
 
 
 def _between(start: Array, end: Array, share: Array) -> Array:
-    """From one unit vector (F, 3) to another along the great circle; opposite ones any way round."""
+    """Interpolate unit vectors (F, 3) along the great circle; for opposite ones any of them."""
     cross = np.cross(start, end)
     aside = np.cross(start, np.eye(3)[np.argmin(np.abs(start), axis=-1)])
     sine = np.linalg.norm(cross, axis=-1, keepdims=True)

@@ -34,7 +34,7 @@ class KeypointTarget:
 
 
 def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointTarget:
-    """Return the body of an armature; without `controls` only what is not driven.
+    """Return the body of an armature; without `controls` only its bones that are not driven.
 
     Raises CoreError where there is no humanoid, or no bone of it can be turned.
     """

@@ -36,8 +36,8 @@ from .files import MOTIONS
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
 from .retarget import imported
 
-MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 a second
-END: Final = 0.005  # metres to which a wrist or an ankle holds its place
+MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 frames a second
+END: Final = 0.005  # metres, tolerance of a wrist or an ankle
 _SAME_FRAME: Final = 1e-6  # frames
 READABLE: Final = (*SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
@@ -45,7 +45,7 @@ LARGEST_FILE: Final = 500_000_000  # bytes
 
 @dataclass(frozen=True)
 class KeypointsJob:
-    """What to do with a recording. unit, up "auto": as the file or its layout has them, or told from the points.
+    """How to key a recording. unit, up "auto": those of the file or its layout, or estimated from the points.
 
     fps      of the recording, in place of the times or the rate that its file says
     start    the frame of the first key
@@ -72,7 +72,7 @@ class KeypointsJob:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """What a recording was taken as; `noise` in millimetres."""
+    """How a recording was interpreted; `noise` in millimetres."""
 
     layout: str
     metres: float
@@ -84,7 +84,10 @@ class Interpretation:
 
 
 def load_recording(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
-    """Recording of a file; `mapping`: of markers to landmarks, or of a figure's parts to bones. Raises CoreError."""
+    """Return the recording of a file; `mapping`: of markers to landmarks, or of a figure's parts to bones.
+
+    Raises CoreError for a file that cannot be read.
+    """
     if path.suffix.lower() in MOTIONS:
         return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
     said: str | Layout | None = layout
@@ -103,7 +106,7 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
 
 
 def _of_figure(context: Any, path: Path, parts: RoleMapping) -> Recording:
-    """The joints of the armature with a motion in a file that Blender imports; `parts` that are not found right."""
+    """Return the joints of the armature in a file that Blender imports; `parts`: corrections of its roles."""
     with imported(context, path) as (source, _):
         rig = bridge.read_rig(source)
         first, last = bridge.keyed_range(source)
@@ -126,7 +129,7 @@ def _read(path: Path) -> bytes:
 def perform_keypoints(
     context: Any, armature: Any, recording: Recording, job: KeypointsJob
 ) -> tuple[Report, Interpretation]:
-    """Key a recording on an armature object. Raises CoreError with nothing changed."""
+    """Key a recording on an armature object; raises CoreError, with nothing changed, if that cannot be done."""
     clock = [perf_counter()]
     bridge.check(armature)
     context.view_layer.update()
@@ -155,7 +158,7 @@ def perform_keypoints(
         if target.controlled is None:
             raise
         try:
-            target = find_target(armature, job.limits, controls=False)  # what is driven is left out
+            target = find_target(armature, job.limits, controls=False)  # leave out driven bones
         except CoreError:
             raise why from None
         motion, ends = solve_motion(target, captured, frames, scene_fps, job)
@@ -186,7 +189,7 @@ def perform_keypoints(
 def solve_motion(
     target: KeypointTarget, captured: CapturedMotion, frames: Any, fps: float, job: KeypointsJob
 ) -> tuple[Motion, list[Goal]]:
-    """The motion of the body as a job wants it, and the goals of its exact ends, if so."""
+    """Return the motion of the body, and, if the job asks for exact ends, their goals."""
     character = target.character
     motion = Motion(character.motion(captured, target.present, job.travel), frames, fps)
     if job.exact:
@@ -202,7 +205,7 @@ def solve_motion(
 def measure_ends(
     context: Any, armature: Any, target: KeypointTarget, ends: Sequence[Goal], frames: Any
 ) -> tuple[GoalReport, ...]:
-    """How far wrists and ankles are off their points, where these are seen, as Blender evaluates what was keyed."""
+    """Return the errors of wrists and ankles where their points are seen, as Blender evaluates the keys."""
     if not ends:
         return ()
     take, skeleton, found = evaluate(context, armature, frames), target.character.skeleton, list[GoalReport]()
@@ -219,7 +222,7 @@ def measure_ends(
 
 
 def notes_on_unseen(captured: CapturedMotion) -> tuple[str, ...]:
-    """Sentences about what the points did not show."""
+    """Return sentences about parts that the points do not show."""
     unseen = {
         "the turn of the hands": ("index", "pinky"),
         "the feet": ("ball",),
@@ -236,9 +239,9 @@ def notes_on_unseen(captured: CapturedMotion) -> tuple[str, ...]:
 
 
 def resample(captured: CapturedMotion, times: Any, fps: float, start: int) -> tuple[CapturedMotion, Any]:
-    """The reading of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
+    """Return captured motion of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
 
-    Raises CoreError where those are too many to be meant.
+    Raises CoreError for more than MOST_FRAMES, which wrong times would make.
     """
     at = np.asarray(times, float) - times[0]
     if at[-1] * fps > MOST_FRAMES:

@@ -18,7 +18,7 @@ EASE: Final = 0.5  # seconds
 class PathEdit(HeldMotion):
     """A motion on another path: `offset` in metres of the world, `bend` in degrees.
 
-    frames   the first and the last frame of what is changed, see `edit_path`
+    frames   the first and the last frame of the change, see `edit_path`
     ease     seconds beside them in which an offset begins and ends
     plant    whether contacts of the feet are held, unless the whole motion is only moved
     """

@@ -62,7 +62,7 @@ def fix_pin(armature: Any, pin: Any, space: str, target: Any) -> None:
     use = pin.use_position, pin.use_rotation
     pin.use_position = pin.use_rotation = True  # both are carried over, whichever is held
     try:
-        position, turn = read_pin(pin).place(bridge.world_matrix(armature))
+        position, turn = read_pin(pin).in_armature_space(bridge.world_matrix(armature))
     finally:
         pin.use_position, pin.use_rotation = use
     pin.space, pin.target = space, target
@@ -73,7 +73,7 @@ def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
     """Pin the second bone of each pair as the first one is pinned, mirrored across the armature's YZ plane."""
     world = bridge.world_matrix(armature)
     for name, other in pairs:
-        position, turn = read_pin(find_pin(armature, name)).place(world)
+        position, turn = read_pin(find_pin(armature, name)).in_armature_space(world)
         twin = find_pin(armature, other) or add_pin(armature, other)
         pin = find_pin(armature, name)
         for field in ("use_position", "use_rotation", "weight", "priority", "mute"):

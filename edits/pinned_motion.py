@@ -106,7 +106,7 @@ class PinnedMotion(HeldMotion):
             self.after = self.before
             self.compute(no_progress)
         present, old = armature.animation_data.action, armature.poise_result
-        anew = armature.poise_source == source and not is_edited(armature)
+        replaced = armature.poise_source == source and not is_edited(armature)
         bridge.assign(armature, source)
         try:
             report = super().write(armature, action)
@@ -116,9 +116,9 @@ class PinnedMotion(HeldMotion):
         made = armature.animation_data.action
         armature.poise_source, armature.poise_result = source, made
         self._store_result(armature, report.goals)
-        name = None if old is None or not anew else old.name
-        self.kept = "" if old is None or anew else old.name
-        if anew:
+        name = None if old is None or not replaced else old.name
+        self.kept = "" if old is None or replaced else old.name
+        if replaced:
             remove_unused(old)
         elif old is not None:
             old.use_fake_user = True

@@ -24,7 +24,7 @@ LIMITS: Final[dict[str, Limits]] = {"HARD": True, "SOFT": "soft", "OFF": False}
 
 @dataclass(frozen=True)
 class PinTarget:
-    """What a pin holds: a position, a unit quaternion, or both, in the world, the armature or an object's frame."""
+    """The target of a pin: a position, a unit quaternion, or both, in the world, the armature or an object's frame."""
 
     bone: str
     position: tuple[float, ...] | None
@@ -33,10 +33,10 @@ class PinTarget:
     target: str | None
     weight: float
     priority: int
-    library: str | None = None  # the file that the target is linked from: one here may have the same name
+    library: str | None = None  # of the target: linked and local objects may have the same name
 
-    def place(self, world: Array) -> tuple[Array | None, Array | None]:
-        """Position (3,) and rotation (4,) in the armature space that `world` (4, 4) leads from, as things are now."""
+    def in_armature_space(self, world: Array) -> tuple[Array | None, Array | None]:
+        """Return the present position (3,) and rotation (4,) in armature space, given its world matrix (4, 4)."""
         position = None if self.position is None else np.array(self.position)
         turn = None if self.rotation is None else np.array(self.rotation)
         if self.space == ARMATURE:
@@ -47,16 +47,16 @@ class PinTarget:
             position, turn = bridge.armature_to_world(matrix, position, turn)
         return bridge.world_to_armature(world, position, turn)
 
-    def goal(self, world: Array, first: int) -> Goal:
-        """For core, in armature space, with the priority of the pins from `first` on."""
-        position, turn = self.place(world)
+    def core_goal(self, world: Array, first: int) -> Goal:
+        """Return the goal for core, in armature space; pins have the priorities from `first` on."""
+        position, turn = self.in_armature_space(world)
         return Goal(
             self.bone, position, turn, position_weight=self.weight, rotation_weight=self.weight,
             priority=first + self.priority,
         )  # fmt: skip
 
-    def wish(self) -> JobGoal:
-        """For a job."""
+    def job_goal(self) -> JobGoal:
+        """Return the goal for a job."""
         return JobGoal(
             bone=self.bone,
             position=None if self.position is None else self._target(self.position),
@@ -71,7 +71,7 @@ class PinTarget:
 
 
 def active_pins(armature: Any) -> list[Any]:
-    """The pins that are to hold: not muted, of some weight."""
+    """Return the pins that are not muted and have a weight and a position or rotation."""
     return [
         pin for pin in armature.poise_pins
         if not pin.mute and pin.weight > 0.0 and (pin.use_position or pin.use_rotation)
@@ -79,16 +79,16 @@ def active_pins(armature: Any) -> list[Any]:
 
 
 def read_active_pin(armature: Any, pin: Any) -> PinTarget:
-    """What a pin of the armature holds; raises CoreError where it cannot."""
+    """Return the target of a pin of the armature; raises CoreError if its bone is missing, and as `read_pin`."""
     if pin.name not in armature.pose.bones:
         raise CoreError(f'"{armature.name}" has no bone "{pin.name}" any more; remove its pin.')
     return read_pin(pin)
 
 
 def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
-    """Hold every pin that is not muted at its stored place, in each frame or now; raises CoreError if there is none."""
+    """Return the job that holds all active pins, in each frame or now; raises CoreError if there is none."""
     holding = [read_active_pin(armature, pin) for pin in active_pins(armature)]
-    goals = tuple(hold.wish() for hold in holding)
+    goals = tuple(target.job_goal() for target in holding)
     if not goals:
         raise CoreError(
             f'Every pin of "{armature.name}" is muted or off; let one of them hold.'
@@ -120,22 +120,22 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
 
 
 def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:
-    """Bones that bear the body: those whose position is pinned. Raises CoreError if there is none."""
-    found = tuple(hold.bone for hold in holding if hold.position is not None)
+    """Return the bones with a pinned position, which support the body. Raises CoreError if there is none."""
+    found = tuple(target.bone for target in holding if target.position is not None)
     if not found:
         raise CoreError("Balance needs a bone to stand on; pin the position of a foot.")
     return found
 
 
 def balance_priority(holding: Sequence[PinTarget]) -> int:
-    """Behind all pins."""
-    return 1 + max((hold.priority for hold in holding), default=0)
+    """Return a priority after those of all pins."""
+    return 1 + max((target.priority for target in holding), default=0)
 
 
 def read_pin(pin: Any) -> PinTarget:
-    """What a pin holds; raises CoreError where its numbers or its object are no good."""
+    """Return the target of a pin; raises CoreError for numbers that are not finite, or a missing object."""
     position, rotation = tuple(pin.position), tuple(pin.rotation)
-    if not all(abs(number) <= LARGEST for number in (*position, *rotation)):  # false for NaN, too
+    if not all(abs(number) <= LARGEST for number in (*position, *rotation)):  # also false for NaN
         raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
     length = math.hypot(*rotation)
     if pin.use_rotation and length == 0.0:

@@ -14,9 +14,9 @@ from ..bridge.driven import split_path
 
 
 def follow_renames(armature: Any) -> dict[str, str]:
-    """Rename what is kept in other actions, and by bone, since this was done last; the new names by the old ones.
+    """Follow the renames since the last call in stored actions and values; return the new names by the old ones.
 
-    A bone is told by its place among as many bones. Nothing is done before `note_bones` is called.
+    Bones are identified by their places, if their number is the same. Does nothing before `note_bones` is called.
     """
     before, present = json.loads(armature.poise_bones or "[]"), armature.pose.bones.keys()
     if before in ([], present):
@@ -31,20 +31,20 @@ def follow_renames(armature: Any) -> dict[str, str]:
         for action in {armature.poise_source, armature.poise_result, armature.poise_key_poses} - {None}:
             if action.is_editable:
                 _rename(action, names)
-        still = json.loads(armature.poise_still or "{}")
-        if still:
-            still["bones"] = {names.get(bone, bone): stand for bone, stand in still["bones"].items()}
-            armature.poise_still = json.dumps(still)
+        unkeyed = json.loads(armature.poise_still or "{}")
+        if unkeyed:
+            unkeyed["bones"] = {names.get(bone, bone): values for bone, values in unkeyed["bones"].items()}
+            armature.poise_still = json.dumps(unkeyed)
     return names
 
 
 def note_bones(armature: Any) -> None:
-    """Remember what the bones are called where actions are written that the armature need not keep."""
+    """Store the present names of the bones; called when an action is written that the armature may not keep."""
     armature.poise_bones = json.dumps(armature.pose.bones.keys())
 
 
 def _rename(action: bpy.types.Action, names: dict[str, str]) -> None:
-    """The curves of bones get the paths that Blender gives them where they are renamed."""
+    """Rename bones in the data paths of an action, as Blender does."""
     for curve in bridge.all_curves(action):
         place = split_path(curve.data_path)
         if place is not None and place[0] in names:

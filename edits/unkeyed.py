@@ -15,35 +15,35 @@ ChannelValues = dict[str, dict[str, list[float]]]  # bone -> channel -> values
 
 
 def read_unkeyed(armature: Any, action: str) -> ChannelValues:
-    """What is kept of bones that the action has no keys of."""
+    """Return the stored values of bones without keys in an action."""
     kept = json.loads(armature.poise_still or "{}")
     return kept.get("bones", {}) if kept.get("action") == action else {}
 
 
-def store_unkeyed(armature: Any, action: str, stand: ChannelValues, bones: Iterable[str]) -> None:
-    """Keep how some bones stand, where that is not kept yet."""
-    kept = {bone: stand[bone] for bone in bones if stand.get(bone)} | read_unkeyed(armature, action)
+def store_unkeyed(armature: Any, action: str, values: ChannelValues, bones: Iterable[str]) -> None:
+    """Store the values of some bones, if they are not stored yet."""
+    kept = {bone: values[bone] for bone in bones if values.get(bone)} | read_unkeyed(armature, action)
     armature.poise_still = json.dumps({"action": action, "bones": kept}) if kept else ""
 
 
-def restore_unkeyed(armature: Any, stand: ChannelValues) -> None:
-    """Bring bones to where they stood."""
-    if stand:
+def restore_unkeyed(armature: Any, values: ChannelValues) -> None:
+    """Set the channels of bones to stored values."""
+    if values:
         channels = bridge.read_channels(armature)
         index = {name: place for place, name in enumerate(armature.pose.bones.keys())}
-        for bone in stand.keys() & index.keys():
-            for name, value in stand[bone].items():
+        for bone in values.keys() & index.keys():
+            for name, value in values[bone].items():
                 channels[name][index[bone]] = value
         bridge.write_channels(armature, channels)
 
 
 def keyed_paths(armature: Any) -> set[str]:
-    """The data paths of all curves that the object's action has for it."""
+    """Return the data paths of all curves that the object's action has for it."""
     return {curve.data_path for curve in active_curves(armature)}
 
 
 def find_unkeyed(armature: Any) -> ChannelValues:
-    """How all bones stand in the channels that the present action has no curves of."""
+    """Return the values of all channels of bones without curves in the present action."""
     keyed = keyed_paths(armature)
     channels: Mapping[str, Array] = bridge.read_channels(armature)
     return {

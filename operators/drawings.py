@@ -6,8 +6,8 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.sample_curves import has_generated
 from ..edits.pins import read_pin
+from ..edits.sample_curves import has_generated
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
@@ -47,7 +47,7 @@ def _marks_of(armature: Any) -> list[PinMark]:
             continue
         matrix = world @ np.array(bone.matrix, float)
         try:
-            held, turn = read_pin(pin).place(world)
+            held, turn = read_pin(pin).in_armature_space(world)
         except CoreError:  # the panel shows the reason
             continue
         places, turns = bridge.armature_to_world(world, held, turn)

@@ -61,7 +61,7 @@ class DragPins:
         return [self._goal(target, first) for target in self.holding(turning)]
 
     def _goal(self, target: PinTarget, first: int) -> Goal:
-        goal = target.goal(self._body.world, first)
+        goal = target.core_goal(self._body.world, first)
         bone, place, turn = self._body.part_of(target.bone)
         turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
         return replace(goal, bone=bone, point=place, rotation=turned)
