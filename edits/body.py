@@ -1,4 +1,4 @@
-"""`body`: the tools of the panel Body, on one pose or on every frame of a motion."""
+"""Apply a body tool to one pose or to every frame of a motion, and measure the result in Blender."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Pro
 
 
 class BodyEdit(MotionEdit):
-    """The pose at each frame, or without `frames` the present one, as a tool makes it of what is there."""
+    """The pose that a tool makes of each frame's pose, or without `frames` of the present one."""
 
     method, whole_scales = "body", True
 
@@ -52,7 +52,7 @@ class BodyEdit(MotionEdit):
         self.body = bodies[0]
         asked = [one for one in found if isinstance(one, PoseGoals)]
         posed = [one for one in found if not isinstance(one, PoseGoals)]
-        if asked:  # then in every frame
+        if asked:  # in every frame
             poses, goals = stack([one.pose for one in asked]), _stacked([one.goals for one in asked])
             together = PoseGoals(poses, goals).solve(self.body)
             self.wanted = together.pose
@@ -89,7 +89,7 @@ class BodyEdit(MotionEdit):
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """One frame of what was solved for many."""
+    """One frame of a solution for many."""
 
     solution: Solution
     place: int
@@ -103,7 +103,7 @@ class _Frame:
 
 
 def _stacked(goals: Sequence[Sequence[Goal]]) -> list[Goal]:
-    """The same goals in each of F frames as goals of all frames."""
+    """Return the goals of F frames as goals with arrays (F, ...)."""
     return [
         replace(
             column[0],
@@ -115,12 +115,12 @@ def _stacked(goals: Sequence[Sequence[Goal]]) -> list[Goal]:
 
 
 def pose_of(found: Pose | Solution) -> Pose:
-    """What a tool found: the pose, or that of what was solved."""
+    """Return a pose, or the pose of a solution."""
     return found.pose if isinstance(found, Solution) else found
 
 
 def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Evaluation) -> tuple[GoalReport, ...]:
-    """How the goals of what a tool solved in each frame are met, as Blender shows the body; none if it solved none."""
+    """Return the errors of the goals that a tool solved, as Blender shows the body; none if it solved none."""
     seen = frames_of_body(body.controlled, take)
     return tuple(
         _report(body.skeleton, [goals[number] for goals in asked], seen)
@@ -130,7 +130,7 @@ def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take
 
 
 def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:
-    """A sentence for each goal that is missed: where by most, and what was in the way there."""
+    """Return a sentence for each missed goal: its largest error, and the reasons there."""
     sentences: list[str] = []
     for number, report in enumerate(reports):
         if not report.met.all():
