@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Final
 
 import bpy
@@ -40,7 +41,9 @@ def perform_job(context: Any, armature: Any, job: Job, progress: Progress = no_p
     progress(0.2)
     edit.solve()
     progress(0.6)
+    begin = perf_counter()
     finish(edit.pose_controls(armature))
+    edit.seconds["write"] = perf_counter() - begin
     progress(0.8)
     return edit.write(armature, job.write.action, job.write.new)
 

@@ -93,7 +93,7 @@ class MotionEdit:
         begin = perf_counter()
         changed = self.changed_bones()
         written = self.write_keys(armature, changed, action, new)
-        self.seconds["write"] = perf_counter() - begin
+        self.seconds["write"] = self.seconds.get("write", 0.0) + perf_counter() - begin
         return self.report(armature, written, changed)
 
     def changed_bones(self) -> ChangedBones:
