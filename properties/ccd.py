@@ -5,18 +5,10 @@ from itertools import count
 from typing import Any, Final
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    IntProperty,
-    StringProperty,
-)
+from bpy import props
 
 from .marks import mark, marking
-from .overrides import OPEN, OPEN_LIST
+from .overrides import saved
 
 # Called with context, armature and chain when a setting of a chain changes; registration fills it.
 CHANGED: Final[list[Callable[..., None]]] = []
@@ -48,141 +40,112 @@ class PoiseActuation(bpy.types.PropertyGroup):
     """A joint about one axis, and its share of the way"""
 
     # library overrides identify items by name: names must differ
-    name: StringProperty(name="Name", description="What tells it from others in the list", override=OPEN)
-    bone: StringProperty(
-        name="Bone", description="The bone that turns", override=OPEN, update=marking("bone", then=_tune)
-    )
+    name: saved(props.StringProperty, "Name", "What tells it from others in the list")
+    bone: saved(props.StringProperty, "Bone", "The bone that turns", update=marking("bone", then=_tune))
     bone_mark: mark()
-    axis: EnumProperty(
-        name="Axis",
-        description="Of the bone's rest frame, carried by its parent",
+    axis: saved(
+        props.EnumProperty,
+        "Axis",
+        "Of the bone's rest frame, carried by its parent",
         items=(
             ("X", "X", "It turns about the X axis of its rest frame"),
             ("Y", "Y", "It turns about the Y axis of its rest frame: it twists"),
             ("Z", "Z", "It turns about the Z axis of its rest frame"),
         ),
-        override=OPEN,
         update=_tune,
     )
-    fraction: FloatProperty(
-        name="Fraction",
-        description="Of the rotation that would bring the effector as near to its target as this joint alone can",
-        default=1.0, min=0.0, max=1.0, subtype="FACTOR", precision=2, override=OPEN, update=_tune,
+    fraction: saved(
+        props.FloatProperty, "Fraction",
+        "Of the rotation that would bring the effector as near to its target as this joint alone can", default=1.0,
+        min=0.0, max=1.0, subtype="FACTOR", precision=2, update=_tune,
     )  # fmt: skip
-    angle: FloatProperty(
-        name="Angle",
-        description="That it turns in any case, or at most: see Mode; never more than the full rotation",
-        default=0.0, min=0.0, soft_max=3.14159265, subtype="ANGLE", precision=1, override=OPEN, update=_tune,
+    angle: saved(
+        props.FloatProperty, "Angle",
+        "That it turns in any case, or at most: see Mode; never more than the full rotation", default=0.0, min=0.0,
+        soft_max=3.14159265, subtype="ANGLE", precision=1, update=_tune,
     )  # fmt: skip
 
 
 class PoiseTurn(bpy.types.PropertyGroup):
     """What a chain made of one bone: how it was before its first solve, and how it is after the last one"""
 
-    name: StringProperty(name="Bone", description="The bone that was turned", override=OPEN, update=marking("name"))
+    name: saved(props.StringProperty, "Bone", "The bone that was turned", update=marking("name"))
     name_mark: mark()
-    start_rotation: FloatVectorProperty(
-        name="Start Rotation", description="Before the first solve: a quaternion w, x, y, z", size=4, override=OPEN
+    start_rotation: saved(
+        props.FloatVectorProperty, "Start Rotation", "Before the first solve: a quaternion w, x, y, z", size=4
     )
-    start_location: FloatVectorProperty(
-        name="Start Location", description="Before the first solve", size=3, override=OPEN
-    )
-    rotation: FloatVectorProperty(
-        name="Rotation", description="After the last solve: a quaternion w, x, y, z", size=4, override=OPEN
-    )
-    head: FloatVectorProperty(name="Head", description="After the last solve, in armature space", size=3, override=OPEN)
-    turned: FloatProperty(name="Turned", description="By how much it was turned", subtype="ANGLE", override=OPEN)
-    share: FloatProperty(name="Share", description="Of all that the chain turned", subtype="FACTOR", override=OPEN)
+    start_location: saved(props.FloatVectorProperty, "Start Location", "Before the first solve", size=3)
+    rotation: saved(props.FloatVectorProperty, "Rotation", "After the last solve: a quaternion w, x, y, z", size=4)
+    head: saved(props.FloatVectorProperty, "Head", "After the last solve, in armature space", size=3)
+    turned: saved(props.FloatProperty, "Turned", "By how much it was turned", subtype="ANGLE")
+    share: saved(props.FloatProperty, "Share", "Of all that the chain turned", subtype="FACTOR")
 
 
 class PoiseChain(bpy.types.PropertyGroup):
     """A chain of joints with the list of who turns how much of the way"""
 
-    name: StringProperty(name="Name", description="What the chain is called", override=OPEN, update=_tell_apart)
-    base: StringProperty(
-        name="Base", description="The chain's first bone; one that the effector does not hang on is held",
-        override=OPEN, update=marking("base"),
+    name: saved(props.StringProperty, "Name", "What the chain is called", update=_tell_apart)
+    base: saved(
+        props.StringProperty, "Base", "The chain's first bone; one that the effector does not hang on is held",
+        update=marking("base"),
     )  # fmt: skip
     base_mark: mark()
-    effector: StringProperty(
-        name="Effector", description="The bone that is led to a place", override=OPEN, update=marking("effector")
-    )
+    effector: saved(props.StringProperty, "Effector", "The bone that is led to a place", update=marking("effector"))
     effector_mark: mark()
-    use_drag: BoolProperty(
-        name="Use in Drags", description="Drag its effector by this list in place of the whole body", default=True,
-        override=OPEN,
-    )  # fmt: skip
-    mode: EnumProperty(
-        name="Mode",
-        description="How fraction and angle go together",
+    use_drag: saved(
+        props.BoolProperty, "Use in Drags", "Drag its effector by this list in place of the whole body", default=True
+    )
+    mode: saved(
+        props.EnumProperty,
+        "Mode",
+        "How fraction and angle go together",
         items=(
             ("LARGER", "Larger", "The larger of fraction and angle: gets there faster"),
             ("SMALLER", "Smaller", "The smaller of fraction and angle: divides the work more finely"),
             ("MIXED", "Mixed", "The larger in the first passes, the smaller in the others"),
         ),
-        override=OPEN,
         update=_tune,
     )
-    share: FloatProperty(
-        name="First Passes", description="Share of the passes, rounded up, in which the larger counts",
-        default=0.5, min=0.0, max=1.0, subtype="FACTOR", override=OPEN, update=_tune,
+    share: saved(
+        props.FloatProperty, "First Passes", "Share of the passes, rounded up, in which the larger counts", default=0.5,
+        min=0.0, max=1.0, subtype="FACTOR", update=_tune,
     )  # fmt: skip
-    passes: IntProperty(
-        name="Passes", description="How often it goes through the list", default=1, min=0, max=1000, soft_max=10,
-        override=OPEN, update=_tune,
-    )  # fmt: skip
-    sweeps: IntProperty(
-        name="Sweeps",
-        description="How often, at most, it then turns all joints from the tip on, each as far as it can (plain CCD); "
-        "with none, least squares go the rest of the way, and a drag jumps less",
-        default=0, min=0, max=1000, soft_max=30, override=OPEN, update=_tune,
-    )  # fmt: skip
-    finish: BoolProperty(
-        name="Finish", description="Go what is left of the way by least squares", default=True, override=OPEN,
+    passes: saved(
+        props.IntProperty, "Passes", "How often it goes through the list", default=1, min=0, max=1000, soft_max=10,
         update=_tune,
     )  # fmt: skip
-    successive: BoolProperty(
-        name="Step by Step",
-        description="Each step of a drag goes on from the last one, and the pose depends on the way that the mouse "
+    sweeps: saved(
+        props.IntProperty, "Sweeps",
+        "How often, at most, it then turns all joints from the tip on, each as far as it can (plain CCD); "
+        "with none, least squares go the rest of the way, and a drag jumps less", default=0, min=0, max=1000,
+        soft_max=30, update=_tune,
+    )  # fmt: skip
+    finish: saved(
+        props.BoolProperty, "Finish", "Go what is left of the way by least squares", default=True, update=_tune
+    )
+    successive: saved(
+        props.BoolProperty,
+        "Step by Step",
+        "Each step of a drag goes on from the last one, and the pose depends on the way that the mouse "
         "took; else each begins from the pose at the press, and a way back leads back",
-        override=OPEN,
     )
-    entries: CollectionProperty(
-        type=PoiseActuation, name="List", description="The joints in the order in which they turn", override=OPEN_LIST
-    )
-    active_entry: IntProperty(
-        name="Active Joint", description="The joint selected in the list", options=set(), override=OPEN
-    )
-    turns: CollectionProperty(
-        type=PoiseTurn, name="Turns", description="What the last drag made of the chain's bones", override=OPEN_LIST
-    )
-    point: FloatVectorProperty(
-        name="Point", description="Which point of the effector was led, in its own frame", size=3, override=OPEN
-    )
-    target: FloatVectorProperty(
-        name="Target", description="Where it was led to, in armature space", size=3, subtype="XYZ", override=OPEN
-    )
-    reached: FloatVectorProperty(
-        name="Reached", description="Where the last solve brought it, in armature space", size=3, subtype="XYZ",
-        override=OPEN,
+    entries: saved(props.CollectionProperty, "List", "The joints in the order in which they turn", type=PoiseActuation)
+    active_entry: saved(props.IntProperty, "Active Joint", "The joint selected in the list", options=set())
+    turns: saved(props.CollectionProperty, "Turns", "What the last drag made of the chain's bones", type=PoiseTurn)
+    point: saved(props.FloatVectorProperty, "Point", "Which point of the effector was led, in its own frame", size=3)
+    target: saved(props.FloatVectorProperty, "Target", "Where it was led to, in armature space", size=3, subtype="XYZ")
+    reached: saved(
+        props.FloatVectorProperty, "Reached", "Where the last solve brought it, in armature space", size=3,
+        subtype="XYZ",
     )  # fmt: skip
-    problem: StringProperty(name="Problem", description="Why it could not be solved again", override=OPEN)
-    quiet: BoolProperty(
-        name="Quiet", description="Changes do not solve again", options={"HIDDEN", "SKIP_SAVE"}, override=OPEN
-    )
+    problem: saved(props.StringProperty, "Problem", "Why it could not be solved again")
+    quiet: saved(props.BoolProperty, "Quiet", "Changes do not solve again", options={"HIDDEN", "SKIP_SAVE"})
 
 
 # On every object.
 SETTINGS: Final[dict[str, Any]] = {
-    "chains": CollectionProperty(
-        type=PoiseChain,
-        name="Chains",
-        description="Chains with lists of their own",
-        override=OPEN_LIST,
-    ),
-    "active_chain": IntProperty(
-        name="Active Chain", description="The chain selected in the list", options=set(), override=OPEN
-    ),
+    "chains": saved(props.CollectionProperty, "Chains", "Chains with lists of their own", type=PoiseChain),
+    "active_chain": saved(props.IntProperty, "Active Chain", "The chain selected in the list", options=set()),
 }
 
 CLASSES: Final = (PoiseActuation, PoiseTurn, PoiseChain)

@@ -4,18 +4,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import bpy
-from bpy.props import (
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
+from bpy import props
 
 from .marks import mark, marking
-from .overrides import OPEN, OPEN_LIST, key, keying
+from .overrides import key, keying, saved, stored
 
 # Called with context and armature when a track, or the path, of a generated motion changes; registration fills it.
 CHANGED: Final[list[Callable[..., None]]] = []
@@ -37,10 +29,9 @@ class PoisePart(bpy.types.PropertyGroup):
     """A part of the body, or a bone, that a track is of"""
 
     name: key()
-    part: StringProperty(
-        name="Part", description="The part of the body, or the bone", override=OPEN,
-        update=marking("part", then=keying("part")),
-    )  # fmt: skip
+    part: saved(
+        props.StringProperty, "Part", "The part of the body, or the bone", update=marking("part", then=keying("part"))
+    )
     part_mark: mark()
 
 
@@ -48,28 +39,27 @@ class PoiseTrack(bpy.types.PropertyGroup):
     """How far a part of the body is from the min to the max pose; its keys are the samples"""
 
     name: key()
-    parts: CollectionProperty(
-        type=PoisePart, name="Parts", description="What it is of; all that no other track has where there are none",
-        override=OPEN_LIST,
+    parts: saved(
+        props.CollectionProperty, "Parts", "What it is of; all that no other track has where there are none",
+        type=PoisePart,
     )  # fmt: skip
-    offset: FloatProperty(
-        name="Offset", description="0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
-        soft_max=1.0, override=OPEN, update=_preview,
+    offset: saved(
+        props.FloatProperty, "Offset", "0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
+        soft_max=1.0, update=_preview,
     )  # fmt: skip
-    fit: FloatProperty(
-        name="Fit", description="The smooth curve through the samples; made anew with the motion", override=OPEN
-    )
-    weight: FloatProperty(
-        name="Weight", description="How much a sample counts beside the others; its keys are the samples' weights",
-        default=0.1, min=1e-6, soft_max=1.0, precision=3, override=OPEN, update=_preview,
+    fit: saved(props.FloatProperty, "Fit", "The smooth curve through the samples; made anew with the motion")
+    weight: saved(
+        props.FloatProperty, "Weight", "How much a sample counts beside the others; its keys are the samples' weights",
+        default=0.1, min=1e-6, soft_max=1.0, precision=3, update=_preview,
     )  # fmt: skip
-    width: FloatProperty(
-        name="Width", description="Of the kernel in seconds: wider is smoother; 0: from the distance of the samples",
-        min=0.0, soft_max=1.0, override=OPEN, update=_preview,
+    width: saved(
+        props.FloatProperty, "Width",
+        "Of the kernel in seconds: wider is smoother; 0: from the distance of the samples", min=0.0, soft_max=1.0,
+        update=_preview,
     )  # fmt: skip
-    gamma: FloatProperty(
-        name="Gamma", description="How near the curve comes to its samples", default=1e4, min=1e-3, soft_max=1e6,
-        override=OPEN, update=_preview,
+    gamma: saved(
+        props.FloatProperty, "Gamma", "How near the curve comes to its samples", default=1e4, min=1e-3, soft_max=1e6,
+        update=_preview,
     )  # fmt: skip
 
 
@@ -77,79 +67,68 @@ class PoisePhase(bpy.types.PropertyGroup):
     """Some frames of a generated motion in which a part of the body bears it, or nothing does"""
 
     name: key()
-    part: StringProperty(
-        name="Part", description="What bears: a part of the body, or a bone", override=OPEN,
+    part: saved(
+        props.StringProperty, "Part", "What bears: a part of the body, or a bone",
         update=marking("part", then=keying("part")),
     )  # fmt: skip
     part_mark: mark()
-    kind: EnumProperty(
-        name="Kind",
-        description="What bears the body",
+    kind: saved(
+        props.EnumProperty,
+        "Kind",
+        "What bears the body",
         items=(
             ("SUPPORT", "Support", "The part stands, and the rest of the body yields"),
             ("FLIGHT", "Flight", "Nothing does: the root follows the arc of a throw"),
         ),
-        override=OPEN,
         update=_preview,
     )
-    start: IntProperty(name="Start", description="The first frame", default=1, override=OPEN, update=_preview)
-    end: IntProperty(name="End", description="The last frame", default=10, override=OPEN, update=_preview)
-    frame: IntProperty(
-        name="Stands as In", description="The frame that has the part where it stands", default=1, override=OPEN,
-        update=_preview,
-    )  # fmt: skip
+    start: saved(props.IntProperty, "Start", "The first frame", default=1, update=_preview)
+    end: saved(props.IntProperty, "End", "The last frame", default=10, update=_preview)
+    frame: saved(
+        props.IntProperty, "Stands as In", "The frame that has the part where it stands", default=1, update=_preview
+    )
 
 
 # On every object.
 GENERATED: Final[dict[str, Any]] = {
-    "tracks": CollectionProperty(
-        type=PoiseTrack, name="Tracks", description="Parts of the body with their offsets", override=OPEN_LIST
+    "tracks": saved(props.CollectionProperty, "Tracks", "Parts of the body with their offsets", type=PoiseTrack),
+    "active_track": saved(props.IntProperty, "Active Track", "The track selected in the list", options=set()),
+    "phases": saved(props.CollectionProperty, "Supports and Flights", "What bears the body, and when", type=PoisePhase),
+    "active_phase": saved(
+        props.IntProperty, "Active Phase", "The support or flight selected in the list", options=set()
     ),
-    "active_track": IntProperty(
-        name="Active Track", description="The track selected in the list", options=set(), override=OPEN
-    ),
-    "phases": CollectionProperty(
-        type=PoisePhase, name="Supports and Flights", description="What bears the body, and when", override=OPEN_LIST
-    ),
-    "active_phase": IntProperty(
-        name="Active Phase", description="The support or flight selected in the list", options=set(), override=OPEN
-    ),
-    "path_weight": FloatProperty(
-        name="Path Weight",
-        description="How much a sample of the path counts beside the others; its keys are the samples' weights",
+    "path_weight": saved(
+        props.FloatProperty,
+        "Path Weight",
+        "How much a sample of the path counts beside the others; its keys are the samples' weights",
         default=0.1,
         min=1e-6,
         soft_max=1.0,
         precision=3,
-        override=OPEN,
         update=_preview,
     ),
-    "path": FloatVectorProperty(
-        name="Path",
-        description="Of the root to the left, forward and up from its place, in lengths of a leg; keys are the samples",
+    "path": saved(
+        props.FloatVectorProperty,
+        "Path",
+        "Of the root to the left, forward and up from its place, in lengths of a leg; keys are the samples",
         size=3,
         subtype="XYZ",
-        override=OPEN,
         update=_preview,
     ),
-    "key_poses": PointerProperty(
-        name="Key Poses",
-        description="The action that has the min pose at frame 0 and the max pose at frame 1",
+    "key_poses": saved(
+        props.PointerProperty,
+        "Key Poses",
+        "The action that has the min pose at frame 0 and the max pose at frame 1",
         type=bpy.types.Action,
-        override=OPEN,
     ),
-    "generated": PointerProperty(
-        name="Generated Motion",
-        description="The action that is made of the key poses and the tracks",
+    "generated": saved(
+        props.PointerProperty,
+        "Generated Motion",
+        "The action that is made of the key poses and the tracks",
         type=bpy.types.Action,
-        override=OPEN,
     ),
-    "recipe": StringProperty(
-        name="Recipe", description="What the generated motion was made by", options={"HIDDEN"}, override=OPEN
-    ),
-    "generated_start": IntProperty(
-        name="Start", description="The first frame of the generated motion", default=1, override=OPEN
-    ),
+    "recipe": stored("Recipe", "What the generated motion was made by"),
+    "generated_start": saved(props.IntProperty, "Start", "The first frame of the generated motion", default=1),
 }
 
 CLASSES: Final = (PoisePart, PoiseTrack, PoisePhase)

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 from bpy.props import BoolProperty, FloatProperty
 
-from .overrides import OPEN
+from .overrides import saved
 
 # Property -> the name that the method knows, and what people call it.
 ENDS: Final = {
@@ -29,36 +29,35 @@ LIMBS: Final = {
     "swivel_leg_r": ("leg.R", "Right Leg"),
 }
 
+_SHARE: Final = {"subtype": "FACTOR", "min": 0.0, "max": 1.0}
+
 # On every object.
 SETTINGS: Final[dict[str, Any]] = {
     **{
-        name: FloatProperty(
-            name=label, description="How hard it pulls the body along where it is out of reach; 0: it only stretches",
-            subtype="FACTOR", default=1.0, min=0.0, max=1.0, override=OPEN,
+        name: saved(
+            FloatProperty, label, "How hard it pulls the body along where it is out of reach; 0: it only stretches",
+            default=1.0, **_SHARE,
         )
         for name, (_, label) in ENDS.items()
     },
     **{
-        name: FloatProperty(
-            name=label, description="How much it withstands being pulled along; 1: it stays", subtype="FACTOR",
-            default=0.0, min=0.0, max=1.0, override=OPEN,
+        name: saved(
+            FloatProperty, label, "How much it withstands being pulled along; 1: it stays", default=0.0, **_SHARE
         )
         for name, (_, label) in TRUNK.items()
     },
-    "reach": FloatProperty(
-        name="Reach", description="The share of its length to which a limb is stretched before it pulls",
-        subtype="FACTOR", default=0.95, min=0.0, max=1.0, override=OPEN,
+    "reach": saved(
+        FloatProperty, "Reach", "The share of its length to which a limb is stretched before it pulls",
+        default=0.95, **_SHARE,
     ),
     **{
-        f"use_{name}": BoolProperty(
-            name=label, description="The limb has this swivel; without, it keeps the one that it has", override=OPEN
-        )
+        f"use_{name}": saved(BoolProperty, label, "The limb has this swivel; without, it keeps the one that it has")
         for name, (_, label) in LIMBS.items()
     },
     **{
-        name: FloatProperty(
-            name=label, description="How far elbow or knee is turned about the way from the limb's root to its end",
-            subtype="ANGLE", min=-np.pi, max=np.pi, override=OPEN,
+        name: saved(
+            FloatProperty, label, "How far elbow or knee is turned about the way from the limb's root to its end",
+            subtype="ANGLE", min=-np.pi, max=np.pi,
         )
         for name, (_, label) in LIMBS.items()
     },

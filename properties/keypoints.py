@@ -5,7 +5,7 @@ from typing import Any, Final
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from .overrides import OPEN
+from .overrides import saved
 
 LAYOUTS: Final = (
     ("mediapipe", "MediaPipe Pose", "33 world landmarks"),
@@ -41,39 +41,22 @@ TRAVELS: Final = (
 )
 
 SETTINGS: Final[dict[str, Any]] = {
-    "live_layout": EnumProperty(
-        name="Layout", description="What the tracker sends", items=(*LAYOUTS, VMC), override=OPEN
+    "live_layout": saved(EnumProperty, "Layout", "What the tracker sends", items=(*LAYOUTS, VMC)),
+    "live_unit": saved(EnumProperty, "Unit", "Unit of the points", items=UNITS),
+    "live_up": saved(EnumProperty, "Up", "The axis of the points that is up", items=UPS),
+    "live_travel": saved(EnumProperty, "Travel", "What says where the body goes", items=TRAVELS),
+    "live_port": saved(IntProperty, "Port", "UDP port to listen on", default=39539, min=1024, max=65535),
+    "live_delay": saved(
+        IntProperty, "Delay", "Frames that the pose waits for later ones: more are smoother", default=2, min=0, max=10
     ),
-    "live_unit": EnumProperty(name="Unit", description="Unit of the points", items=UNITS, override=OPEN),
-    "live_up": EnumProperty(name="Up", description="The axis of the points that is up", items=UPS, override=OPEN),
-    "live_travel": EnumProperty(
-        name="Travel", description="What says where the body goes", items=TRAVELS, override=OPEN
+    "live_exchange": saved(BoolProperty, "Exchange Sides", "The tracker's left is the body's right"),
+    "live_limits": saved(BoolProperty, "Joint Limits", "Joints stay within their limits", default=True),
+    "live_remote": saved(
+        BoolProperty,
+        "From Other Machines",
+        "Listen on the network, not only on this machine; anyone there can move the armature",
     ),
-    "live_port": IntProperty(
-        name="Port", description="UDP port to listen on", default=39539, min=1024, max=65535, override=OPEN
-    ),
-    "live_delay": IntProperty(
-        name="Delay",
-        description="Frames that the pose waits for later ones: more are smoother",
-        default=2,
-        min=0,
-        max=10,
-        override=OPEN,
-    ),
-    "live_exchange": BoolProperty(
-        name="Exchange Sides", description="The tracker's left is the body's right", override=OPEN
-    ),
-    "live_limits": BoolProperty(
-        name="Joint Limits", description="Joints stay within their limits", default=True, override=OPEN
-    ),
-    "live_remote": BoolProperty(
-        name="From Other Machines",
-        description="Listen on the network, not only on this machine; anyone there can move the armature",
-        override=OPEN,
-    ),
-    "live_record": BoolProperty(
-        name="Record", description="Key what comes in a new action when listening stops", override=OPEN
-    ),
+    "live_record": saved(BoolProperty, "Record", "Key what comes in a new action when listening stops"),
 }
 
 

@@ -12,26 +12,19 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import IntProperty
 
-from .overrides import OPEN, linked_count, new_key
+from .overrides import linked_count, new_key, saved
 
 _MOST: Final = 1 << 15  # largest number of bones whose index and count fit into one number
 
 # On every pose bone.
 MARKS: Final[dict[str, Any]] = {
-    "mark": IntProperty(
-        name="Number", description="By which it is found again, or 0", options={"HIDDEN"}, override=OPEN
-    )
+    "mark": saved(IntProperty, "Number", "By which it is found again, or 0", options={"HIDDEN"})
 }
 
 
 def mark() -> Any:
     """Return the property for the number next to a bone's name."""
-    return IntProperty(
-        name="Number",
-        description="Which bone it is, whatever that is called by now",
-        options={"HIDDEN"},
-        override=OPEN,
-    )
+    return saved(IntProperty, "Number", "Which bone it is, whatever that is called by now", options={"HIDDEN"})
 
 
 def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Callable[[Any, Any], None]:

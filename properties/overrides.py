@@ -1,19 +1,29 @@
 """Options that allow library overrides of properties, and unique names that keep entries of collections on them."""
 
+from collections.abc import Callable
 from secrets import token_hex
 from typing import Any, Final
 
-from bpy.props import StringProperty
+from bpy.props import CollectionProperty, StringProperty
 
-OPEN: Final[Any] = {"LIBRARY_OVERRIDABLE"}
-OPEN_LIST: Final[Any] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}  # a collection
+_OPEN: Final[Any] = {"LIBRARY_OVERRIDABLE"}
+_OPEN_LIST: Final[Any] = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+
+
+def saved(kind: Callable[..., Any], name: str, description: str, **options: Any) -> Any:
+    """Return a property of a kind of `bpy.props` that library overrides may change, a collection's entries too."""
+    override = _OPEN_LIST if kind is CollectionProperty else _OPEN
+    return kind(name=name, description=description, override=override, **options)
+
+
+def stored(name: str, description: str) -> Any:
+    """Return the property of a text that is not shown."""
+    return saved(StringProperty, name, description, options={"HIDDEN"})
 
 
 def key() -> Any:
     """Return the property `name` of collection entries: library overrides lose entries with equal names."""
-    return StringProperty(
-        name="Name", description="What tells it from others in the list", options={"HIDDEN"}, override=OPEN
-    )
+    return stored("Name", "What tells it from others in the list")
 
 
 def new_key(what: str) -> str:

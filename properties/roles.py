@@ -4,23 +4,13 @@ from typing import Any, Final
 
 from bpy.props import StringProperty
 
-from .overrides import OPEN
+from .overrides import saved, stored
 
 # On every pose bone, where a renamed bone takes it along and a library override keeps it.
 ROLES: Final[dict[str, Any]] = {
-    "role": StringProperty(
-        name="Part", description="The part of the body that the bone plays, where it is not as found", override=OPEN
-    ),
-    "learned": StringProperty(
-        name="Learnt Limits",
-        description="How far the bone turns and twists in the action that it learnt from",
-        options={"HIDDEN"},
-        override=OPEN,
-    ),
-    "tuning": StringProperty(
-        name="Learnt Stiffness",
-        description="How the bone usually is turned, and how easily it turns, in the action that it learnt from",
-        options={"HIDDEN"},
-        override=OPEN,
+    "role": saved(StringProperty, "Part", "The part of the body that the bone plays, where it is not as found"),
+    "learned": stored("Learnt Limits", "How far the bone turns and twists in the action that it learnt from"),
+    "tuning": stored(
+        "Learnt Stiffness", "How the bone usually is turned, and how easily it turns, in the action that it learnt from"
     ),
 }
