@@ -168,12 +168,12 @@ THE_VERSION: Final = Kind(_version, {"const": VERSION})
 
 
 def tag(name: str) -> Kind:
-    """The name of the table itself: it has been looked at, and makes no value."""
+    """Return the kind of the name of the table itself, which has been read already and makes no value."""
     return Kind(lambda data, where: _UNSAID, {"const": name})
 
 
 def choice(names: Iterable[str], *forms: str) -> Kind:
-    """One of these names; `forms`: what else there may be, for the message."""
+    """Return the kind of one of these names; `forms`: what else there may be, for the message."""
     known = tuple(names)
 
     def read(data: object, where: str) -> Any:
@@ -186,7 +186,7 @@ def choice(names: Iterable[str], *forms: str) -> Kind:
 
 
 def number(least: float = -math.inf, most: float = math.inf, above: bool = False) -> Kind:
-    """A finite number from `least` to `most`; `above`: and not `least` itself."""
+    """Return the kind of a finite number from `least` to `most`; `above`: and not `least` itself."""
 
     def read(data: object, where: str) -> float:
         value = _finite(data, where)
@@ -200,7 +200,7 @@ def number(least: float = -math.inf, most: float = math.inf, above: bool = False
 
 
 def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
-    """A whole number from `least` to `most`."""
+    """Return the kind of a whole number from `least` to `most`."""
 
     def read(data: object, where: str) -> int:
         value = _finite(data, where)
@@ -222,7 +222,7 @@ def _finite(data: object, where: str) -> float:
 
 
 def list_of(each: Kind, empty: str = "") -> Kind:
-    """A list, as a tuple; `empty`: the sentence that refuses one without entries."""
+    """Return the kind of a list, read as a tuple; `empty`: the sentence that refuses one without entries."""
 
     def read(data: object, where: str) -> tuple[Any, ...]:
         rows = LIST.read(data, where)
@@ -234,7 +234,7 @@ def list_of(each: Kind, empty: str = "") -> Kind:
 
 
 def vector(count: int, each: Kind | None = None, what: str = "") -> Kind:
-    """A list of so many numbers, as a tuple; `what` is needed, and "{}" for how many there are, for the message."""
+    """Return the kind of a list of `count` numbers, as a tuple; `what`: words of the message, "{}" for how many."""
     numbers, words = list_of(number() if each is None else each), what or f"{count} numbers, not {{}}"
 
     def read(data: object, where: str) -> tuple[Any, ...]:
@@ -247,7 +247,7 @@ def vector(count: int, each: Kind | None = None, what: str = "") -> Kind:
 
 
 def object_of(each: Kind, what: str, key: Kind = TEXT) -> Kind:
-    """An object with any names, as a dict in its own order; `what` it is, for the message."""
+    """Return the kind of an object with any names, read as a dict in its order; `what`: the words of the message."""
 
     def read(data: object, where: str) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -259,7 +259,7 @@ def object_of(each: Kind, what: str, key: Kind = TEXT) -> Kind:
 
 
 def one_of(plain_form: str, **kinds: Kind) -> Kind:
-    """An object with exactly one of these fields; `plain_form`: what else there may be, for the message."""
+    """Return the kind of an object with one of these fields; `plain_form`: what else there may be, for the message."""
 
     def read(data: Any, where: str) -> Any:
         if not isinstance(data, dict):
@@ -281,12 +281,12 @@ def one_of(plain_form: str, **kinds: Kind) -> Kind:
 
 
 def or_word(word: str, other: Kind) -> Kind:
-    """This word, as itself, or a value of another kind."""
+    """Return the kind of this word, read as itself, or of a value of another kind."""
     return any_of(lambda data, where: data if data == word else other.read(data, where), {"const": word}, other.schema)
 
 
 def by_type(cases: Mapping[type, Kind], other: Kind | str) -> Kind:
-    """A value of one of these Python types, each with its kind; `other`: the kind of all others, or what is needed."""
+    """Return the kind of values by Python type; `other`: the kind of all others, or the words of the message."""
 
     def read(data: object, where: str) -> Any:
         for type_, kind in cases.items():
@@ -301,7 +301,7 @@ def by_type(cases: Mapping[type, Kind], other: Kind | str) -> Kind:
 
 
 def any_of(read: Read, *schemas: Schema) -> Kind:
-    """A value that one of these schemas describes."""
+    """Return the kind of a value that one of these schemas describes."""
     flat = [one for schema in schemas for one in (schema["anyOf"] if [*schema] == ["anyOf"] else [schema])]
     return Kind(read, flat[0] if len(flat) == 1 else {"anyOf": flat})
 

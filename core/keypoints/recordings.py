@@ -178,6 +178,7 @@ def _in_order(point: dict[str, Any]) -> list[Any]:
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
+    """Return whether a value of JSON is a list."""
     return isinstance(value, list)
 
 
