@@ -11,23 +11,23 @@ import numpy as np
 
 from ..body import SIDES
 
-MIDDLE_LANDMARKS: Final = ("pelvis", "neck", "crown", "nose")
 SIDE_LANDMARKS: Final = (
     "ear", "shoulder", "elbow", "wrist", "index", "pinky", "knuckle", "hip", "knee", "ankle", "heel", "ball",
 )  # fmt: skip
-LANDMARKS: Final = (*MIDDLE_LANDMARKS, *(f"{landmark}.{side}" for side in SIDES for landmark in SIDE_LANDMARKS))
+LANDMARKS: Final = (
+    "pelvis", "neck", "crown", "nose", *(f"{landmark}.{side}" for side in SIDES for landmark in SIDE_LANDMARKS)
+)  # fmt: skip
 LANDMARK: Final = {name: number for number, name in enumerate(LANDMARKS)}
 LANDMARK_SWAP: Final = np.array(  # of left and right
     [LANDMARK[name.translate(str.maketrans("LR", "RL"))] for name in LANDMARKS]
 )
 HIPS: Final = np.array([LANDMARK["hip.L"], LANDMARK["hip.R"]])
 
-MIDDLE_PARTS: Final = ("hips", "chest", "neck", "head")
 SIDE_PARTS: Final = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
-PARTS: Final = (*MIDDLE_PARTS, *(f"{part}.{side}" for side in SIDES for part in SIDE_PARTS))
+PARTS: Final = ("hips", "chest", "neck", "head", *(f"{part}.{side}" for side in SIDES for part in SIDE_PARTS))
 PART: Final = {name: number for number, name in enumerate(PARTS)}
 
 
 def sided(name: str, side: str) -> str:
     """Return the full name of a part or landmark, such as "knee.L"; a name of the middle of the body stays as it is."""
-    return name if name in MIDDLE_PARTS or name in MIDDLE_LANDMARKS or not name else f"{name}.{side}"
+    return f"{name}.{side}" if name in SIDE_LANDMARKS or name in SIDE_PARTS else name

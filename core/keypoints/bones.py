@@ -25,19 +25,12 @@ def _row(name: str) -> Array:
     return landmark_row(*(f"{pair}.{side}" for side in SIDES)) if pair else landmark_row(name)
 
 
-def _sided_bones() -> list[tuple[str, str, float]]:
-    return [
-        (
-            f"{landmark}.{side}" if side else landmark,
-            sided(start, side) if start in SIDE_LANDMARKS else start,
-            length,
-        )
-        for landmark, (start, length) in _TREE.items()
-        for side in (SIDES if landmark in SIDE_LANDMARKS else ("",))
-    ]
-
-
-BONES, STARTS, _LENGTHS = (list(column) for column in zip(*_sided_bones(), strict=True))  # landmarks at both ends
+_SIDED: Final = [
+    (sided(landmark, side), sided(start, side), length)
+    for landmark, (start, length) in _TREE.items()
+    for side in (SIDES if landmark in SIDE_LANDMARKS else ("",))
+]
+BONES, STARTS, _LENGTHS = (list(column) for column in zip(*_SIDED, strict=True))  # landmarks at both ends
 LENGTHS: Final[Array] = np.array(_LENGTHS)
 _ROWS: Final = np.array([_row(end) - _row(start) for end, start in zip(BONES, STARTS, strict=True)])
 _USED: Final = used_landmarks(_ROWS != 0.0)

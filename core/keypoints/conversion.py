@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..body import SIDES
 from ..errors import CoreError
 from ..rotation import Array
 from .body import LANDMARK, LANDMARK_SWAP
@@ -23,6 +24,12 @@ _SEEN: Final = 0.05  # confidence below which a point is missing
 _SURE: Final = 0.7  # confidence from which a point has the weight 1
 _BUILD: Final = np.array([name.partition(".")[0] in ("hip", "knee", "ankle", "chest", "shoulder", "elbow", "wrist")
                           for name in BONES])  # fmt: skip
+# The last landmark is in front of the midpoint of those before it
+_AHEAD: Final = [[LANDMARK["ear.L"], LANDMARK["ear.R"], LANDMARK["nose"]]] + [
+    [LANDMARK[f"{name}.{side}"] for name in names]
+    for names in (("heel", "ball"), ("ankle", "ball"), ("hip", "ankle", "knee"))
+    for side in SIDES
+]
 _UNLIKE: Final = 0.25  # deviation from a body's proportions from which another layout may fit better
 _STRANGE: Final = 0.6  # deviation that hardly any body has
 _SHORTEST: Final = 1e-3  # of the standard length
@@ -99,17 +106,15 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
 
 def up_rotation(axis: str) -> Array:
     """Return the rotation matrix (3, 3) from the up axis of the data to +Y. Raises CoreError for unknown axes."""
-    matrices = {
-        "+Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        "-Y": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
-        "+Z": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
-        "-Z": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
-        "+X": [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
-        "-X": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
-    }
-    if axis not in matrices:
+    if axis not in AXES:
         raise CoreError(f'up must be "auto" or one of {", ".join(AXES)}, not "{axis}".')
-    return np.array(matrices[axis], float)
+    s = -1 if axis[0] == "-" else 1
+    matrices = {
+        "X": [[0, -s, 0], [s, 0, 0], [0, 0, 1]],
+        "Y": [[1, 0, 0], [0, s, 0], [0, 0, s]],
+        "Z": [[1, 0, 0], [0, 0, s], [0, -s, 0]],
+    }
+    return np.array(matrices[axis[1]], float)
 
 
 def find_conversion(
@@ -135,7 +140,7 @@ def find_conversion(
     trunk = shoulders - hips
     length = float(np.median(np.linalg.norm(trunk, axis=-1)))
     metres, notes = _find_unit(layout.unit if unit == "auto" else unit, length)
-    notes += _check_proportions(layout, array, trust)
+    notes += _check_proportions(layout, raw, array, trust)
     axis, note = _find_up(layout, up, np.mean(directions(trunk), axis=0))
     notes += note
     conversion = Conversion(layout, metres, axis, bool(exchanged))
@@ -193,13 +198,13 @@ def _check_sides(landmarks: Landmarks) -> list[str]:
     return []
 
 
-def _check_proportions(layout: Layout, points: Array, trust: Array) -> list[str]:
+def _check_proportions(layout: Layout, landmarks: Landmarks, points: Array, trust: Array) -> list[str]:
     """Return notes on the body's proportions. Raises CoreError if they fit another layout with as many points."""
-    own = _deviation(Conversion(layout, 1.0, "+Y")(points, trust))
+    own = _deviation(landmarks)
     others = [other for other in LAYOUTS.values() if len(other.points) == len(layout.points) and not other.markers]
-    found = {other.name: _deviation(Conversion(other, 1.0, "+Y")(points, trust)) for other in others}
-    best = min(found, key=found.__getitem__, default=layout.name)
-    if own > _UNLIKE and best in found and 2.0 * found[best] < own:
+    fits = [(_deviation(Conversion(other, 1.0, "+Y")(points, trust)), other.name) for other in others]
+    least_off, best = min(fits, key=lambda fit: fit[0], default=(own, layout.name))
+    if own > _UNLIKE and 2.0 * least_off < own:
         raise CoreError(f'The points are not those of "{layout.name}", but look like those of "{best}".')
     if own > _STRANGE:
         return [f'Bones between these points have lengths as hardly a body has; are they those of "{layout.name}"?']
@@ -222,18 +227,9 @@ def _ahead(landmarks: Landmarks) -> float | None:
     hips, shoulders = positions[:, _TRUNK_LANDMARKS[:2]], positions[:, _TRUNK_LANDMARKS[2:]]
     ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))
     cosines: list[Array] = []
-    for starts, end in (
-        (("ear.L", "ear.R"), "nose"),
-        (("heel.L",), "ball.L"),
-        (("heel.R",), "ball.R"),
-        (("ankle.L",), "ball.L"),
-        (("ankle.R",), "ball.R"),
-        (("hip.L", "ankle.L"), "knee.L"),
-        (("hip.R", "ankle.R"), "knee.R"),
-    ):
-        rows = [LANDMARK[name] for name in starts]
-        seen = (weights[:, [*rows, LANDMARK[end]]].min(axis=1) > 0.0) & (weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0)
-        direction = (positions[:, LANDMARK[end]] - positions[:, rows].mean(axis=1))[seen]
+    for *starts, end in _AHEAD:
+        seen = (weights[:, [*starts, end]].min(axis=1) > 0.0) & (weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0)
+        direction = (positions[:, end] - positions[:, starts].mean(axis=1))[seen]
         size = np.linalg.norm(direction, axis=-1) * np.linalg.norm(ahead[seen], axis=-1)
         if len(direction):
             cosines.append(np.sum(direction * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0))

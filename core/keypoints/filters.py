@@ -7,7 +7,6 @@ weight after `HOLD` seconds. (The One Euro filter, Casiez et al., CHI 2012, is m
 """
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -43,11 +42,9 @@ class _Step(NamedTuple):
     unseen: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Filtered:
+class Filtered(NamedTuple):
     """Landmarks (M, 3) with weights (M,), and the standard deviation of their remaining noise, in metres."""
 
-    time: float
     positions: Array
     weights: Array
     noise: float
@@ -78,13 +75,9 @@ def smooth_clip(positions: Array, weights: Array, times: Array, noise: float) ->
     steps: list[_Step] = []
     for position, weight, time in zip(positions, weights, times.tolist(), strict=True):
         steps.append(_advance(steps[-1] if steps else None, position, weight, time, noise))
-    found = [_result(*one) for one in _smooth(steps)]
+    smoothed, kept, left = (np.array(column) for column in zip(*(_result(*one) for one in _smooth(steps)), strict=True))
     # landmarks about to be seen keep a weight as those just seen
-    return (
-        np.stack([one.positions for one in found]),
-        np.maximum([one.weights for one in found], _weights_ahead(weights, times)),
-        np.array([one.noise for one in found]),
-    )
+    return smoothed, np.maximum(kept, _weights_ahead(weights, times)), left
 
 
 def _advance(before: _Step | None, positions: Array, weights: Array, time: float, noise: float) -> _Step:
@@ -135,10 +128,8 @@ def _smooth(steps: list[_Step]) -> list[tuple[_Step, Array, Array]]:
 
 
 def _result(step: _Step, state: Array, covariance: Array) -> Filtered:
-    positions = state[:-1, 0] + state[-1, 0]
     weights = step.weights[:-1] * _held(step.unseen[:-1])
-    left = float(np.sqrt(np.median(covariance[:, 0, 0])))
-    return Filtered(step.time, positions, weights, left)
+    return Filtered(state[:-1, 0] + state[-1, 0], weights, float(np.sqrt(np.median(covariance[:, 0, 0]))))
 
 
 def _held(unseen: Array) -> Array:

@@ -78,13 +78,13 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _landmarks(left: str, right: str, **others: str) -> dict[str, tuple[str, ...]]:
-    """Return landmarks of both sides, of the limbs and others; {} in the name of a point is the tracker's side."""
+    """Return landmarks of both sides, of the limbs and others; {} in the names of points is the tracker's side."""
     limbs = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
-    patterns = {name: "{}" + (name.capitalize() if left == "L" else name) for name in limbs} | others
+    own = {name: "{}" + (name.capitalize() if left == "L" else name) for name in limbs if name not in others}
     return {
-        f"{landmark}.{side}": (pattern.format(word),)
-        for landmark, pattern in patterns.items()
+        f"{landmark}.{side}": _words(names.replace("{}", word))
         for side, word in zip(SIDES, (left, right), strict=True)
+        for landmark, names in (others | own).items()
     }
 
 
@@ -102,8 +102,7 @@ _COCO: Final = _words(
     "nose left_eye right_eye left_ear right_ear left_shoulder right_shoulder left_elbow right_elbow left_wrist "
     "right_wrist left_hip right_hip left_knee right_knee left_ankle right_ankle"
 )
-_TOES: Final = ("big_toe", "small_toe")
-_RTMPOSE: Final = (*_COCO, *(f"{side}_{name}" for side in ("left", "right") for name in (*_TOES, "heel")))
+_RTMPOSE: Final = _COCO + _words("left_big_toe left_small_toe left_heel right_big_toe right_small_toe right_heel")
 _H36M: Final = _words(
     "Pelvis RHip RKnee RAnkle LHip LKnee LAnkle Spine Thorax Nose Head LShoulder LElbow LWrist RShoulder RElbow RWrist"
 )
@@ -111,9 +110,7 @@ _BODY25: Final = _words(
     "Nose Neck RShoulder RElbow RWrist LShoulder LElbow LWrist MidHip RHip RKnee RAnkle LHip LKnee LAnkle REye LEye "
     "REar LEar LBigToe LSmallToe LHeel RBigToe RSmallToe RHeel"
 )
-_BODY25_LANDMARKS: Final = {
-    "nose": ("Nose",), "ball.L": ("LBigToe", "LSmallToe"), "ball.R": ("RBigToe", "RSmallToe")
-} | _landmarks("L", "R", ear="{}Ear", heel="{}Heel")  # fmt: skip
+_BODY25_LANDMARKS: Final = _landmarks("L", "R", ear="{}Ear", heel="{}Heel", ball="{}BigToe {}SmallToe")
 _SMPL: Final = _words(
     "pelvis left_hip right_hip spine1 left_knee right_knee spine2 left_ankle right_ankle spine3 left_foot right_foot "
     "neck left_collar right_collar head left_shoulder right_shoulder left_elbow right_elbow left_wrist right_wrist "
@@ -121,14 +118,10 @@ _SMPL: Final = _words(
 )
 _CROWN: Final = {"crown": ("head",)}
 # Vicon's Plug-in Gait, full body: markers on the skin, taken as the joints below them
-_GAIT: Final[dict[str, tuple[str, ...]]] = {"nose": ("LFHD", "RFHD")} | {
-    f"{landmark}.{side}": tuple(side + name for name in names)
-    for side in SIDES
-    for landmark, names in {
-        "ear": ("FHD", "BHD"), "shoulder": ("SHO",), "elbow": ("ELB",), "wrist": ("WRA", "WRB"), "knuckle": ("FIN",),
-        "hip": ("ASI", "PSI"), "knee": ("KNE",), "ankle": ("ANK",), "heel": ("HEE",), "ball": ("TOE",),
-    }.items()
-}  # fmt: skip
+_GAIT: Final = {"nose": ("LFHD", "RFHD")} | _landmarks(
+    "L", "R", ear="{}FHD {}BHD", shoulder="{}SHO", elbow="{}ELB", wrist="{}WRA {}WRB", knuckle="{}FIN",
+    hip="{}ASI {}PSI", knee="{}KNE", ankle="{}ANK", heel="{}HEE", ball="{}TOE",
+)  # fmt: skip
 
 LAYOUTS: Final[dict[str, Layout]] = {
     layout.name: layout
@@ -136,7 +129,7 @@ LAYOUTS: Final[dict[str, Layout]] = {
         Layout("mediapipe", _MEDIAPIPE, _MEDIAPIPE_LANDMARKS, "m", "-Y"),
         Layout("coco17", _COCO, _NOSE | _landmarks("left_", "right_", ear="{}ear")),
         Layout("h36m17", _H36M, {"crown": ("Head",)} | _landmarks("L", "R")),
-        Layout("body25", _BODY25, _BODY25_LANDMARKS),
+        Layout("body25", _BODY25, {"nose": ("Nose",)} | _BODY25_LANDMARKS),
         Layout("smpl22", _SMPL[:22], _CROWN | _landmarks("left_", "right_", ball="{}foot")),
         Layout("smpl24", _SMPL, _CROWN | _landmarks("left_", "right_", ball="{}foot", knuckle="{}hand")),
         Layout(FREEMOCAP, _MEDIAPIPE, _MEDIAPIPE_LANDMARKS, "mm", "+Z"),
@@ -149,9 +142,7 @@ LAYOUTS: Final[dict[str, Layout]] = {
 _FREEMOCAP_RTMPOSE: Final = Layout(
     FREEMOCAP,
     _RTMPOSE,
-    _NOSE
-    | _landmarks("left_", "right_", ear="{}ear", heel="{}heel")
-    | {f"ball.{side[0].upper()}": tuple(f"{side}_{toe}" for toe in _TOES) for side in ("left", "right")},
+    _NOSE | _landmarks("left_", "right_", ear="{}ear", heel="{}heel", ball="{}big_toe {}small_toe"),
     "mm",
     "+Z",
 )
