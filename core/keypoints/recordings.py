@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -140,10 +141,9 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
         )
     rows: list[list[Any]] = []
     for number, row in enumerate(frame):
-        if row is None:
-            rows.append(_UNSEEN)
-            continue
-        values = _in_order(row) if is_object(row) else row
+        values = _UNSEEN if row is None else row
+        if is_object(row):  # as MediaPipe writes landmarks
+            values = [*map(row.get, _AXES), next((row[name] for name in _CONFIDENCES if name in row), 1.0)]
         if not is_list(values) or len(values) not in (3, 4):
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
         for value in values:
@@ -169,12 +169,6 @@ def read_unit_and_up(head: dict[str, Any]) -> tuple[str | None, str | None]:
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Return whether a value of JSON is an object."""
     return isinstance(value, dict)
-
-
-def _in_order(point: dict[str, Any]) -> list[Any]:
-    """Return [x, y, z, confidence] of a point {"x": ..., "visibility": ...}, as MediaPipe writes landmarks."""
-    confidence = next((point[name] for name in _CONFIDENCES if name in point), 1.0)
-    return [*(point.get(axis) for axis in _AXES), confidence]
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
@@ -230,23 +224,23 @@ def _read_lines(text: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Table:
-    """Cells (F, n) of text, their line numbers in the file (F,), and the names of the columns (n,)."""
+    """Line numbers in the file with the cells (n,) of text, F rows, and the names of the columns (n,)."""
 
-    rows: list[list[str]]
-    lines: list[int]
+    rows: list[tuple[int, list[str]]]
     names: list[str]
+
+    def cells(self, number: int) -> list[str]:
+        return [row[number] for _, row in self.rows]
 
     def column(self, number: int, read: Callable[[str], float] = float) -> Array:
         """Return the numbers (F,) of a column; NaN for empty cells."""
-        cells = [row[number] for row in self.rows]
-        result = np.full(len(cells), np.nan)
-        for index, cell in enumerate(cells):
-            if cell and not cell.isspace():
+        result = np.full(len(self.rows), np.nan)
+        for index, (line, row) in enumerate(self.rows):
+            if cell := row[number].strip():
                 try:
                     result[index] = read(cell)
                 except ValueError:
-                    where = f'Line {self.lines[index]}, column "{self.names[number]}"'
-                    raise CoreError(f'{where}: "{cell.strip()}" is no number.') from None
+                    raise CoreError(f'Line {line}, column "{self.names[number]}": "{cell}" is no number.') from None
         return result
 
     def columns(self, numbers: Iterable[int]) -> Array:
@@ -259,24 +253,19 @@ class _Table:
         return None if number is None else self.column(number, _seconds)
 
 
-def _table(lines: Sequence[str], separator: str, first: int, names: Sequence[str] | None = None) -> _Table:
+def _table(lines: Sequence[str], separator: str, first: int, names: list[str] | None = None) -> _Table:
     """Return the table in lines of text, the first of which has the line number `first`."""
-    rows: list[list[str]] = []
-    numbers: list[int] = []
     try:
-        for number, row in enumerate(csv.reader(lines, delimiter=separator), start=first):
-            if any(row):
-                rows.append(row)
-                numbers.append(number)
+        rows = [(line, row) for line, row in enumerate(csv.reader(lines, delimiter=separator), start=first) if any(row)]
     except csv.Error:
         raise CoreError("The file is no table of text.") from None
     if not rows:
         raise CoreError("There is no frame of keypoints in the file.")
-    width = len(rows[0] if names is None else names)
-    for number, row in zip(numbers, rows, strict=True):
-        if len(row) != width:
-            raise CoreError(f"Line {number} of the file has {len(row)} columns, the first one {width}.")
-    return _Table(rows, numbers, [str(n) for n in range(1, width + 1)] if names is None else list(names))
+    names = [str(number) for number in range(1, len(rows[0][1]) + 1)] if names is None else names
+    for line, row in rows:
+        if len(row) != len(names):
+            raise CoreError(f"Line {line} of the file has {len(row)} columns, the first one {len(names)}.")
+    return _Table(rows, names)
 
 
 def _seconds(cell: str) -> float:
@@ -284,7 +273,7 @@ def _seconds(cell: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        time = datetime.fromisoformat(cell.strip())
+        time = datetime.fromisoformat(cell)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
@@ -311,18 +300,17 @@ def _read_csv(text: str, layout: Layout) -> Recording:
     prefix = "body_" if layout.name == FREEMOCAP else ""  # beside hands and face
     layout, order = match_columns(layout, [name.removeprefix(prefix) for name in named])
 
-    def values(endings: Sequence[str]) -> Array:
+    def values(*endings: str) -> Array:
         result = np.full((len(table.rows), len(order)), np.nan)
         for index, number in enumerate(order):
-            for ending in endings if number >= 0 else ():
-                for separator in "_. ":
-                    found = column.get(f"{named[number]}{separator}{ending}".lower())
-                    if found is not None:
-                        result[:, index] = table.column(found)
+            for ending, separator in product(endings if number >= 0 else (), "_. "):
+                found = column.get(f"{named[number]}{separator}{ending}".lower())
+                if found is not None:
+                    result[:, index] = table.column(found)
         return result
 
-    points = np.stack([values([axis]) for axis in _AXES], axis=-1)
-    confidence = values(_CONFIDENCES)
+    points = np.stack([values(axis) for axis in _AXES], axis=-1)
+    confidence = values(*_CONFIDENCES)
     return Recording(layout, points, None if np.isnan(confidence).all() else confidence, times=table.times(column))
 
 
@@ -333,11 +321,10 @@ def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recordi
     measured ones (3d_xyz, not rigid_3d_xyz). Reprojection errors are ignored: they are no confidence.
     """
     for name, ending in (("model", "body"), ("trajectory", "3d_xyz")):
-        number = column.get(name)
-        cells = [] if number is None else [row[number] for row in table.rows]
+        cells = table.cells(column[name]) if name in column else []
         kept = [index for index, cell in enumerate(cells) if cell.endswith(ending) and not cell.startswith("rigid")]
         if kept:
-            table = _Table([table.rows[k] for k in kept], [table.lines[k] for k in kept], table.names)
+            table = _Table([table.rows[k] for k in kept], table.names)
     numbers = table.column(column["frame"])
     if not (np.abs(numbers) < LARGEST_TIME).all() or (numbers % 1.0).any():
         raise CoreError('"frame" of a line is the whole number of its frame.')
@@ -345,19 +332,19 @@ def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recordi
     count, present = int(frames.max()) + 1, len(np.unique(frames))
     if count > _MOST_UNSEEN * present:
         raise CoreError(f"Only {present} of {count} frames between the first and the last are in the file.")
-    names = list(dict.fromkeys(row[column["keypoint"]] for row in table.rows))
+    keypoints = table.cells(column["keypoint"])
+    names = list(dict.fromkeys(keypoints))
     layout, order = match_columns(layout, names)
     index = {name: number for number, name in enumerate(names)}
-    points = np.array([index[row[column["keypoint"]]] for row in table.rows])
+    points = np.array([index[name] for name in keypoints])
     if len(np.unique(frames * len(names) + points)) < len(points):
         raise CoreError("A point is there twice in one frame; a file has to be of one body.")
     positions = np.full((count, len(names), 3), np.nan)
     positions[frames, points] = table.columns(column[axis] for axis in _AXES)
-    seconds, times = table.times(column), None
+    seconds, times = table.times(column), np.full(count, np.nan)
     if seconds is not None:
-        times = np.full(count, np.nan)
         times[frames] = seconds
-    return Recording(layout, np.where((np.array(order) >= 0)[:, None], positions[:, order], np.nan), times=times)
+    return Recording(layout, _in_order(positions, order), times=None if seconds is None else times)
 
 
 def _read_trc(text: str, layout: Layout) -> Recording:
@@ -381,8 +368,12 @@ def _read_markers(
 ) -> Recording:
     """Return the layout's points, found by name among markers (F, n, 3)."""
     layout, order = match_columns(layout, names)
-    points = np.where((np.array(order) >= 0)[:, None], positions[:, order], np.nan)
-    return Recording(layout, points, None, fps, unit if unit in UNITS else None, times=times)
+    return Recording(layout, _in_order(positions, order), None, fps, unit if unit in UNITS else None, times=times)
+
+
+def _in_order(positions: Array, order: Sequence[int]) -> Array:
+    """Return the columns of positions (F, n, 3) in some order; NaN for column -1."""
+    return np.where((np.array(order) >= 0)[:, None], positions[:, order], np.nan)
 
 
 def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
