@@ -235,24 +235,19 @@ class _KeyReducer:
         places = [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ASIDE, 0.0, 0.0)]
         self.owners = np.repeat(chosen, len(places))
         self.places = np.tile(places, (len(chosen), 1)) * skeleton.lengths[self.owners, None]
-        self.base = self._sampled_base()
+        # at the samples; channels without keys hold the values of the frame before
+        held = np.minimum(np.arange(QUARTERS * (self.count - 1) + 1) // QUARTERS, self.count - 1)
+        self.base = motion.pose[held] if self.whole else motion.pose
         self.heads, self.frames = forward(skeleton, self._pose([fit.truth for fit in self.fits]))
         self.truth = self._points(self.heads, self.frames)
         self.moved: list[Indices] = [
             np.flatnonzero([fit.channels.bone in skeleton.ancestors(int(owner)) for owner in self.owners])
             for fit in self.fits
         ]
-        self.shares = [self._share(number, slice(0, len(self.truth))) for number in range(len(self.fits))]
+        self.shares = [np.zeros_like(self.truth[:, moved]) for moved in self.moved]
         self.errors = np.zeros_like(self.truth)
-        for moved, share in zip(self.moved, self.shares, strict=True):
-            self.errors[:, moved] += share
-
-    def _sampled_base(self) -> Pose:
-        """Return the motion at the samples; channels without keys hold the values of the frame before."""
-        if not self.whole:
-            return self.motion.pose
-        index = np.minimum(np.arange(QUARTERS * (len(self.motion) - 1) + 1) // QUARTERS, len(self.motion) - 1)
-        return self.motion.pose[index]
+        for number in range(len(self.fits)):
+            self._update(number, slice(0, len(self.truth)))
 
     def _pose(self, values: Sequence[Array]) -> Pose:
         turns, moves = self.base.rotations.copy(), self.base.translations.copy()
@@ -391,10 +386,9 @@ class _KeyReducer:
 def _between(values: Array) -> Array:
     """Return values (F, C) interpolated at quarters of frames, (S, C), by Catmull-Rom splines."""
     slopes = np.gradient(values, axis=0)
-    frames = np.arange(len(values))
-    basis_at = np.arange(QUARTERS * (len(values) - 1) + 1) / QUARTERS
-    here = np.minimum(basis_at.astype(int), len(values) - 2)
-    t = (basis_at - frames[here])[:, None]
+    at = np.arange(QUARTERS * (len(values) - 1) + 1) / QUARTERS
+    here = np.minimum(at.astype(int), len(values) - 2)
+    t = (at - here)[:, None]
     s = 1.0 - t
     ends = values[here] * (1.0 + 2.0 * t) * s * s + values[here + 1] * (3.0 - 2.0 * t) * t * t
     return ends + slopes[here] * t * s * s - slopes[here + 1] * t * t * s
@@ -403,9 +397,6 @@ def _between(values: Array) -> Array:
 def _hermite(times: Array, at: Array) -> Array:
     """Return the Hermite basis (S, 3, K) at frames (S,): of values, slopes before and slopes after the keys."""
     result = np.zeros((len(at), 3, len(times)))
-    if len(times) == 1:
-        result[:, 0] = 1.0
-        return result
     here = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
     span = (times[here + 1] - times[here]).astype(float)
     t = (at - times[here]) / span
@@ -452,7 +443,7 @@ def _allowed_times(times: Array | None, first: float, last: int) -> Array:
         return whole
     own = np.unique(np.clip(times - first, 0.0, last))
     own = own[np.append(np.diff(own) > ROUND, True)]
-    near = np.abs(whole[:, None] - own).min(axis=1) if len(own) else np.full(len(whole), NEAR)
+    near = np.abs(whole[:, None] - own).min(axis=1)
     ends = (whole == 0.0) | (whole == last)
     inner = own[(own > ROUND) & (own < last - ROUND)]
     return np.union1d(whole[ends | (near >= NEAR)], inner)

@@ -236,16 +236,21 @@ class _PinSchedule:
 
     def _fades(self) -> list[_Fade]:
         """Return the fades; each side takes half of the jump where pins end as others begin."""
-        frames = self.frames
-        begins, ends = dict[int, float](), dict[int, float]()  # the longest ease at a border
-        for number, (first, stop) in enumerate(self.spans):
-            if 0 < first < stop:
-                begins[first] = max(begins.get(first, 0.0), self._ease(number, first, before=True))
+        frames, found = self.frames, list[_Fade]()
+        longest: dict[int, list[float]] = {}  # the longest ease before a border, and after it
+        for pin, point, (first, stop) in zip(self.pins, self.points, self.spans, strict=True):
+            firsts, stops = self._alike[point]
+            if 0 < first < stop:  # eases are cut where another pin holds the same point
+                ended = int(np.searchsorted(stops, first, side="right")) - 1
+                free = frames[first - 1] - frames[stops[ended] - 1] if ended >= 0 else np.inf
+                eases = longest.setdefault(first, [0.0, 0.0])
+                eases[0] = max(eases[0], min(pin.ease_in, free))
             if first < stop < len(frames):
-                ends[stop] = max(ends.get(stop, 0.0), self._ease(number, stop, before=False))
-        found: list[_Fade] = []
-        for border in sorted({*begins, *ends}):
-            before, after = begins.get(border, 0.0), ends.get(border, 0.0)
+                begun = int(np.searchsorted(firsts, stop))
+                free = frames[firsts[begun]] - frames[stop] if begun < len(firsts) else np.inf
+                eases = longest.setdefault(stop, [0.0, 0.0])
+                eases[1] = max(eases[1], min(pin.ease_out, free))
+        for border, (before, after) in sorted(longest.items()):
             share = 0.5 if before and after else 1.0
             if before:
                 near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
@@ -256,15 +261,6 @@ class _PinSchedule:
                 shares = -share * smootherstep(1.0 - (frames[near] - frames[border]) / after)
                 found.append(_Fade(border, near, shares))
         return found
-
-    def _ease(self, number: int, border: int, before: bool) -> float:
-        """Return the ease of a pin in frames, cut where another pin holds the same point."""
-        pin, frames, (firsts, stops) = self.pins[number], self.frames, self._alike[self.points[number]]
-        if before:
-            other = int(np.searchsorted(stops, border, side="right")) - 1
-            return min(pin.ease_in, frames[border - 1] - frames[stops[other] - 1] if other >= 0 else np.inf)
-        other = int(np.searchsorted(firsts, border))
-        return min(pin.ease_out, frames[firsts[other]] - frames[border] if other < len(firsts) else np.inf)
 
     def frames_of_passes(self, count: int, wanted: Flags | None) -> list[Indices]:
         """Return the held frames to solve in each of `count` passes, for the frames `wanted` (F,), by default all.

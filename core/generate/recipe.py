@@ -126,11 +126,8 @@ class Recipe:
         offsets = self.offsets(skeleton, seconds)
         rotations = rotation.slerp(low.rotations, high.rotations, offsets)
         translations = low.translations + offsets[..., None] * (high.translations - low.translations)
-        scales, driven = (
-            None if part is None else np.broadcast_to(part, (len(frames), *part.shape))
-            for part in (low.scales, low.driven_matrices)
-        )
-        pose = Pose(rotations, translations, scales, driven)
+        lows = low.reshape((1,))[np.zeros(len(frames), int)]
+        pose = replace(lows, rotations=rotations, translations=translations)
         if self.path is not None or self.flights:
             pose = self._moved(skeleton, pose, seconds)
         return Motion(pose, frames, fps)
@@ -146,21 +143,16 @@ class Recipe:
                 raise CoreError(f'Two tracks have the bone "{skeleton.names[twice]}".')
             taken.update(bones)
             result[:, bones] = track.curve()(seconds)
-        rest = [bone for bone in range(len(skeleton)) if bone not in taken]
         whole = [track for track in self.tracks if track.bones == ALL]
         if len(whole) > 1:
             raise CoreError(f'Two tracks are for "{ALL}" the bones.')
         for track in whole:
-            result[:, rest] = track.curve()(seconds)
+            result[:, [bone for bone in range(len(skeleton)) if bone not in taken]] = track.curve()(seconds)
         return result
 
     def _moved(self, skeleton: Skeleton, pose: Pose, seconds: Array) -> Pose:
         """Return the pose with its roots on the path, and on ballistic arcs in flights."""
-        curve = None if self.path is None else self.path.curve()
-
-        def path(times: Array) -> Array:
-            return np.zeros((len(times), 3)) if curve is None else curve(times)
-
+        path = (lambda times: np.zeros((len(times), 3))) if self.path is None else self.path.curve()
         shifts = path(seconds)
         up = np.array(self.up) / np.linalg.norm(self.up)
         gravity = GRAVITY * skeleton.size if self.gravity is None else self.gravity

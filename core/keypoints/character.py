@@ -9,9 +9,9 @@ the root moves so that the foot in contact with the ground stays.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +40,6 @@ _LOSES: Final = 0.004  # of the size: how much lower another point has to be to 
 _LOWEST: Final = 2.0  # percentile of heights that is the ground
 _MEMORY: Final = 600  # frames from which ground and leg length are found live
 _ENDS: Final = {"hand": "wrist", "foot": "ankle"}
-
-
-class _Share(NamedTuple):
-    """A bone with a rotation between those of two parts, at `share`."""
-
-    bone: int
-    start: int
-    end: int
-    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +82,12 @@ class Character:
         self._axes = np.stack([left_vector(roles.up, roles.facing), self.up, axis_vector(roles.facing)], axis=-1)
         self._heading = rotation.from_matrix(self._axes)
         self.hips = self.roles.bone("hips")
-        shares = list(self._find_shares())
-        self.parts: tuple[int, ...] = tuple(share.bone for share in shares)  # including locked bones
-        shares = [share for share in shares if skeleton.movable[share.bone]]
-        self._turned = [share.bone for share in shares]
+        bones, starts, stops, amounts = (np.array(column) for column in zip(*self._find_shares(), strict=True))
+        self.parts: tuple[int, ...] = tuple(bones.tolist())  # including locked bones
+        movable = skeleton.movable[bones]
+        self._turned: list[int] = bones[movable].tolist()
         self._after = rotation.inv(self.anatomy.axes)[self._turned]
-        self._starts = np.array([share.start for share in shares])
-        self._stops = np.array([share.end for share in shares])
-        self._amounts = np.array([share.share for share in shares])
+        self._starts, self._stops, self._amounts = starts[movable], stops[movable], amounts[movable]
         self._between = np.flatnonzero((self._amounts > 0.0) & (self._amounts < 1.0))
         self.bones: list[int] = sorted(self._turned)
         ancestors = {above for bone in self.bones for above in skeleton.ancestors(bone)}
@@ -107,7 +96,7 @@ class Character:
         carrier = carrier_of(skeleton, roles)
         self.root = -1 if carrier is None else carrier
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
-        thighs = [self.roles.bone(f"thigh.{side}") for side in SIDES]
+        thighs = [roles.bone(f"thigh.{side}") for side in SIDES]
         middle = thighs if min(thighs) >= 0 else [self.hips]
         # bones from which positions of hips and feet are evaluated
         soles = [point.bone for point in self.points]
@@ -119,20 +108,17 @@ class Character:
         at_rest = [rest[p.bone, :, 3] + rotation.rotate(self._rest[p.bone], np.array(p.position)) for p in self.points]
         self.ground = min((float(sole @ self.up) for sole in at_rest), default=0.0)
 
-    def _find_shares(self) -> Iterable[_Share]:
+    def _find_shares(self) -> Iterator[tuple[int, int, int, float]]:
+        """Yield each bone with the two parts between whose rotations its own is, and its share of the second."""
         hips, chest, head = PART["hips"], PART["chest"], PART["head"]
-        yield _Share(self.hips, hips, hips, 1.0)
+        yield self.hips, hips, hips, 1.0
         for role, start, end, whole in (("spine", hips, chest, 0), ("neck", chest, head, 1)):
             chain = [bone for bone in self.roles.chain(role) if bone != self.hips]
             for place, bone in enumerate(chain, start=1):
-                yield _Share(bone, start, end, place / (len(chain) + whole))
-        if self.roles.bone("head") >= 0:
-            yield _Share(self.roles.bone("head"), head, head, 1.0)
-        for side in SIDES:
-            for part in _ONE_BONE:
-                bone = self.roles.bone(f"{part}.{side}")
-                if bone >= 0:
-                    yield _Share(bone, PART[f"{part}.{side}"], PART[f"{part}.{side}"], 1.0)
+                yield bone, start, end, place / (len(chain) + whole)
+        for part in ("head", *(f"{part}.{side}" for side in SIDES for part in _ONE_BONE)):
+            if self.roles.bone(part) >= 0:
+                yield self.roles.bone(part), PART[part], PART[part], 1.0
 
     def rotate(self, rotations: Array, present: Pose) -> Pose:
         """Return the pose (...) with the rotations (..., P, 4) of the parts; other bones are as in `present`."""
