@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy, carrier_of
-from ..limits import LimitGroup
 from ..motion import Motion
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton
@@ -70,12 +69,8 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
     deviations = np.full((len(skeleton), 3), DEVIATION)
     knees = [knee for side in SIDES if (knee := roles.bone(f"shin.{side}")) >= 0]
     deviations[knees] = KNEE
-    limits: list[LimitGroup] = []
-    for group in found.limits:
-        kept = np.flatnonzero(np.isin(group.bones, knees))
-        if len(kept):
-            hinges = group.take(kept)
-            limits.append(hinges.widened(rotation.to_matrix(motion.pose.rotations[:, hinges.bones])))
+    hinges = [group.take(kept) for group in found.limits if len(kept := np.flatnonzero(np.isin(group.bones, knees)))]
+    limits = [group.widened(rotation.to_matrix(motion.pose.rotations[:, group.bones])) for group in hinges]
     method = replace(
         WHOLE_BODY, root_bone=carrier_of(skeleton, roles), deviations=deviations, axes=found.axes, limits=bool(limits)
     )
@@ -88,12 +83,11 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     positions = point_positions(skeleton, motion.pose, contacts.points)
     held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals])
     held = _at_distances(held, intervals, positions, skeleton.size)
-    pins: list[TimedPin] = []
-    for interval, position in zip(intervals, held, strict=True):
-        point = contacts.points[interval.point]
-        first, last = (float(motion.frames[frame]) for frame in (interval.first, interval.last))
-        pins.append(TimedPin(point.bone, first, last, position, None, eases, eases, point.position))
-    return tuple(pins)
+    return tuple(
+        TimedPin(contacts.points[i.point].bone, float(motion.frames[i.first]), float(motion.frames[i.last]), position,
+                 None, eases, eases, contacts.points[i.point].position)
+        for i, position in zip(intervals, held, strict=True)
+    )  # fmt: skip
 
 
 def count_skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float) -> tuple[int, int]:

@@ -40,9 +40,6 @@ def body_axes(roles: Roles) -> Array:
 def leg_length(skeleton: Skeleton, roles: Roles) -> float:
     """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs."""
     heads = skeleton.rest_matrices[:, :, 3]
-    lengths: list[float] = []
-    for side in SIDES:
-        joints = [roles.bone(f"{part}.{side}") for part in _LEG]
-        if min(joints) >= 0:
-            lengths.append(float(rotation.lengths(np.diff(heads[joints], axis=0)).sum()))
+    legs = [[roles.bone(f"{part}.{side}") for part in _LEG] for side in SIDES]
+    lengths = [rotation.lengths(np.diff(heads[joints], axis=0)).sum() for joints in legs if min(joints) >= 0]
     return float(np.mean(lengths)) if lengths else skeleton.size

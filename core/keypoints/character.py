@@ -9,8 +9,8 @@ the root moves so that the foot in contact with the ground stays.
 """
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -42,26 +42,6 @@ _MEMORY: Final = 600  # frames from which ground and leg length are found live
 _ENDS: Final = {"hand": "wrist", "foot": "ankle"}
 
 
-@dataclass(frozen=True, eq=False)
-class _Parents:
-    """Parents (n,) of some bones, and constants that are computed once, for speed.
-
-    kept  which bones inherit rotation (n, 1), and the parents' rest frames (n, 4) for the others; None if all inherit
-    rest  rest rotations (n, 4) relative to the parents
-    """
-
-    parents: NDArray[np.int64]
-    kept: tuple[NDArray[np.bool_], Array] | None
-    rest: Array
-
-    def base(self, frames: Array) -> Array:
-        """Return the frames (..., n, 4) of the bones without their own rotations, from the frames of all bones."""
-        above = frames.take(self.parents, axis=-2)
-        if self.kept is not None:
-            above = np.where(self.kept[0], above, self.kept[1])
-        return rotation.mul(above, self.rest)
-
-
 class Character:
     """A humanoid skeleton that body motions are applied to.
 
@@ -91,8 +71,8 @@ class Character:
         self._between = np.flatnonzero((self._amounts > 0.0) & (self._amounts < 1.0))
         self.bones: list[int] = sorted(self._turned)
         ancestors = {above for bone in self.bones for above in skeleton.ancestors(bone)}
-        self._still = [(bone, self._parents_of(bone)) for bone in sorted(ancestors - {*self.bones})]  # parents first
-        self._turned_parents = self._parents_of(self._turned)
+        self._still = [(bone, self._base_of(bone)) for bone in sorted(ancestors - {*self.bones})]  # parents first
+        self._turned_base = self._base_of(self._turned)
         carrier = carrier_of(skeleton, roles)
         self.root = -1 if carrier is None else carrier
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
@@ -136,12 +116,12 @@ class Character:
         frames[..., -1, :] = rotation.IDENTITY
         frames[..., turned, :] = turned_frames
         driven = present.driven_matrices
-        for bone, parents in self._still:
+        for bone, base in self._still:
             if self.skeleton.driven[bone] and driven is not None:
                 frames[..., bone, :] = frame_rotations(driven[..., bone, :, :3])
             else:
-                frames[..., bone, :] = rotation.mul(parents.base(frames), own[..., bone, :])
-        own[..., turned, :] = rotation.mul(rotation.inv(self._turned_parents.base(frames)), turned_frames)
+                frames[..., bone, :] = rotation.mul(base(frames), own[..., bone, :])
+        own[..., turned, :] = rotation.mul(rotation.inv(self._turned_base(frames)), turned_frames)
         if self.limits:
             own = clamp_rotations(self.limits, own)[0]
         others = (
@@ -150,11 +130,17 @@ class Character:
         )
         return Pose.trusted(rotation.normalize(own), *others)  # pyright: ignore[reportArgumentType]
 
-    def _parents_of(self, bones: int | list[int]) -> _Parents:
-        skeleton, parents = self.skeleton, self.skeleton.parents[bones]
-        inherits = (skeleton.inherit_rotation[bones] | (parents < 0))[..., None]
-        kept = None if inherits.all() else (inherits, self._rest[parents])
-        return _Parents(parents, kept, skeleton.rest_rotations[bones])
+    def _base_of(self, bones: int | list[int]) -> Callable[[Array], Array]:
+        """Return a function from the frames of all bones to those (..., n, 4) of some without their own rotations."""
+        parents, rest = self.skeleton.parents[bones], self.skeleton.rest_rotations[bones]
+        inherits = (self.skeleton.inherit_rotation[bones] | (parents < 0))[..., None]
+        every, others = bool(inherits.all()), self._rest[parents]
+
+        def base(frames: Array) -> Array:
+            above = frames.take(parents, axis=-2)
+            return rotation.mul(above if every else np.where(inherits, above, others), rest)
+
+        return base
 
     def scale(self, legs: Array) -> float:
         """Return armature units per metre of a subject whose leg lengths (n,) were measured, in metres."""

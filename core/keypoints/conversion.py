@@ -186,11 +186,20 @@ def _find_up(layout: Layout, up: str, trunk: Array) -> tuple[str, list[str]]:
 
 
 def _check_sides(landmarks: Landmarks) -> list[str]:
-    """Return notes on left and right. Raises CoreError if they are exchanged."""
-    ahead = _ahead(landmarks)
-    if ahead is None:
+    """Return notes on left and right. Raises CoreError if feet, nose and knees say that they are exchanged."""
+    positions, weights = landmarks.positions, landmarks.weights
+    hips, shoulders = positions[:, _TRUNK_LANDMARKS[:2]], positions[:, _TRUNK_LANDMARKS[2:]]
+    ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))
+    cosines: list[float] = []
+    for *starts, end in _AHEAD:
+        seen = (weights[:, [*starts, end]].min(axis=1) > 0.0) & (weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0)
+        direction = (positions[:, end] - positions[:, starts].mean(axis=1))[seen]
+        size = np.linalg.norm(direction, axis=-1) * np.linalg.norm(ahead[seen], axis=-1)
+        if len(direction):
+            cosines.append((np.sum(direction * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0)).mean())
+    if not cosines:
         return ["Neither face, feet nor knees are seen: nothing tells whether left and right are exchanged."]
-    if ahead < _BACKWARDS:
+    if np.mean(cosines) < _BACKWARDS:
         raise CoreError(
             "Left and right are exchanged, or the points are mirrored: feet and face look backwards. "
             "Say whether sides are to be exchanged."
@@ -219,18 +228,3 @@ def _deviation(landmarks: Landmarks) -> float:
     ratios = np.nanmedian(sizes, axis=0) / LENGTHS[seen]
     largest = ratios.max(initial=0.0)
     return float(np.std(np.log(np.maximum(ratios / largest, _SHORTEST)))) if 0.0 < largest < np.inf else np.inf
-
-
-def _ahead(landmarks: Landmarks) -> float | None:
-    """Return the mean cosine of feet, nose and knees to the front of the trunk, None if none of them is seen."""
-    positions, weights = landmarks.positions, landmarks.weights
-    hips, shoulders = positions[:, _TRUNK_LANDMARKS[:2]], positions[:, _TRUNK_LANDMARKS[2:]]
-    ahead = np.cross(hips[:, 0] - hips[:, 1], shoulders.mean(axis=1) - hips.mean(axis=1))
-    cosines: list[Array] = []
-    for *starts, end in _AHEAD:
-        seen = (weights[:, [*starts, end]].min(axis=1) > 0.0) & (weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0)
-        direction = (positions[:, end] - positions[:, starts].mean(axis=1))[seen]
-        size = np.linalg.norm(direction, axis=-1) * np.linalg.norm(ahead[seen], axis=-1)
-        if len(direction):
-            cosines.append(np.sum(direction * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0))
-    return float(np.mean([part.mean() for part in cosines])) if cosines else None

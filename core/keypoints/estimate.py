@@ -20,7 +20,7 @@ from .bones import BONES, bone_lengths
 from .conversion import Landmarks
 from .filters import DELAY, LandmarkFilter, smooth_clip
 from .geometry import solve_frames
-from .network import correct, default_network, predict_frames, source_network
+from .network import correct, load_network, predict_frames
 from .outliers import displaced_frames, stretched_landmarks
 
 Method = Literal["corrected", "closed", "source", "swing"]
@@ -90,10 +90,10 @@ def estimate_rotations(
         raise CoreError(f'method must be one of {", ".join(METHODS)}, not "{method}".')
     noise = np.broadcast_to(np.minimum(noise, _LARGEST_NOISE), positions.shape[:-2])
     if method == "source":
-        return rotation.from_matrix(predict_frames(source_network(), positions, weights))
+        return rotation.from_matrix(predict_frames(load_network("source"), positions, weights))
     frames = solve_frames(positions, weights, noise, hinges=method != "swing")
     if method == "corrected":
-        frames = correct(default_network(), frames, positions, weights, noise, lengths)
+        frames = correct(load_network("correction"), frames, positions, weights, noise, lengths)
     return rotation.from_matrix(frames)
 
 

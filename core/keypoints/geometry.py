@@ -38,33 +38,27 @@ def landmark_row(*names: str) -> Array:
     return row
 
 
-def _sides(*names: str) -> list[list[str]]:
-    return [[f"{name}.{side}" for name in names] for side in "LR"]
+# Vectors from the midpoint of some landmarks to that of others; where no side is named, one on each side
+_VECTORS: Final = {
+    "across": ("hip.R > hip.L", "shoulder.R > shoulder.L"), "trunk": ("hip.L hip.R > shoulder.L shoulder.R",),
+    "ears": ("ear.R > ear.L",), "nose": ("ear.L ear.R > nose",), "crown": ("shoulder.L shoulder.R > crown",),
+    "near": ("shoulder > elbow", "hip > knee"), "far": ("elbow > wrist", "knee > ankle"),
+    "palm": ("wrist > index pinky",), "sole": ("heel > ball",), "knuckle": ("wrist > knuckle",),
+    "toe": ("ankle > ball",), "fingers": ("pinky > index",), "heel": ("heel > ankle",),
+}  # fmt: skip
 
 
-def _vectors() -> tuple[Array, dict[str, slice]]:
+def _rows_of_vectors() -> tuple[Array, dict[str, slice]]:
     """Return rows (n, M) from landmarks to vectors between them, and the slice of each kind of vector."""
-    hips, shoulders, ears = ([f"{name}.L", f"{name}.R"] for name in ("hip", "shoulder", "ear"))
-    kinds = {
-        "across": [([pair[1]], [pair[0]]) for pair in (hips, shoulders)],
-        "trunk": [(hips, shoulders)],
-        "ears": [([ears[1]], [ears[0]])],
-        "nose": [(ears, ["nose"])],
-        "crown": [(shoulders, ["crown"])],
-        "near": [([a], [b]) for names in (("shoulder", "elbow"), ("hip", "knee")) for a, b in _sides(*names)],
-        "far": [([a], [b]) for names in (("elbow", "wrist"), ("knee", "ankle")) for a, b in _sides(*names)],
-        "palm": [([w], [i, p]) for w, i, p in _sides("wrist", "index", "pinky")],
-        "sole": [([h], [b]) for h, b in _sides("heel", "ball")],
-        "knuckle": [([w], [k]) for w, k in _sides("wrist", "knuckle")],
-        "toe": [([a], [b]) for a, b in _sides("ankle", "ball")],
-        "fingers": [([p], [i]) for p, i in _sides("pinky", "index")],
-        "heel": [([h], [a]) for h, a in _sides("heel", "ankle")],
-    }
     rows: list[Array] = []
     slices: dict[str, slice] = {}
-    for kind, ends in kinds.items():
-        slices[kind] = slice(len(rows), len(rows) + len(ends))
-        rows += [landmark_row(*after) - landmark_row(*before) for before, after in ends]
+    for kind, vectors in _VECTORS.items():
+        first = len(rows)
+        for vector in vectors:
+            for side in ("",) if "." in vector else (".L", ".R"):
+                before, after = ([name + side for name in end.split()] for end in vector.split(">"))
+                rows.append(landmark_row(*after) - landmark_row(*before))
+        slices[kind] = slice(first, len(rows))
     return np.array(rows), slices
 
 
@@ -80,7 +74,7 @@ def least(weights: Array, landmarks: NDArray[np.int64]) -> Array:
     return weights.take(landmarks, axis=-1).min(axis=-2)
 
 
-_ROWS, _AT = _vectors()
+_ROWS, _AT = _rows_of_vectors()
 _USED: Final = used_landmarks(_ROWS != 0.0)
 
 

@@ -28,17 +28,16 @@ def joint_landmarks(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
     tails = heads + rotation.rotate(turns, skeleton.lengths[:, None] * [0.0, 1.0, 0.0])
     result = np.full((len(heads), len(LANDMARKS), 3), np.nan)
 
-    def put(landmark: str, role: str, positions: Array) -> None:
-        bones = roles.bones.get(role)
-        bone = bones[0] if isinstance(bones, tuple) and bones else bones
-        if isinstance(bone, int) and np.isnan(result[:, LANDMARK[landmark]]).all():
-            result[:, LANDMARK[landmark]] = positions[:, bone]
-
-    for side in SIDES:
-        for table, positions in ((_HEADS, heads), (_TAILS, tails)):
-            for landmark, role in table.items():
-                put(f"{landmark}.{side}", f"{role}.{side}", positions)
-    put("crown", "head", tails)
+    ends = [("crown", "head", tails)] + [
+        (f"{landmark}.{side}", f"{role}.{side}", positions)
+        for table, positions in ((_HEADS, heads), (_TAILS, tails))
+        for landmark, role in table.items()
+        for side in SIDES
+    ]
+    for landmark, role, positions in ends:
+        bones = roles.chain(role)
+        if bones and np.isnan(result[:, LANDMARK[landmark]]).all():
+            result[:, LANDMARK[landmark]] = positions[:, bones[0]]
     if np.isnan(result[:, LANDMARK["hip.L"]]).any():
         raise CoreError("No human body is found among the joints; a mapping can say which bone is which part.")
     return result

@@ -10,7 +10,7 @@ missing.
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,15 +84,6 @@ class Network:
 
     layers: tuple[tuple[Floats, Floats], ...]
 
-    @classmethod
-    def load(cls, path: Path) -> "Network":
-        """Return the network in an .npz file of arrays w0, b0 ... w4, b4."""
-        with np.load(path) as arrays:
-            count = len(arrays.files) // 2
-            # contiguous rows: the reference BLAS of Debian's Blender takes four times as long with columns
-            return cls(tuple((np.ascontiguousarray(arrays[f"w{k}"], np.float32), arrays[f"b{k}"].astype(np.float32))
-                             for k in range(count)))  # fmt: skip
-
     def __call__(self, x: Floats) -> Floats:
         """Return the outputs (..., m) of inputs (..., n)."""
         (first, first_bias), *middle, (last, last_bias) = self.layers
@@ -122,12 +113,9 @@ def predict_frames(network: Network, landmarks: Array, weights: Array) -> Array:
 
 
 @cache
-def default_network() -> Network:
-    """Return the correction of the closed form."""
-    return Network.load(WEIGHTS / "correction.npz")
-
-
-@cache
-def source_network() -> Network:
-    """Return the network of CN112037312."""
-    return Network.load(WEIGHTS / "source.npz")
+def load_network(name: Literal["correction", "source"]) -> Network:
+    """Return the correction of the closed form, or the network of CN112037312: .npz with arrays w0, b0 ... w4, b4."""
+    with np.load(WEIGHTS / f"{name}.npz") as arrays:
+        # contiguous rows: the reference BLAS of Debian's Blender takes four times as long with columns
+        return Network(tuple((np.ascontiguousarray(arrays[f"w{k}"], np.float32), arrays[f"b{k}"].astype(np.float32))
+                             for k in range(len(arrays.files) // 2)))  # fmt: skip

@@ -6,6 +6,7 @@ a bundle of negative size, and takes seconds for a packet of many arguments. The
 
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from ..errors import CoreError
@@ -29,12 +30,10 @@ def is_osc(data: bytes) -> bool:
 
 def read_osc(data: bytes) -> list[Message]:
     """Return addresses with their arguments, in order. Raises CoreError for malformed or excessive packets."""
-    result: list[Message] = []
     try:
-        for message in _messages(data, 0, len(data), 0):
-            result.append(message)
-            if len(result) > _MOST:
-                raise CoreError(f"A packet of OSC has more than {_MOST} messages.")
+        result = list(islice(_messages(data, 0, len(data), 0), _MOST + 1))
+        if len(result) > _MOST:
+            raise CoreError(f"A packet of OSC has more than {_MOST} messages.")
     except (struct.error, ValueError):
         raise CoreError("A packet of OSC is broken.") from None
     return result
