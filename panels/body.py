@@ -4,8 +4,7 @@ from typing import Any, Final
 
 import bpy
 
-from .. import bridge
-from .side import Side, draw_sentence
+from .side import Side, draw_tools, refuses
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "As at Rest"))
 _MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
@@ -19,10 +18,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        try:
-            bridge.check(context.active_object)
-        except bridge.BridgeError as refusal:
-            draw_sentence(layout, context, str(refusal), "INFO")
+        if refuses(layout, context):
             return
         grid = layout.grid_flow(columns=2, align=True, row_major=True)
         for posture, text in _POSTURES:
@@ -50,8 +46,7 @@ def draw_body_menu(layout: Any) -> None:
     """Draw the tools of the panel Body in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
     layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
-    for tool in ("plant_feet", "lay_hands", "pose_fingers", "look_at", "make_rest"):
-        layout.operator(f"poise.{tool}")
+    draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "look_at", "make_rest"))
 
 
 CLASSES = (POISE_PT_body,)

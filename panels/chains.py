@@ -5,8 +5,7 @@ from typing import Any
 
 import bpy
 
-from .. import bridge
-from .side import Side, draw_sentence
+from .side import OfArmature, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
 
 
 class POISE_UL_chains(bpy.types.UIList):
@@ -39,35 +38,26 @@ class POISE_UL_actuations(bpy.types.UIList):
         row.prop(item, "angle", text="")
 
 
-class POISE_PT_chains(Side, bpy.types.Panel):
+class POISE_PT_chains(OfArmature, bpy.types.Panel):
     """Chains of the active armature"""
 
     bl_label = "Chains"
     bl_options = {"DEFAULT_CLOSED"}
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_object is not None and context.active_object.type == "ARMATURE"
-
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         armature: Any = context.active_object
-        try:
-            bridge.check(armature)
-        except bridge.BridgeError as refusal:
-            draw_sentence(layout, context, str(refusal), "INFO")
+        if refuses(layout, context):
             return
-        row = layout.row()
-        row.template_list("POISE_UL_chains", "", armature, "poise_chains", armature, "poise_active_chain", rows=2)
-        column = row.column(align=True)
+        column = draw_list(layout, armature, "chains", rows=2)
         column.operator("poise.add_chain", text="", icon="ADD")
         column.operator("poise.remove_chain", text="", icon="REMOVE")
-        if not 0 <= armature.poise_active_chain < len(armature.poise_chains):
+        chain = chosen_in(armature, "chains")
+        if chain is None:
             draw_sentence(layout, context, "Select a chain's first bone, then the one to be led, and add it", "INFO")
             return
-        chain = armature.poise_chains[armature.poise_active_chain]
         draw_sentence(layout, context, f"From {short(chain.base)} to {short(chain.effector)}", "BONE_DATA")
-        draw_list(layout, armature, chain)
+        draw_entries(layout, armature, chain)
         if chain.problem:
             draw_sentence(layout, context, chain.problem, "ERROR")
 
@@ -84,17 +74,16 @@ class POISE_PT_method(Side, bpy.types.Panel):
         return _chain(context) is not None
 
     def draw(self, context: Any) -> None:
-        column: Any = self.layout
-        chain = _chain(context)
-        column.use_property_split = True
-        column.use_property_decorate = False
-        column.prop(chain, "mode")
-        column.prop(chain, "passes")
-        if chain.mode == "MIXED":
-            column.prop(chain, "share")
-        column.prop(chain, "sweeps")
-        column.prop(chain, "finish")
-        column.prop(chain, "successive")
+        column, chain = labelled(self.layout), _chain(context)
+        for name in (
+            "mode",
+            "passes",
+            *(("share",) if chain.mode == "MIXED" else ()),
+            "sweeps",
+            "finish",
+            "successive",
+        ):
+            column.prop(chain, name)
 
 
 class POISE_PT_turns(Side, bpy.types.Panel):
@@ -120,7 +109,7 @@ class POISE_PT_turns(Side, bpy.types.Panel):
             split.progress(factor=turn.share, text=f"{degrees(turn.turned):.0f}°, {turn.share:.0%}")
 
 
-def draw_list(layout: Any, armature: Any, chain: Any) -> None:
+def draw_entries(layout: Any, armature: Any, chain: Any) -> None:
     """Draw the list of a chain, the joint chosen in it, and the buttons that change the list."""
     layout.template_list("POISE_UL_actuations", "", chain, "entries", chain, "active_entry", rows=6)
     row = layout.row(align=True)
@@ -151,14 +140,7 @@ def short(bone: str) -> str:
 
 def _chain(context: Any) -> Any:
     """Return the chain chosen in the list, or None."""
-    armature = context.active_object
-    if (
-        armature is None
-        or armature.type != "ARMATURE"
-        or not 0 <= armature.poise_active_chain < len(armature.poise_chains)
-    ):
-        return None
-    return armature.poise_chains[armature.poise_active_chain]
+    return chosen_in(context.active_object, "chains") if OfArmature.poll(context) else None
 
 
 class POISE_MT_chains(bpy.types.Menu):
@@ -168,17 +150,13 @@ class POISE_MT_chains(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator("poise.add_chain")
-        layout.operator("poise.remove_chain")
+        draw_tools(layout, ("add_chain", "remove_chain"))
         layout.separator()
-        layout.operator("poise.add_joint")
-        layout.operator("poise.remove_joint")
+        draw_tools(layout, ("add_joint", "remove_joint"))
         layout.operator_menu_enum("poise.move_joint", "direction")
         layout.operator_menu_enum("poise.reset_list", "preset")
         layout.separator()
-        layout.operator("poise.learn_list")
-        layout.operator("poise.import_list")
-        layout.operator("poise.export_list")
+        draw_tools(layout, ("learn_list", "import_list", "export_list"))
 
 
 CLASSES = (

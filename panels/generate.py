@@ -6,9 +6,9 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..properties.generate import label_of
-from .side import Side
+from .side import OfArmature, chosen_in, draw_list, labelled
 
-_TOOLS = (
+TOOLS = (
     "store_pose", "generate", "add_track", "remove_track", "add_sample", "remove_sample", "weigh_samples", "add_phase",
     "remove_phase", "regenerate",
 )  # fmt: skip
@@ -39,14 +39,10 @@ class POISE_UL_phases(bpy.types.UIList):
         row.prop(item, "end", text="", emboss=False)
 
 
-class POISE_PT_generate(Side, bpy.types.Panel):
+class POISE_PT_generate(OfArmature, bpy.types.Panel):
     """Motions from two key poses"""
 
     bl_label = "Generate"
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_object is not None and context.active_object.type == "ARMATURE"
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
@@ -57,12 +53,10 @@ class POISE_PT_generate(Side, bpy.types.Panel):
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
         if not len(armature.poise_tracks):
             return
-        row = layout.row()
-        row.template_list("POISE_UL_tracks", "", armature, "poise_tracks", armature, "poise_active_track", rows=3)
-        side = row.column(align=True)
+        side = draw_list(layout, armature, "tracks", rows=3)
         side.operator_menu_enum("poise.add_track", "part", text="", icon="ADD")
         side.operator("poise.remove_track", text="", icon="REMOVE")
-        if 0 <= armature.poise_active_track < len(armature.poise_tracks):
+        if chosen_in(armature, "tracks") is not None:
             draw_track(layout, armature, armature.poise_active_track)
         draw_path(layout, armature)
         draw_phases(layout, armature)
@@ -73,9 +67,7 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
     """Draw the samples of a track as a table of frames and offsets, and the settings of the fit."""
     path = f"poise_tracks[{number}]"
     draw_samples(layout, ("Offset",), [_curve(armature, f"{path}.offset", 0)], _curve(armature, f"{path}.weight", 0))
-    settings = layout.column()
-    settings.use_property_split = True
-    settings.use_property_decorate = False
+    settings = labelled(layout.column())
     settings.prop(armature.poise_tracks[number], "width")
     settings.prop(armature.poise_tracks[number], "gamma")
 
@@ -118,18 +110,12 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
 
 def draw_phases(layout: Any, armature: Any) -> None:
     """Draw the supports and flights of the motion."""
-    row = layout.row()
-    row.template_list("POISE_UL_phases", "", armature, "poise_phases", armature, "poise_active_phase", rows=2)
-    side = row.column(align=True)
+    side = draw_list(layout, armature, "phases", rows=2)
     side.operator_menu_enum("poise.add_phase", "part", text="", icon="ADD")
     side.operator("poise.remove_phase", text="", icon="REMOVE")
-    if 0 <= armature.poise_active_phase < len(armature.poise_phases):
-        phase = armature.poise_phases[armature.poise_active_phase]
-        if phase.kind == "SUPPORT":
-            settings = layout.column()
-            settings.use_property_split = True
-            settings.use_property_decorate = False
-            settings.prop(phase, "frame")
+    phase = chosen_in(armature, "phases")
+    if phase is not None and phase.kind == "SUPPORT":
+        labelled(layout.column()).prop(phase, "frame")
 
 
 def _curve(armature: Any, path: str, index: int) -> Any:
@@ -137,12 +123,6 @@ def _curve(armature: Any, path: str, index: int) -> Any:
     data = armature.animation_data
     bag: Any = action_get_channelbag_for_slot(data.action, data.action_slot) if data and data.action else None
     return bag.fcurves.find(path, index=index) if bag else None
-
-
-def draw_generate_tools(layout: Any) -> None:
-    """Draw the tools in the Pose menu, where the search (F3) finds them."""
-    for name in _TOOLS:
-        layout.operator(f"poise.{name}")
 
 
 CLASSES = (POISE_UL_tracks, POISE_UL_phases, POISE_PT_generate)

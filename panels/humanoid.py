@@ -5,10 +5,10 @@ from typing import Any
 import bpy
 
 from ..properties.humanoid import ENDS, LIMBS, TRUNK
-from .side import Side
+from .side import OfArmature, labelled
 
 
-class POISE_PT_humanoid(Side, bpy.types.Panel):
+class POISE_PT_humanoid(OfArmature, bpy.types.Panel):
     """Pull, reach, resist and swivel of the method Humanoid"""
 
     bl_label = "Humanoid"
@@ -17,14 +17,11 @@ class POISE_PT_humanoid(Side, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        armature: Any = context.active_object
-        return armature is not None and armature.type == "ARMATURE" and armature.poise_method == "HUMANOID"
+        return super().poll(context) and context.active_object.poise_method == "HUMANOID"
 
     def draw(self, context: Any) -> None:
         armature: Any = context.active_object
-        layout: Any = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = labelled(self.layout)
         for heading, names in (("Pull", ENDS), ("Resist", TRUNK)):
             column = layout.column(align=True)
             column.label(text=heading)

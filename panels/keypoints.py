@@ -4,20 +4,16 @@ from typing import Any, Final
 
 import bpy
 
-from .side import Side, draw_sentence
+from .side import OfArmature, Side, draw_sentence, labelled
 
 _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
 
 
-class POISE_PT_keypoints(Side, bpy.types.Panel):
+class POISE_PT_keypoints(OfArmature, bpy.types.Panel):
     """Motion from a body's keypoints: files and live trackers"""
 
     bl_label = "Keypoints"
     bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_object is not None and context.active_object.type == "ARMATURE"
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
@@ -62,8 +58,7 @@ class POISE_PT_live_settings(Side, bpy.types.Panel):
 
 def settings(layout: Any, live: Any) -> Any:
     """Return a column for settings that apply when listening starts."""
-    column = layout.column()
-    column.use_property_split, column.use_property_decorate = True, False
+    column = labelled(layout.column())
     column.enabled = not live.owner
     return column
 

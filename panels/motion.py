@@ -4,11 +4,11 @@ from typing import Any
 
 import bpy
 
-from .side import Side
+from .side import OfArmature, chosen_in, draw_list, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
-_TOOLS = (
+TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
     "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "retarget",
 )  # fmt: skip
@@ -41,14 +41,10 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 
-class POISE_PT_motion(Side, bpy.types.Panel):
+class POISE_PT_motion(OfArmature, bpy.types.Panel):
     """Pins on the timeline of the active armature's motion"""
 
     bl_label = "Motion"
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_object is not None and context.active_object.type == "ARMATURE"
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
@@ -56,17 +52,14 @@ class POISE_PT_motion(Side, bpy.types.Panel):
         layout.operator("poise.retarget", icon="IMPORT")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")
-        row = layout.row()
-        row.template_list(
-            "POISE_UL_timed_pins", "", armature, "poise_timed_pins", armature, "poise_active_timed_pin", rows=4
-        )
-        side = row.column(align=True)
+        side = draw_list(layout, armature, "timed_pins", rows=4)
         side.operator("poise.add_timed_pin", text="", icon="ADD")
         side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
         side.separator()
         side.operator("poise.remove_timed_pin", text="", icon="X").all = True
-        if 0 <= armature.poise_active_timed_pin < len(armature.poise_timed_pins):
-            draw_timed_pin(layout, armature.poise_timed_pins[armature.poise_active_timed_pin])
+        pin = chosen_in(armature, "timed_pins")
+        if pin is not None:
+            draw_timed_pin(layout, pin)
         column = layout.column(align=True)
         row = column.row(align=True)
         row.operator("poise.solve_motion", icon="PLAY")
@@ -85,9 +78,7 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     row = layout.row(align=True)
     row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
     row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = labelled(layout.column())
     frames = column.column(align=True)
     for name in ("start", "end", "ease_in", "ease_out"):
         frames.prop(pin, name)
@@ -98,12 +89,6 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     if pin.held == "PLACE" and pin.use_rotation:
         column.prop(pin, "rotation")
     column.operator("poise.place_timed_pin", icon="POSE_HLT")
-
-
-def draw_motion_tools(layout: Any) -> None:
-    """Draw the tools in the Pose menu, where the search (F3) finds them."""
-    for name in _TOOLS:
-        layout.operator(f"poise.{name}")
 
 
 CLASSES = (POISE_UL_timed_pins, POISE_PT_motion)

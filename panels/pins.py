@@ -5,12 +5,10 @@ from typing import Any
 import bpy
 from bl_ui.utils import PresetPanel
 
-from .. import bridge
+from . import generate, motion
 from .body import draw_body_menu
-from .generate import draw_generate_tools
-from .motion import draw_motion_tools
 from .rig import draw_roles_menu
-from .side import Side, draw_sentence
+from .side import OfArmature, Side, chosen_in, draw_tools, labelled, refuses
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
 _SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA"}
@@ -44,10 +42,7 @@ class POISE_PT_pins(Side, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         armature: Any = context.active_object
-        try:
-            bridge.check(armature)
-        except bridge.BridgeError as refusal:
-            draw_sentence(layout, context, str(refusal), "INFO")
+        if refuses(layout, context):
             return
 
         if context.mode != "POSE":
@@ -58,8 +53,9 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
         layout.template_list("POISE_UL_pins", "", armature, "poise_pins", armature, "poise_active_pin", rows=3)
-        if 0 <= armature.poise_active_pin < len(armature.poise_pins):
-            draw_pin(layout, armature.poise_pins[armature.poise_active_pin])
+        pin = chosen_in(armature, "pins")
+        if pin is not None:
+            draw_pin(layout, pin)
         row = layout.row(align=True)
         if context.mode == "POSE":  # bones can be selected only there
             row.operator("poise.unpin").bone = ""
@@ -82,32 +78,24 @@ class POISE_PT_presets(PresetPanel, bpy.types.Panel):
     preset_add_operator = "poise.add_preset"
 
 
-class POISE_PT_solver(Side, bpy.types.Panel):
+class POISE_PT_solver(OfArmature, bpy.types.Panel):
     """How the body is solved"""
 
     bl_label = "Solver"
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_object is not None and context.active_object.type == "ARMATURE"
 
     def draw_header_preset(self, context: Any) -> None:
         POISE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Any) -> None:
         armature: Any = context.active_object
-        column: Any = self.layout
-        column.use_property_split = True
-        column.use_property_decorate = False
+        column = labelled(self.layout)
         column.row().prop(armature, "poise_method", expand=True)
         column.row().prop(armature, "poise_limits", expand=True)
         if armature.poise_method == "HUMANOID":
             return
         column.row().prop(armature, "poise_wins", expand=True)
-        column.prop(armature, "poise_root")
-        column.prop(armature, "poise_use_anatomy_limits")
-        column.prop(armature, "poise_use_balance")
-        column.prop(armature, "poise_use_stretch")
+        for name in ("root", "use_anatomy_limits", "use_balance", "use_stretch"):
+            column.prop(armature, f"poise_{name}")
         row = column.row(align=True)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Forget")
@@ -144,9 +132,7 @@ class POISE_PT_active_bone(_Bone, Side, bpy.types.Panel):
 
 def draw_pin(layout: Any, pin: Any) -> None:
     """Draw the settings of one pin."""
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = labelled(layout.column())
     column.prop(pin, "weight")
     column.prop(pin, "priority")
     column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
@@ -168,9 +154,7 @@ def draw_bone(layout: Any, context: Any) -> None:
         draw_pin(layout, pin)
     else:
         row.operator("poise.cycle_pin", text="Pin Position", icon="PINNED").bone = bone.name
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = labelled(layout.column())
     for axis in "xyz":
         heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
         column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
@@ -201,30 +185,21 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.cycle_pin").bone = ""
         layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""
-        layout.operator("poise.mirror_pins")
-        layout.operator("poise.clear_pins")
-        layout.operator("poise.goto_pin")
+        draw_tools(layout, ("mirror_pins", "clear_pins", "goto_pin"))
         layout.separator()
-        layout.operator("poise.solve")
-        layout.operator("poise.bake")
+        draw_tools(layout, ("solve", "bake"))
         layout.separator()
         layout.menu("POISE_MT_chains")
-        draw_motion_tools(layout)
-        draw_generate_tools(layout)
+        draw_tools(layout, (*motion.TOOLS, *generate.TOOLS))
         layout.separator()
         layout.operator("poise.survey")
         draw_roles_menu(layout)
         layout.separator()
         draw_body_menu(layout)
         layout.separator()
-        layout.operator("poise.learn_limits")
-        layout.operator("poise.forget_limits")
-        layout.operator("poise.learn_stiffness")
-        layout.operator("poise.forget_stiffness")
+        draw_tools(layout, ("learn_limits", "forget_limits", "learn_stiffness", "forget_stiffness"))
         layout.separator()
-        layout.operator("poise.import_keypoints")
-        layout.operator("poise.listen")
-        layout.operator("poise.stop_listening")
+        draw_tools(layout, ("import_keypoints", "listen", "stop_listening"))
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

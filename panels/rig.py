@@ -6,7 +6,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import Side, draw_sentence
+from .side import OfArmature, Side, draw_sentence, draw_tools
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
 # Green, yellow, red, blue.
@@ -26,14 +26,10 @@ _HANDS: Final = ("thumb", "index", "middle", "ring", "pinky")
 _FINGERS: Final = (*(f"{finger}.R" for finger in reversed(_HANDS)), "", *(f"{finger}.L" for finger in _HANDS))
 
 
-class POISE_PT_rig(Side, bpy.types.Panel):
+class POISE_PT_rig(OfArmature, bpy.types.Panel):
     """What Poise understands of the armature"""
 
     bl_label = "Rig"
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_object is not None and context.active_object.type == "ARMATURE"
 
     def draw_header_preset(self, context: Any) -> None:
         layout: Any = self.layout
@@ -134,9 +130,7 @@ def draw_roles_menu(layout: Any) -> None:
     """Draw the tools that correct roles in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
     layout.operator("poise.clear_roles", text="All Parts as Found").role = ""
-    layout.operator("poise.swap_sides")
-    layout.operator("poise.import_roles")
-    layout.operator("poise.export_roles")
+    draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))
 
 
 CLASSES = (POISE_PT_rig, POISE_PT_parts, POISE_PT_driven)

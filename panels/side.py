@@ -1,7 +1,10 @@
 """Shared base of the panels in the sidebar tab Poise."""
 
 import textwrap
+from collections.abc import Iterable
 from typing import Any, Final
+
+from .. import bridge
 
 _LETTER: Final = 6.0  # mean width of a letter of Blender's interface, pixels at a scale of 1
 _MARGIN: Final = 70  # pixels: width of the icon and the borders
@@ -14,6 +17,51 @@ class Side:
     bl_category = "Poise"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
+
+
+class OfArmature(Side):
+    """A panel that needs an active armature."""
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return context.active_object is not None and context.active_object.type == "ARMATURE"
+
+
+def refuses(layout: Any, context: Any) -> bool:
+    """Return whether the active object must not be posed, and draw why."""
+    try:
+        bridge.check(context.active_object)
+    except bridge.BridgeError as refusal:
+        draw_sentence(layout, context, str(refusal), "INFO")
+        return True
+    return False
+
+
+def labelled(layout: Any) -> Any:
+    """Return the layout with the names of settings in a column of their own."""
+    layout.use_property_split, layout.use_property_decorate = True, False
+    return layout
+
+
+def draw_list(layout: Any, armature: Any, name: str, rows: int) -> Any:
+    """Draw a list of the armature's; return a column beside it for the buttons that change the list."""
+    row = layout.row()
+    row.template_list(
+        f"POISE_UL_{name}", "", armature, f"poise_{name}", armature, f"poise_active_{name[:-1]}", rows=rows
+    )
+    return row.column(align=True)
+
+
+def chosen_in(armature: Any, name: str) -> Any:
+    """Return the item selected in a list of the armature's, or None."""
+    items, number = getattr(armature, f"poise_{name}"), getattr(armature, f"poise_active_{name[:-1]}")
+    return items[number] if 0 <= number < len(items) else None
+
+
+def draw_tools(layout: Any, names: Iterable[str]) -> None:
+    """Draw tools in a menu, where the search (F3) finds them."""
+    for name in names:
+        layout.operator(f"poise.{name}")
 
 
 def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:

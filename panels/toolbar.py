@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import bpy
 
+from .side import OfArmature
+
 _DRAG: Final = {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}
 
 
@@ -38,9 +40,9 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
 
     @staticmethod
     def draw_settings(context: Any, layout: Any, tool: Any) -> None:
-        armature = context.active_object
-        if armature is None or armature.type != "ARMATURE":
+        if not OfArmature.poll(context):
             return
+        armature = context.active_object
         row = layout.row()
         if armature.poise_method == "PINS":
             row.label(text="Wins:")
