@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from bpy_extras.anim_utils import action_get_channelbag_for_slot
-
-from .channels import CHANNELS, rotation_channel
+from .channels import CHANNELS, channelbag_of, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 
@@ -117,6 +115,5 @@ def _options(context: Any, keying_set: Any) -> set[str]:
 
 
 def _has_curve(owner: Any, path: str, index: int) -> bool:
-    data = owner.animation_data
-    bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data else None
+    bag = channelbag_of(owner)
     return bag is not None and bag.fcurves.find(path, index=max(index, 0)) is not None

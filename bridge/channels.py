@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from numpy.typing import NDArray
 
 from ..core.channels import to_rotations
@@ -35,6 +36,12 @@ def rotation_channel(mode: str) -> str:
 def channel_path(bone: str, name: str) -> str:
     """Return the data path of a bone's property from the object."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
+
+
+def channelbag_of(owner: Any) -> Any:
+    """Return the F-curves and groups of a data block in its action, or None."""
+    data = owner.animation_data
+    return action_get_channelbag_for_slot(data.action, data.action_slot) if data is not None else None
 
 
 def read_channels(

@@ -17,7 +17,7 @@ from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
 from .armature import Rig, check, read_pose, scale_channels
-from .channels import CHANNELS, ArmatureObject, channel_path, read_channels, rotation_channel
+from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME, check_not_tweaked, keyed_range
@@ -313,8 +313,7 @@ def _is_on_top(data: bpy.types.AnimData) -> bool:
 
 def _curves(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
     """Return the F-curves of the object's slot by data path and index."""
-    data = armature.animation_data
-    bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data is not None else None
+    bag = channelbag_of(armature)
     fcurves: Any = bag.fcurves if bag is not None else ()
     return {(curve.data_path, curve.array_index): curve for curve in fcurves}
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from numpy.typing import ArrayLike
 
 from ..core import Motion, Pose
@@ -20,6 +19,7 @@ from .channels import (
     CHANNELS,
     ArmatureObject,
     channel_path,
+    channelbag_of,
     channels_to_rotations,
     read_channels,
     write_channels,
@@ -96,7 +96,7 @@ def read_visual(armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Se
                for bone in chosen)  # fmt: skip
         found.append([matrix.decompose() for matrix in own])
 
-    _go_through(armature, np.atleast_1d(np.asarray(frames, float)), note)
+    finish(_going_through(armature, np.atleast_1d(np.asarray(frames, float)), note))
     places, turns, scales = (
         np.array([[parts[k] for parts in row] for row in found], float).reshape(len(found), len(chosen), width)
         for k, width in enumerate((3, 4, 3))
@@ -187,8 +187,7 @@ def _one_action(armature: ArmatureObject) -> bool:
 
 def active_curves(armature: ArmatureObject) -> Iterator[Any]:
     """Yield the F-curves of the object's action that Blender evaluates; Blender 4.5 and 5.2 ignore a group's mute."""
-    data = armature.animation_data
-    bag = action_get_channelbag_for_slot(data.action, data.action_slot) if data else None
+    bag = channelbag_of(armature)
     for curve in bag.fcurves if bag else ():
         if curve.is_valid and not curve.mute and not curve.is_empty:
             yield curve
@@ -196,11 +195,10 @@ def active_curves(armature: ArmatureObject) -> Iterator[Any]:
 
 def all_curves(action: bpy.types.Action) -> Iterator[Any]:
     """Yield the F-curves of all slots of an action."""
-    for layer in action.layers:
-        strips: Any = layer.strips
-        for strip in strips:
-            for bag in strip.channelbags:
-                yield from bag.fcurves
+    every: Any = action.layers
+    yield from (
+        curve for layer in every for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
+    )
 
 
 def _stands_still(armature: ArmatureObject, curve: Any) -> bool:
@@ -267,14 +265,11 @@ def _step(armature: ArmatureObject, rig: Rig, frames: Array) -> Generator[float,
     return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)
 
 
-def _go_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> None:
-    """Call `note` at each frame; restore the scene's frame and the object's channels."""
-    for _ in _going_through(armature, frames, note):
-        pass
-
-
 def _going_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> Generator[float, None, None]:
-    """Do what `_go_through` does and yield the share that is done; closing the generator restores all, too."""
+    """Call `note` at each frame and yield the share that is done; restore the scene's frame and the object's channels.
+
+    Closing the generator restores them, too.
+    """
     context: Any = bpy.context
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
