@@ -17,14 +17,7 @@ from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
 from ..core.channels import rotations_to_channel
 from ..core.pose import forward_matrices
 from ..core.rotation import Array
-from .channels import (
-    ArmatureObject,
-    ModeGroups,
-    channels_to_rotations,
-    read_channels,
-    rotation_channel,
-    write_channels,
-)
+from .channels import ArmatureObject, ModeGroups, channels_to_rotations, read_channels, rotation_channel, write_channels
 from .driven import find_driven
 from .errors import BridgeError
 from .learned import learned_limits
@@ -193,7 +186,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     modes = tuple(channel.rotation_mode for channel in channels)
     reasons, limiting, rescaled = find_driven(armature)
     driven, scaled = (np.array([name in some for name in names]) for some in (reasons, rescaled))
-    connected = _flags(bones, "use_connect", 1)[:, 0]
+    connected = flags(bones, "use_connect", 1)[:, 0]
     locks, frozen = _rotation_locks(armature, modes)
     clamps, boxes = _rotation_limits(armature, index, limiting)
     own_limits = (*_ik_limits(channels), *boxes)
@@ -208,17 +201,17 @@ def read_rig(armature: ArmatureObject) -> Rig:
         stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
         stretch=_stretch(channels, driven | scaled),
         movable=~(driven | locks.all(axis=1) | frozen),
-        translatable=~(connected | driven)[:, None] & ~_flags(channels, "lock_location", 3),
+        translatable=~(connected | driven)[:, None] & ~flags(channels, "lock_location", 3),
         rotation_locks=locks,
         rotation_modes=modes,
         connected=connected,
-        local_location=_flags(bones, "use_local_location", 1)[:, 0],
-        inherit_rotation=_flags(bones, "use_inherit_rotation", 1)[:, 0],
+        local_location=flags(bones, "use_local_location", 1)[:, 0],
+        inherit_rotation=flags(bones, "use_inherit_rotation", 1)[:, 0],
         inherit_scale=tuple(bone.inherit_scale for bone in bones),
         driven=driven,
         rest_bases=rest,
     )
-    scalable = ~(driven | scaled)[:, None] & ~_flags(channels, "lock_scale", 3)
+    scalable = ~(driven | scaled)[:, None] & ~flags(channels, "lock_scale", 3)
     return Rig(armature.name, skeleton, reasons, scalable, clamps, tuple(np.flatnonzero(scaled).tolist()))
 
 
@@ -226,12 +219,8 @@ def read_pose(armature: ArmatureObject, rig: Rig) -> Pose:
     """Return the pose at the current frame as Blender evaluates it, Limit Rotation constraints and drivers included."""
     if armature.data.pose_position == "REST":
         return Pose.rest(rig.skeleton)
-    return channels_to_pose(rig, read_channels(armature, rig.channels), read_evaluated(armature, rig))
-
-
-def read_evaluated(armature: ArmatureObject, rig: Rig) -> Array | None:
-    """Return evaluated matrices (J, 3, 4) in armature space if the rig has driven or scaled bones, else None."""
-    return read_matrices(armature) if rig.evaluated else None
+    evaluated = read_matrices(armature) if rig.evaluated else None
+    return channels_to_pose(rig, read_channels(armature, rig.channels), evaluated)
 
 
 def read_matrices(armature: ArmatureObject) -> Array:
@@ -408,7 +397,8 @@ def gather(collection: Any, name: str, size: int) -> Array:
     return values.reshape(-1, size).astype(float)
 
 
-def _flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
+def flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
+    """Return one property of all items of a collection, (n, size) bool."""
     values = np.empty(len(collection) * size, bool)
     collection.foreach_get(name, values)
     return values.reshape(-1, size)
@@ -424,7 +414,7 @@ def _by_axis(collection: Any, name: str, dtype: type) -> Array:
 
 def _stretch(channels: Any, driven: NDArray[np.bool_]) -> Array:
     """Return the IK stretch (J,), 0 where the length is locked or driven."""
-    locked = _flags(channels, "lock_scale", 3)[:, LENGTH]
+    locked = flags(channels, "lock_scale", 3)[:, LENGTH]
     return np.where(driven | locked, 0.0, gather(channels, "ik_stretch", 1)[:, 0])
 
 
@@ -435,14 +425,14 @@ def _rotation_locks(armature: ArmatureObject, modes: tuple[str, ...]) -> tuple[N
     with Y and Z locked at zero is a hinge about X, which is how riggers use it; any other component lock freezes it.
     """
     channels = armature.pose.bones
-    locks = _flags(channels, "lock_rotation", 3)
-    by_component = _flags(channels, "lock_rotations_4d", 1)[:, 0] & np.isin(modes, ("QUATERNION", "AXIS_ANGLE"))
+    locks = flags(channels, "lock_rotation", 3)
+    by_component = flags(channels, "lock_rotations_4d", 1)[:, 0] & np.isin(modes, ("QUATERNION", "AXIS_ANGLE"))
     values = np.where(
         np.equal(modes, "QUATERNION")[:, None],
         gather(channels, "rotation_quaternion", 4)[:, 1:],
         gather(channels, "rotation_axis_angle", 4)[:, 1:],
     )
-    locked_w = _flags(channels, "lock_rotation_w", 1)[:, 0]
+    locked_w = flags(channels, "lock_rotation_w", 1)[:, 0]
     hinge = ~locked_w & (locks.sum(axis=1) == 2) & np.all(~locks | (np.abs(values) < _LOCKED), axis=1)
     frozen = by_component & (locks.any(axis=1) | locked_w) & ~hinge
     kept = locks & ~frozen[:, None]

@@ -13,7 +13,7 @@ from ..core.body.roles import PARTS_OF_HANDS
 from ..core.limits import Framed, LimitGroup
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
-from .armature import Rig, read_matrices
+from .armature import Rig, flags, read_matrices
 from .channels import ArmatureObject
 from .controls import SAME_PLACE, Control, ControlledBody, limits_of
 from .driven import constrained_bones, split_path
@@ -77,9 +77,8 @@ def find_controlled(
         if control == Control() and bone not in graph.in_chains:
             if bone in limbs:
                 return None
-            order = {
-                b: parent if p == bone else p for b, p in order.items()
-            }  # its children become children of its parent
+            # its children become children of its parent
+            order = {b: parent if p == bone else p for b, p in order.items()}
             continue
         controls[bone] = replace(control, begins=bone) if control == Control() and bone in graph.begun else control
     if first not in controls:
@@ -176,7 +175,7 @@ class _Graph:
                 if constraint.type in _GAZES and is_eye(bone.name) and skeleton.translatable[list(named)].all():
                     self.gazes[skeleton.index(bone.name)] = min(named)
         self._upstream: dict[int, dict[int, int]] = {}
-        locks = np.array([list(bone.lock_rotation) for bone in armature.pose.bones])
+        locks = flags(armature.pose.bones, "lock_rotation", 3)
         self.turning = skeleton.movable & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
         self.moving = self.turning & skeleton.translatable.all(axis=1)
 

@@ -7,7 +7,7 @@ poses which part is found by `control_graph`.
 """
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 import bpy
@@ -47,6 +47,9 @@ class Control:
     begins: int = -1
 
 
+_FIELDS: Final = tuple(field.name for field in fields(Control))
+
+
 @dataclass(frozen=True, eq=False)
 class ControlledBody:
     """A body that is posed by controls.
@@ -81,10 +84,14 @@ class ControlledBody:
         turners = {control.turns: part for part, control in enumerate(self.controls) if control.turns >= 0}
         return {**turners, **{int(bone): part for part, bone in enumerate(self.bones)}, **self.riding}
 
+    def bones_that(self, what: str) -> Indices:
+        """Return the bone of the rig, or -1, that turns, moves, aims or begins each part; `what` names the field."""
+        return np.array([getattr(control, what) for control in self.controls], int)
+
     @property
     def keyed(self) -> set[int]:
         """The indices of the bones that are keyed for the body."""
-        return {bone for one in self.controls for bone in (one.turns, one.moves, one.aims, one.begins)} - {-1}
+        return {bone for what in _FIELDS for bone in self.bones_that(what).tolist()} - {-1}
 
 
 def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
@@ -115,7 +122,8 @@ def limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ..
 def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     """Return the rig with the `begins` bones as movable ones, so that IK without a pole bends as in the body's pose."""
     movable = np.array(rig.skeleton.movable)
-    movable[[control.begins for control in controlled.controls if control.begins >= 0]] = True
+    begins = controlled.bones_that("begins")
+    movable[begins[begins >= 0]] = True
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable))
 
 
@@ -126,10 +134,7 @@ def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = F
     """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
     own = matrices[..., controlled.bones, :, :]
-    free = [
-        loose and control.moves == bone for control, bone in zip(controlled.controls, controlled.bones, strict=True)
-    ]
-    rigid = controlled.rigid & ~np.array(free)
+    rigid = controlled.rigid & ~(loose & (controlled.bones_that("moves") == controlled.bones))
     heads, turns = own[..., 3], frame_rotations(own[..., :3])
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
@@ -171,19 +176,16 @@ def pose_controls(
     context.view_layer.update()
     start = now = read_pose(armature, rig)
     channels = read_channels(armature, rig.channels)
-    turned = np.array([control.turns for control in controlled.controls])
-    moved = np.array([control.moves for control in controlled.controls])
+    turned, moved, aims, begins = map(controlled.bones_that, _FIELDS)
     present = read_controlled(controlled, read_matrices(armature))
     pose, stopped = _within(controlled.skeleton.limits, present, pose)
     wanted_heads, wanted = forward(controlled.skeleton, pose)
     limits = limits_of(rig.skeleton, set(turned.tolist()))
     held = np.zeros(len(wanted), bool)  # parts whose control is at its limit, and parts below them
-    aims = np.array([control.aims for control in controlled.controls])
     same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
     aims[same | (not looks)] = -1
     follows = (turned >= 0) | (aims >= 0)
     before = _set_switches(armature, controlled, pose, present)
-    begins = np.array([control.begins for control in controlled.controls])
     begins[~rig.skeleton.movable[begins]] = -1
     led = np.flatnonzero(follows | (begins >= 0))
     bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist(), *begins.tolist()} - {-1})
@@ -280,7 +282,11 @@ def _turned(
 ) -> Pose:  # fmt: skip
     """Return the next pose of the controls."""
     rotations, translations = np.array(now.rotations), np.array(now.translations)
-    turners, movers = (np.array([getattr(one, name) for one in controlled.controls]) for name in ("turns", "moves"))
+    turners, movers, begun = (
+        controlled.bones_that("turns"),
+        controlled.bones_that("moves"),
+        controlled.bones_that("begins") >= 0,
+    )
     parts = np.flatnonzero(turners >= 0)
     bones = turners[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
@@ -290,7 +296,6 @@ def _turned(
     carried = np.where(hangs & (turners[above] >= 0)[:, None], change[above], rotation.IDENTITY)
     after = rotation.mul(change[parts], turns[bones])
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
-    begun = np.array([control.begins >= 0 for control in controlled.controls])
     parts = np.flatnonzero(begun)
     bones, above = controlled.bones[parts], controlled.skeleton.parents[parts]
     carried = rotation.mul(change[above], turns[skeleton.parents[bones]])
@@ -299,9 +304,8 @@ def _turned(
     parts = np.flatnonzero(movers >= 0)
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    rest = frame_rotations(
-        skeleton.rest_matrices[bones][:, :, :3]
-    )  # locations that are not local ignore the rest frame
+    # locations that are not local ignore the rest frame
+    rest = frame_rotations(skeleton.rest_matrices[bones][:, :, :3])
     base = np.where(skeleton.local_location[bones, None], base, rotation.mul(base, rotation.inv(rest)))
     lever = heads[controlled.bones[parts]] - heads[bones]
     # a control at the part's place goes there directly: corrected by the error, it would run away if IK falls short
@@ -325,8 +329,7 @@ def _set_switches(
     """Set the switches of the parts that will change; return the values before."""
     changed = rotation.angle_between(pose.rotations, now.rotations) > _THERE
     changed |= np.any(np.abs(pose.translations - now.translations) > _THERE * controlled.skeleton.size, axis=-1)
-    for part, parent in enumerate(controlled.skeleton.parents.tolist()):  # and all parts below
-        changed[part] |= parent >= 0 and changed[parent]
+    changed = _with_below(changed, controlled.skeleton.parents)
     before: dict[tuple[str, str], float] = {}
     for part, (bone, name, value) in controlled.switches.items():
         owner = armature.pose.bones[bone]

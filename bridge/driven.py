@@ -36,8 +36,10 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
 
     Scaled bones are turned and moved by their own channels; only their scale is driven.
     """
-    drivers = _driven_paths(armature)
-    animated = _animated_paths(armature)
+    own = [owner.animation_data for owner in (armature, armature.data) if owner.animation_data]
+    driving = (curve for data in own for curve in data.drivers)
+    drivers = _paths_by_bone(c for c in driving if c.driver and c.driver.is_valid and not c.mute)
+    animated = _paths_by_bone(_animated_curves(armature))
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
@@ -66,31 +68,22 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     return driven, limits, (scaled & names) - driven.keys()
 
 
-def _driven_paths(armature: ArmatureObject) -> AnimatedPaths:
+def _paths_by_bone(curves: Iterable[Any]) -> AnimatedPaths:
+    """Return the properties of bones that F-curves or drivers change."""
     result: AnimatedPaths = defaultdict(set)
-    for owner in (armature, armature.data):
-        for curve in owner.animation_data.drivers if owner.animation_data else ():
-            parts = split_path(curve.data_path)
-            if parts and curve.driver and curve.driver.is_valid and not curve.mute:
-                result[parts[0]].add(parts[1])
+    for curve in curves:
+        parts = split_path(curve.data_path)
+        if parts:
+            result[parts[0]].add(parts[1])
     return result
 
 
-def _animated_paths(armature: ArmatureObject) -> AnimatedPaths:
-    """Return the properties of bones that F-curves of the action or of NLA strips animate."""
-    result: AnimatedPaths = defaultdict(set)
+def _animated_curves(armature: ArmatureObject) -> Iterator[Any]:
+    """Yield the F-curves of the action and of NLA strips."""
     data = armature.animation_data
-    if data is None:
-        return result
-    pairs = [(data.action, data.action_slot)]
-    pairs += [(strip.action, strip.action_slot) for track in data.nla_tracks for strip in track.strips]
-    for action, slot in pairs:
-        bag = action_get_channelbag_for_slot(action, slot)
-        for curve in bag.fcurves if bag else ():
-            parts = split_path(curve.data_path)
-            if parts:
-                result[parts[0]].add(parts[1])
-    return result
+    for owner in (data, *(strip for track in data.nla_tracks for strip in track.strips)) if data else ():
+        bag = action_get_channelbag_for_slot(owner.action, owner.action_slot)
+        yield from bag.fcurves if bag else ()
 
 
 def _paths_of(constraint: Any, paths: set[str]) -> set[str]:

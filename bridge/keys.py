@@ -1,9 +1,9 @@
 """Write motions as keys into a range of frames of an action; everything outside the range stays as it is."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import bpy
@@ -16,7 +16,7 @@ from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
-from .armature import Rig, check, read_pose, scale_channels
+from .armature import Rig, check, flags, read_pose, scale_channels
 from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
@@ -35,17 +35,21 @@ _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # they repeat the keys outside their ra
 
 @dataclass(frozen=True)
 class _Channel:
-    """A channel to be keyed: values (K,) of data_path[index] at frames (K,).
+    """A channel of a bone to be keyed: values (K,) of the property name[index] at frames (K,).
 
     handles (2, K, 2): frames and values of the left and the right handles; None: Blender places them.
     """
 
     bone: str
-    data_path: str
+    name: str
     index: int
     frames: Array
     values: Array
     handles: Array | None = None
+
+    @cached_property
+    def data_path(self) -> str:
+        return channel_path(self.bone, self.name)
 
 
 def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -110,7 +114,7 @@ def write_motion(
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
     names = rig.skeleton.names
     channels += [
-        _Channel(names[bone], channel_path(names[bone], "scale"), axis, motion.frames, scales[:, bone, axis])
+        _Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis])
         for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
     ]  # fmt: skip
     return _write_into(armature, _target(armature, action, new=True, empty=True), channels)
@@ -133,7 +137,8 @@ def write_visual(
     """
     check_target(armature, action, new)
     skeleton, chosen = rig.skeleton, list(bones)
-    freed, locks = np.isin(np.arange(len(skeleton)), [*seen]), _location_locks(armature)
+    freed = np.isin(np.arange(len(skeleton)), [*seen])
+    locks = flags(armature.pose.bones, "lock_location", 3)
     turning = ~skeleton.rotation_locks.all(axis=1)
     open_rig = replace(
         rig,
@@ -150,23 +155,15 @@ def write_visual(
         rotations[:, bone], translations[:, bone] = pose.rotations[:, 0], pose.translations[:, 0]
         assert pose.scales is not None
         if np.abs(pose.scales - 1.0).max() > _GROWN:
-            path = channel_path(skeleton.names[bone], "scale")
-            channels += [
-                _Channel(skeleton.names[bone], path, axis, motion.frames, pose.scales[:, 0, axis]) for axis in range(3)
-            ]
+            name, scales = skeleton.names[bone], pose.scales[:, 0]
+            channels += [_Channel(name, "scale", axis, motion.frames, scales[:, axis]) for axis in range(3)]
     whole = replace(motion, pose=Pose.trusted(rotations, translations, motion.pose.scales, None))
     placed = [bone for bone in chosen if np.any(translations[:, bone])]
     channels = _channels(armature, open_rig, whole, chosen, placed, scale_channels(rig, chosen)) + channels
-    curves = _curves(armature)
     first, last = keyed_range(armature)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
-    for channel in channels:
-        _check_curve(channel, curves.get((channel.data_path, channel.index)), flat)
+    _check_curves(armature, channels, flat)
     return _write_into(armature, _target(armature, action, new), channels, flat)
-
-
-def _location_locks(armature: ArmatureObject) -> NDArray[np.bool_]:
-    return np.array([list(bone.lock_location) for bone in armature.pose.bones])
 
 
 def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
@@ -175,16 +172,14 @@ def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motio
     Raises BridgeError for all that `write_keys` refuses; the returned function raises nothing.
     """
     check_target(armature, None, new=False)
-    curves = _curves(armature)
-    keyed = {path for path, _ in curves}
+    keyed = {path for path, _ in _curves(armature)}
     channels = [
         channel
         for bone, motion in motions.items()
         for channel in _channels(armature, rig, motion, [bone], [bone])
         if channel.data_path in keyed
     ]
-    for channel in channels:
-        _check_curve(channel, curves.get((channel.data_path, channel.index)))
+    _check_curves(armature, channels)
     return partial(_write_all, armature, channels, None, new=False)
 
 
@@ -207,8 +202,7 @@ def write_reduced(
         keys = one.keys
         for channel, index, column in free:
             handles = np.stack([keys.left[:, column], keys.right[:, column]])
-            path = channel_path(bone, channel)
-            channels.append(_Channel(bone, path, index, keys.frames, keys.values[:, column], handles))
+            channels.append(_Channel(bone, channel, index, keys.frames, keys.values[:, column], handles))
     return _write_all(armature, channels, action, new)
 
 
@@ -230,10 +224,7 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
 
 
 def _write_all(armature: ArmatureObject, channels: Sequence[_Channel], name: str | None, new: bool) -> bpy.types.Action:
-    curves = _curves(armature)
-    for channel in channels:
-        _check_curve(channel, curves.get((channel.data_path, channel.index)))
-
+    _check_curves(armature, channels)
     return _write_into(armature, _target(armature, name, new), channels)
 
 
@@ -268,11 +259,10 @@ def meets_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iter
 def repeating_bones(armature: ArmatureObject, names: Iterable[str]) -> list[str]:
     """Return those of the bones whose curves go on beyond their keys: Cycles modifiers, linear extrapolation."""
     wanted, found = set(names), set[str]()
-    for (data_path, _), curve in _curves(armature).items():
+    for bone, curve in _curves_of_bones(armature):
         cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
-        place = split_path(data_path)
-        if place is not None and place[0] in wanted and (cyclic or curve.extrapolation == "LINEAR"):
-            found.add(place[0])
+        if bone in wanted and (cyclic or curve.extrapolation == "LINEAR"):
+            found.add(bone)
     return sorted(found)
 
 
@@ -280,25 +270,22 @@ def stepped_bones(armature: ArmatureObject, first: float, last: float) -> set[st
     """Return the bones whose curves have constant interpolation between two frames."""
     constant = item("interpolation", "CONSTANT")
     found = set[str]()
-    for (data_path, _), curve in _curves(armature).items():
-        place = split_path(data_path)
-        if place is not None and len(curve.keyframe_points) > 1:
+    for bone, curve in _curves_of_bones(armature):
+        if len(curve.keyframe_points) > 1:
             keys = read_keys(curve.keyframe_points, ("co", "interpolation"))
             ends = np.append(keys["co"][1:, 0], -np.inf)  # nothing follows the last key
             within = (keys["co"][:, 0] < last) & (ends > first)
             if np.any(within & (keys["interpolation"][:, 0] == constant)):
-                found.add(place[0])
+                found.add(bone)
     return found
 
 
 def key_frames(armature: ArmatureObject, first: float, last: float) -> dict[str, Array]:
     """Return the frames from `first` to `last` at which each bone has a key."""
     frames: dict[str, list[Array]] = {}
-    for (data_path, _), curve in _curves(armature).items():
-        place = split_path(data_path)
-        if place is not None:
-            at = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
-            frames.setdefault(place[0], []).append(at[(at >= first - SAME_FRAME) & (at <= last + SAME_FRAME)])
+    for bone, curve in _curves_of_bones(armature):
+        at = _times(curve)
+        frames.setdefault(bone, []).append(at[(at >= first - SAME_FRAME) & (at <= last + SAME_FRAME)])
     return {bone: np.unique(np.concatenate(at).round(2)) for bone, at in frames.items()}
 
 
@@ -318,37 +305,45 @@ def _curves(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
     return {(curve.data_path, curve.array_index): curve for curve in fcurves}
 
 
+def _curves_of_bones(armature: ArmatureObject) -> Iterator[tuple[str, Any]]:
+    """Yield the F-curves of bones with the bones' names."""
+    for (data_path, _), curve in _curves(armature).items():
+        place = split_path(data_path)
+        if place is not None:
+            yield place[0], curve
+
+
+def _times(curve: Any) -> NDArray[np.float32]:
+    """Return the frames (n,) of the keys of a curve."""
+    return read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
+
+
 def _channels(
     armature: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int],
     scaled: NDArray[np.int64] | None = None,
 ) -> list[_Channel]:  # fmt: skip
     """Return the channels to be keyed, sorted by bone."""
-    skeleton = rig.skeleton
-
-    def path(bone: int, name: str) -> str:
-        return channel_path(skeleton.names[bone], name)
-
+    skeleton, names = rig.skeleton, rig.skeleton.names
     result: list[_Channel] = []
     for bone, values in rotation_curves(armature, rig, motion, bones).items():
         mode = skeleton.rotation_modes[bone]
         locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
         result += [
-            _Channel(skeleton.names[bone], path(bone, rotation_channel(mode)), int(i), motion.frames, values[:, i])
+            _Channel(names[bone], rotation_channel(mode), int(i), motion.frames, values[:, i])
             for i in np.flatnonzero(~locks)
         ]
     for bone in translated:
         values = motion.pose.translations[:, bone]
         result += [
-            _Channel(skeleton.names[bone], path(bone, "location"), int(i), motion.frames, values[:, i])
+            _Channel(names[bone], "location", int(i), motion.frames, values[:, i])
             for i in np.flatnonzero(skeleton.translatable[bone])
         ]
     if motion.pose.scales is not None and scaled is not None:
         result += [
-            _Channel(skeleton.names[b], path(b, "scale"), i, motion.frames, motion.pose.scales[:, b, i])
-            for b, i in scaled.tolist()
+            _Channel(names[b], "scale", i, motion.frames, motion.pose.scales[:, b, i]) for b, i in scaled.tolist()
         ]
-    order = {name: i for i, name in enumerate(skeleton.names)}
-    return sorted(result, key=lambda c: (order[c.bone], list(CHANNELS).index(c.data_path.rpartition(".")[2]), c.index))
+    order, kinds = ({name: i for i, name in enumerate(every)} for every in (names, CHANNELS))
+    return sorted(result, key=lambda c: (order[c.bone], kinds[c.name], c.index))
 
 
 def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:
@@ -373,8 +368,7 @@ def _start(curves: dict[tuple[str, int], Any], data_path: str, present: Array, f
     """Return the channel values (n,) of the last key before the first new one, else the current values."""
     own = [curves.get((data_path, i)) for i in range(len(present))]
     begun = [curve for curve in own if curve is not None and not curve.is_empty and curve.range()[0] < first]
-    times = [read_keys(curve.keyframe_points, ("co",))["co"][:, 0] for curve in begun]
-    before = [at[at < first - SAME_FRAME] for at in times]
+    before = [at[at < first - SAME_FRAME] for at in map(_times, begun)]
     frame = max((float(at[-1]) for at in before if len(at)), default=float(first))
     return np.array(
         [value if c is None or c.is_empty else c.evaluate(frame) for c, value in zip(own, present, strict=True)]
@@ -386,11 +380,17 @@ def _changing(curve: Any) -> list[Any]:
     return [one for one in curve.modifiers if not one.mute and one.type not in _HARMLESS_MODIFIERS]
 
 
-def _check_curve(channel: _Channel, curve: Any, flat: bool = False) -> None:
-    """Raise BridgeError if keys on this curve would not determine the pose; `flat`: its modifiers will be removed."""
-    if curve is None:
-        return
-    what = f'The curve {channel.data_path.rpartition(".")[2]}[{channel.index}] of "{channel.bone}"'
+def _check_curves(armature: ArmatureObject, channels: Iterable[_Channel], flat: bool = False) -> None:
+    """Raise BridgeError if keys of the channels would not determine the pose; `flat`: modifiers will be removed."""
+    curves = _curves(armature)
+    for channel in channels:
+        curve = curves.get((channel.data_path, channel.index))
+        if curve is not None:
+            _check_curve(channel, curve, flat)
+
+
+def _check_curve(channel: _Channel, curve: Any, flat: bool) -> None:
+    what = f'The curve {channel.name}[{channel.index}] of "{channel.bone}"'
     if curve.lock or (curve.group is not None and curve.group.lock):
         raise BridgeError(f"{what} is locked; unlock it in the Graph Editor first.")
     if curve.mute:
@@ -486,9 +486,8 @@ def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
         types = {"handle_left_type": kind, "handle_right_type": kind, "interpolation": bezier}
         return fresh | {name: values[:, None].copy() for name, values in types.items()}
     ways = old["interpolation"]
-    if not len(ways):
-        return fresh | {"interpolation": np.full((len(frames), 1), item("interpolation", "LINEAR"), np.intc)}
-    if "co" not in old:  # all segments have the same interpolation
-        return fresh | {"interpolation": np.full((len(frames), 1), ways[0], np.intc)}
+    if not len(ways) or "co" not in old:  # no segment, or all of them have the same interpolation
+        way = ways[0] if len(ways) else item("interpolation", "LINEAR")
+        return fresh | {"interpolation": np.full((len(frames), 1), way, np.intc)}
     segment = np.maximum(np.searchsorted(old["co"][:, 0], frames + SAME_FRAME, side="right") - 1, 0)
     return fresh | {name: old[name][segment] for name in SEGMENT}

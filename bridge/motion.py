@@ -195,10 +195,9 @@ def active_curves(armature: ArmatureObject) -> Iterator[Any]:
 
 def all_curves(action: bpy.types.Action) -> Iterator[Any]:
     """Yield the F-curves of all slots of an action."""
-    every: Any = action.layers
-    yield from (
-        curve for layer in every for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
-    )
+    layers: Any = action.layers
+    for bag in (bag for layer in layers for strip in layer.strips for bag in strip.channelbags):
+        yield from bag.fcurves
 
 
 def _stands_still(armature: ArmatureObject, curve: Any) -> bool:

@@ -28,14 +28,8 @@ KEY: Final[dict[str, tuple[int, type]]] = {
     "select_left_handle": (1, np.bool_),
     "select_right_handle": (1, np.bool_),
 }
-SEGMENT: Final = (
-    "interpolation",
-    "easing",
-    "back",
-    "amplitude",
-    "period",
-)  # properties of a key that apply to the segment up to the next one
-
+# properties of a key that apply to the segment up to the next one
+SEGMENT: Final = ("interpolation", "easing", "back", "amplitude", "period")
 HANDLES: Final = ("co", "handle_left", "handle_right")  # positions of keys and their handles
 
 Keys = dict[str, NDArray[Any]]  # by KEY's names, (n, size)

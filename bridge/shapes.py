@@ -11,13 +11,8 @@ from .armature import gather, world_matrix
 from .channels import ArmatureObject
 from .view import View
 
-_MESHED: Final = {
-    "MESH",
-    "CURVE",
-    "SURFACE",
-    "FONT",
-    "META",
-}  # a bone with an empty as shape is picked by its own lines
+# a bone with an empty as shape is picked by its own lines
+_MESHED: Final = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 
 
 def read_outline(context: Any, bone: Any) -> Array | None:
@@ -43,9 +38,8 @@ def outlines_near(
     boxes = np.array([[corner[:] for corner in shape.bound_box] for shape in shapes.values()])
     matrices = world_matrix(armature) @ np.stack([_matrix_of(found[place]) for place in shapes])
     seen = view.pixels(_placed(matrices, boxes))
-    beside = (mouse < seen.min(axis=1) - reach) | (
-        mouse > seen.max(axis=1) + reach
-    )  # False for points behind the viewer
+    # False for points behind the viewer
+    beside = (mouse < seen.min(axis=1) - reach) | (mouse > seen.max(axis=1) + reach)
     lines: dict[int, Array] = {}
     for (place, shape), matrix, far in zip(shapes.items(), matrices, beside.any(axis=1), strict=True):
         lines[place] = np.zeros((0, 2, 3))

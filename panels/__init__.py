@@ -5,15 +5,8 @@ from typing import Final
 
 from . import body, chains, generate, humanoid, keypoints, motion, pins, rig, toolbar
 
-CLASSES = (
-    *rig.CLASSES,
-    *pins.CLASSES,
-    *humanoid.CLASSES,
-    *body.CLASSES,
-    *chains.CLASSES,
-    *motion.CLASSES,
-    *generate.CLASSES,
-    *keypoints.CLASSES,
+CLASSES = tuple(
+    one for module in (rig, pins, humanoid, body, chains, motion, generate, keypoints) for one in module.CLASSES
 )
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS

@@ -159,11 +159,4 @@ class POISE_MT_chains(bpy.types.Menu):
         draw_tools(layout, ("learn_list", "import_list", "export_list"))
 
 
-CLASSES = (
-    POISE_UL_chains,
-    POISE_UL_actuations,
-    POISE_PT_chains,
-    POISE_PT_method,
-    POISE_PT_turns,
-    POISE_MT_chains,
-)
+CLASSES = (POISE_UL_chains, POISE_UL_actuations, POISE_PT_chains, POISE_PT_method, POISE_PT_turns, POISE_MT_chains)
