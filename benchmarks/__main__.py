@@ -36,12 +36,7 @@ from .work import KINDS, W1_TARGETS, W2_FRAMES, Answer, Verdict, Work, drag, jud
 ROUNDS: Final = 5
 PASSES: Final = {"W1": 5, "W2": 1}  # in a round: W1 takes a tenth of a second, the machine's moods last longer
 SMOKE_TARGETS: Final = 5
-PEERS: Final = {
-    "mink": "with_mink",
-    "pink": "with_pink",
-    "placo": "with_placo",
-    "pinocchio": "with_pinocchio",
-}
+PEERS: Final = ("mink", "pink", "placo", "pinocchio")  # each in its file with_...
 W1_BAR: Final = 1.0  # times as fast as mink
 W2_BAR: Final = 3.0
 
@@ -135,9 +130,9 @@ def bars(figures: list[Figure]) -> list[dict[str, Any]]:
         if mink is not None:
             ratio = mink.milliseconds / ours.milliseconds
             text = f"{work}, {KINDS['body']} DoF: {ratio:.2f}x mink, at least {bar:g}x wanted"
-            result.append({"bar": text, "value": ratio, "met": ratio >= bar})
+            result.append(report.bar(text, ratio, ratio >= bar))
     share = min(f.verdict.solved for f in figures if f.solver == "Poise" and f.verdict is not None)
-    result.append({"bar": f"Poise solves {share:.1%}, all wanted", "value": share, "met": share == 1.0})
+    result.append(report.bar(f"Poise solves {share:.1%}, all wanted", share, share == 1.0))
     return result
 
 
@@ -158,17 +153,16 @@ def print_table(figures: list[Figure], out: TextIO) -> None:
 
 
 def main() -> int:
-    summary, _, _ = (__doc__ or "").partition("\n")
-    parser = report.options("benchmarks", summary, ROUNDS)
+    parser = report.options("benchmarks", __doc__, ROUNDS)
     parser.add_argument("--peers", action="store_true", help="fail if a peer is not installed")
     chosen = parser.parse_args()
     rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
 
     names, missing = ["with_poise"], dict[str, str]()
-    for peer, module in PEERS.items():
+    for peer in PEERS:
         try:
-            importlib.import_module(f".{module}", __package__)
-            names.append(module)
+            importlib.import_module(f".with_{peer}", __package__)
+            names.append(f"with_{peer}")
         except ImportError as error:
             missing[peer] = str(error)
             print(f"{peer} is missing ({error}): pip install --group peers", file=out)
@@ -184,20 +178,10 @@ def main() -> int:
     print(f"\n{report.machine_line(rounds)}", file=out)
     print("; ".join(f"{name}: {version}" for name, version in versions.items()), file=out)
     print_table(figures, out)
-    checks = [] if chosen.smoke else bars(figures)
-    report.print_bars(checks, out)
-    document = {
-        "machine": report.machine(),
-        "versions": versions,
-        "missing": missing,
-        "rounds": rounds,
-        "smoke": chosen.smoke,
-        "tolerances": tolerances(),
-        "settings": settings,
-        "figures": [figure.as_json() for figure in figures],
-        "bars": checks,
-    }
-    report.write_json(chosen, document)
+    report.finish(
+        chosen, [] if chosen.smoke else bars(figures), out, versions=versions, missing=missing, rounds=rounds,
+        tolerances=tolerances(), settings=settings, figures=[figure.as_json() for figure in figures],
+    )  # fmt: skip
     return 0
 
 

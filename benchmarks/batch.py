@@ -72,8 +72,7 @@ def run(clips: Path, processes: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    summary, _, _ = (__doc__ or "").partition("\n")
-    parser = report.options("benchmarks.batch", summary, ROUNDS)
+    parser = report.options("benchmarks.batch", __doc__, ROUNDS)
     parser.add_argument("--clips", type=int, default=CLIPS, metavar="N", help=f"in a round (default {CLIPS})")
     chosen = parser.parse_args()
     if chosen.clips < 1:
@@ -101,11 +100,8 @@ def main() -> int:
     checks = [{"bar": f"two processes come to {'' if same else 'something else than '}the same", "met": same}]
     if not chosen.smoke:
         text = f"two processes are {ratio:.2f} times as fast as one, at least {BAR:g} wanted"
-        checks.append({"bar": text, "value": ratio, "met": ratio >= BAR})
-    report.print_bars(checks, out)
-    report.write_json(
-        chosen, {"machine": report.machine(), "rounds": rounds, "clips": count, "turns": all_turns, "bars": checks}
-    )
+        checks.append(report.bar(text, ratio, ratio >= BAR))
+    report.finish(chosen, checks, out, rounds=rounds, clips=count, turns=all_turns)
     return 0
 
 

@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from . import report
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 # part -> module with its arguments
 PARTS: Final[dict[str, tuple[str, ...]]] = {
@@ -80,15 +82,10 @@ def speeds(found: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 def draw(bars: dict[str, dict[str, float]], file: Path) -> None:
     """A bar for each solver of each work, Poise's in colour."""
-    import matplotlib  # pyright: ignore[reportMissingImports]
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt  # pyright: ignore[reportMissingImports]
-
     columns = 2
     rows = -(-len(bars) // columns)
     heights = [max(len(one) for one in list(bars.values())[row * columns :][:columns]) + 2 for row in range(rows)]
-    figure, axes = plt.subplots(
+    figure, axes = report.pyplot().subplots(
         rows, columns, figsize=(10.0, 0.24 * sum(heights)), layout="constrained", height_ratios=heights, squeeze=False
     )
     for plot in axes.flat[len(bars) :]:
@@ -103,8 +100,7 @@ def draw(bars: dict[str, dict[str, float]], file: Path) -> None:
         plot.xaxis.set_visible(False)  # the numbers stand at the bars
         plot.tick_params(labelsize=7)
         plot.set_title(f"{work}: microseconds, logarithmic", fontsize=8, loc="left")
-    figure.savefig(file, dpi=100)
-    plt.close(figure)
+    report.save(figure, file, 100)
 
 
 def main() -> int:

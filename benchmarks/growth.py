@@ -33,6 +33,7 @@ LIMBS: Final = 4
 TURN: Final = np.radians(6.0)
 LONG: Final = 1.0  # seconds: what takes longer is run once
 ROUNDS: Final = 5
+DRAWN: Final = {"milliseconds": "ms of the processor", "peak_mib": "MiB at the peak"}
 MIB: Final = 2.0**20
 
 
@@ -87,30 +88,22 @@ def measure(act: Callable[[], Any], rounds: int) -> dict[str, float]:
 
 def draw(rows: dict[str, list[dict[str, Any]]], file: Path) -> None:
     """Time and memory by size, a column for each of the three."""
-    import matplotlib  # pyright: ignore[reportMissingImports]
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt  # pyright: ignore[reportMissingImports]
-
-    figure, axes = plt.subplots(2, len(rows), figsize=(9.0, 5.0), layout="constrained", sharey="row", squeeze=False)
+    size = {"figsize": (9.0, 5.0), "layout": "constrained", "sharey": "row", "squeeze": False}
+    figure, axes = report.pyplot().subplots(2, len(rows), **size)
     for column, (what, found) in enumerate(rows.items()):
         sizes = [row[what] for row in found]
-        for place, (key, label) in enumerate(
-            (("milliseconds", "ms of the processor"), ("peak_mib", "MiB at the peak"))
-        ):
+        for place, (key, label) in enumerate(DRAWN.items()):
             plot = axes[place, column]
             plot.loglog(sizes, [row[key] for row in found], "o-", color="#c2571a")
             plot.grid(True, which="major", alpha=0.3)
             plot.set_xlabel(what)
             if not column:
                 plot.set_ylabel(label)
-    figure.savefig(file, dpi=100)
-    plt.close(figure)
+    report.save(figure, file, 100)
 
 
 def main() -> int:
-    summary, _, _ = (__doc__ or "").partition("\n")
-    parser = report.options("benchmarks.growth", summary, ROUNDS)
+    parser = report.options("benchmarks.growth", __doc__, ROUNDS)
     parser.add_argument("--image", metavar="FILE", type=Path, help="draw there")
     chosen = parser.parse_args()
     rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
@@ -130,7 +123,7 @@ def main() -> int:
             print(f"{size:9,}{took:12.2f}{took / size:12.4f}{row['peak_mib']:10.2f}", file=out, flush=True)
     if chosen.image:
         draw(rows, chosen.image)
-    report.write_json(chosen, {"machine": report.machine(), "rounds": rounds, "rows": rows})
+    report.finish(chosen, [], out, rounds=rounds, rows=rows)
     return 0
 
 

@@ -164,7 +164,4 @@ def test_the_picture_has_the_time_of_every_solver() -> None:
         },
         "bake": {"poise": 1000.0, "nla.bake": 100.0},
     }
-    assert everything.speeds(found) == {
-        "W1, 72 DoF": {"mink": 500.0},
-        "bake": {"Poise": 1000.0, "nla.bake": 10_000.0},
-    }
+    assert everything.speeds(found) == {"W1, 72 DoF": {"mink": 500.0}, "bake": {"Poise": 1000.0, "nla.bake": 10_000.0}}

@@ -338,9 +338,8 @@ def bars(figures: dict[tuple[str, str], Figure]) -> list[dict[str, Any]]:
         other = figures[Constraints.name, Constraints.kinds if limited else NO_LIMITS]
         ratio = other.ratio(ours)
         text = f"{ratio:.2f}x Blender's IK with{'' if limited else 'out'} limits, at least {bar:g}x wanted"
-        result.append({"bar": text, "value": ratio, "met": ratio >= bar})
-    result.append({"bar": f"Poise solves {ours.solved:.1%}, all wanted", "value": ours.solved, "met": ours.solved == 1})
-    return result
+        result.append(report.bar(text, ratio, ratio >= bar))
+    return [*result, report.bar(f"Poise solves {ours.solved:.1%}, all wanted", ours.solved, ours.solved == 1.0)]
 
 
 def print_table(figures: list[Figure], reference: Figure, out: TextIO) -> None:
@@ -359,8 +358,7 @@ def print_table(figures: list[Figure], reference: Figure, out: TextIO) -> None:
 
 
 def main() -> int:
-    summary, _, _ = (__doc__ or "").partition("\n")
-    parser = report.options("benchmarks.tick", summary, ROUNDS)
+    parser = report.options("benchmarks.tick", __doc__, ROUNDS)
     chosen = parser.parse_args()
     rounds, out = report.rounds_of(parser, chosen, ROUNDS), report.table_goes_to(chosen)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -376,18 +374,10 @@ def main() -> int:
     print("; ".join(f"{name}: {version}" for name, version in versions.items()), file=out)
     print(f"\nA tick, 65 bones, 4 pins, {len(work.positions)} targets", file=out)
     print_table(figures, reference, out)
-    checks = [] if chosen.smoke else bars(found)
-    report.print_bars(checks, out)
-    document = {
-        "machine": report.machine(),
-        "versions": versions,
-        "rounds": rounds,
-        "smoke": chosen.smoke,
-        "tolerances": tolerances(),
-        "figures": [figure.as_json(reference) for figure in figures],
-        "bars": checks,
-    }
-    report.write_json(chosen, document)
+    report.finish(
+        chosen, [] if chosen.smoke else bars(found), out, versions=versions, rounds=rounds, tolerances=tolerances(),
+        figures=[figure.as_json(reference) for figure in figures],
+    )  # fmt: skip
     return 0
 
 

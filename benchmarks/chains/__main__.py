@@ -14,17 +14,16 @@ with another; figures are medians, only their ratios can be compared with anothe
 The spread is that of an arm: of all that its joints turn, how much each does; see docs/contribution.md.
 """
 
-import argparse
 import gc
 import importlib.util
-import json
 import os
 import platform
 import statistics
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
+from .. import report
 from . import with_poise
 from .spread import spread
 from .with_three import Three
@@ -73,36 +72,40 @@ def bars(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name, bar in BARS if three is not None else ():
             ratio = here[name]["microseconds"] / three["microseconds"]  # pyright: ignore
             text = f"{chain}: {name} takes {ratio:.2f} of three.js's time, at most {bar:g} wanted"
-            checks.append({"bar": text, "value": ratio, "met": ratio <= bar})
+            checks.append(report.bar(text, ratio, ratio <= bar))
         share = min(row["solved"] for name, row in here.items() if any(word in name for word in ALL_SOLVED))
-        checks.append({"bar": f"{chain}: {share:.1%} solved with the finisher", "value": share, "met": share == 1.0})
+        checks.append(report.bar(f"{chain}: {share:.1%} solved with the finisher", share, share == 1.0))
     return checks
 
 
-def show(rows: list[dict[str, Any]], spreads: list[dict[str, Any]]) -> None:
+def show(rows: list[dict[str, Any]], spreads: list[dict[str, Any]], out: TextIO) -> None:
     for chain in dict.fromkeys(row["chain"] for row in rows):
-        print(f"\n{chain:36}{'us a target':>12}{'solved':>9}{'worst':>12}")
+        print(f"\n{chain:36}{'us a target':>12}{'solved':>9}{'worst':>12}", file=out)
         for row in rows:
             if row["chain"] == chain:
-                print(f"  {row['solver']:34}{row['microseconds']:12.1f}{row['solved']:9.1%}{row['worst_mm']:9.3f} mm")
-    print(f"\n{'arm: shares of the rotation':36}{'largest':>12}{'variance':>12}{'turned':>12}{'solved':>9}  by joint")
+                print(
+                    f"  {row['solver']:34}{row['microseconds']:12.1f}{row['solved']:9.1%}{row['worst_mm']:9.3f} mm",
+                    file=out,
+                )
+    print(
+        f"\n{'arm: shares of the rotation':36}{'largest':>12}{'variance':>12}{'turned':>12}{'solved':>9}  by joint",
+        file=out,
+    )
     for row in spreads:
         by_joint = " ".join(f"{100.0 * share:3.0f}" for share in row["mean_shares"])
         print(
             f"  {row['method']:34}{row['largest_share']['median']:12.2f}{row['variance']:12.3f}"
-            f"{row['degrees_in_all']:8.0f} deg{row['solved']:9.1%}  {by_joint} %"
+            f"{row['degrees_in_all']:8.0f} deg{row['solved']:9.1%}  {by_joint} %",
+            file=out,
         )
 
 
 def main() -> int:
-    summary, _, _ = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.chains", description=summary)
+    parser = report.options("benchmarks.chains", __doc__, ROUNDS)
     parser.add_argument("--three", metavar="FOLDER", type=Path, help="where npm installed three")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as JSON")
     parser.add_argument("--images", metavar="DIR", type=Path, help="draw there")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"how often everything is run (default {ROUNDS})")
-    parser.add_argument("--smoke", action="store_true", help="a few targets, once: that it runs, no figures")
     options = parser.parse_args()
+    rounds, out = report.rounds_of(parser, options, ROUNDS), report.table_goes_to(options)
 
     works = chains(SMOKE_TARGETS if options.smoke else TARGETS)
     table: list[list[Solver]] = [with_poise.solvers(work) for work in works]
@@ -110,7 +113,7 @@ def main() -> int:
     for solvers, three in zip(table, threes, strict=False):
         solvers.append(three)
     if options.three is None:
-        print("three.js is missing: npm install --prefix FOLDER three, then --three FOLDER")
+        print("three.js is missing: npm install --prefix FOLDER three, then --three FOLDER", file=out)
     blender: list[Solver] = []
     if importlib.util.find_spec("bpy"):
         from .with_blender import Blender
@@ -122,25 +125,23 @@ def main() -> int:
         blender = [Blender(works[0])]
     else:
         rows_of_blender = []
-        print("Blender is missing: pip install bpy")
-    rows = measure(works, table, 1 if options.smoke else options.rounds) + rows_of_blender
+        print("Blender is missing: pip install bpy", file=out)
+    rows = measure(works, table, rounds) + rows_of_blender
     for three in threes:
         three.close()
     spreads = spread(works[0], blender)
 
-    print(f"\n{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    show(rows, spreads)
-    checks = [] if options.smoke else bars(rows)
-    for check in checks:
-        print(f"{'met ' if check['met'] else 'MISSED'}  {check['bar']}")
-    if options.json is not None:
-        document = {"rounds": options.rounds, "smoke": options.smoke, "rows": rows, "spread": spreads, "bars": checks}
-        options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(
+        f"\n{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        file=out,
+    )
+    show(rows, spreads, out)
+    report.finish(options, [] if options.smoke else bars(rows), out, rounds=rounds, rows=rows, spread=spreads)
     if options.images is not None:
         from .plots import draw
 
         for file in draw(spreads, options.images):
-            print(f"drawn: {file}")
+            print(f"drawn: {file}", file=out)
     return 0
 
 

@@ -5,20 +5,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import report
+
 INK, QUIET = "#1f2933", "#9aa5b1"
 COLOURS: Final = ("#2563eb", "#0d9488", "#d97706", "#9333ea", "#be123c")
 LINES: Final = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def pyplot_for() -> Any:
-    import matplotlib  # pyright: ignore[reportMissingImports]
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
-
+    """pyplot in the style of the docs."""
+    pyplot = report.pyplot()
     pyplot.rcParams.update({
         "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": QUIET,
-        "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK,
+        "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK, "svg.hashsalt": "poise",
     })  # fmt: skip
     return pyplot
 
@@ -49,7 +48,4 @@ def draw(spreads: list[dict[str, Any]], folder: Path) -> list[Path]:
     )
     right.legend(frameon=False, fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     figure.tight_layout()
-    file = folder / "contribution_spread.png"
-    figure.savefig(file, dpi=130, metadata={"Software": None})
-    pyplot.close(figure)
-    return [file]
+    return [report.save(figure, folder / "contribution_spread.png", 130)]

@@ -36,10 +36,13 @@ class Poise:
         self.method = ContributionCCD(tuple(actuations) or everything, position_tolerance=TOLERANCE, **settings)
         turns = np.concatenate([work.start, [[1.0, 0.0, 0.0, 0.0]]])
         self.start = Pose(turns, np.zeros((len(turns), 3)))
-        self._found: list[Array] = []
+        self._found = np.zeros((0, len(work.lengths), 4))
 
     def goal(self, targets: Array) -> list[Goal]:
         return [Goal(self.tip, targets)]
+
+    def answers(self) -> Array:
+        return self._found
 
 
 class OneByOne(Poise):
@@ -57,11 +60,8 @@ class OneByOne(Poise):
             walk.reach(target)
             ends.append(walk.rotations.copy())
         seconds = process_time() - begin
-        self._found = [reach.chain.own_rotations(np.array(ends), 0)]
+        self._found = reach.chain.own_rotations(np.array(ends), 0)
         return seconds
-
-    def answers(self) -> Array:
-        return self._found[0]
 
 
 class AllAtOnce(Poise):
@@ -75,11 +75,8 @@ class AllAtOnce(Poise):
         begin = process_time()
         walk.reach(self.work.targets, on)
         seconds = process_time() - begin
-        self._found = [reach.chain.own_rotations(walk.turns)]
+        self._found = reach.chain.own_rotations(walk.turns)
         return seconds
-
-    def answers(self) -> Array:
-        return self._found[0]
 
 
 class WholeSolve(Poise):
@@ -89,11 +86,8 @@ class WholeSolve(Poise):
         begin = process_time()
         solution = solve(self.skeleton, self.start, self.goal(self.work.targets), self.method)
         seconds = process_time() - begin
-        self._found = [solution.pose.rotations[:, :-1]]
+        self._found = solution.pose.rotations[:, :-1]
         return seconds
-
-    def answers(self) -> Array:
-        return self._found[0]
 
 
 def solvers(work: Work) -> list[Solver]:

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..work import DATA
-
-Array = NDArray[np.float64]
+from ..work import DATA, Array, quaternion_matrices
 
 TOLERANCE: Final = 1e-3
 SWEEPS: Final = 50  # at most, of everybody's plain CCD
@@ -70,13 +67,7 @@ def errors(work: Work, rotations: Array) -> Array:
 
 def matrices(quaternions: Array) -> Array:
     """(..., 3, 3) of quaternions (..., 4) of any length."""
-    w, x, y, z = np.moveaxis(quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return quaternion_matrices(quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True))
 
 
 def turned(start: Array, end: Array) -> Array:

@@ -13,10 +13,7 @@ from .motion import BENT, EFFECTORS, Array, Frames
 
 POSITION: Final = 1e-3
 ROTATION: Final = np.radians(0.1)
-_LIMBS: Final = {
-    "elbow": ("shoulder", "wrist"),
-    "knee": ("hip", "ankle"),
-}
+_LIMBS: Final = {"elbow": ("shoulder", "wrist"), "knee": ("hip", "ankle")}
 _HINGES: Final = {
     "l_elbow": (0.0, -1.0, 0.0),
     "r_elbow": (0.0, 1.0, 0.0),

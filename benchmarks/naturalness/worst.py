@@ -8,6 +8,7 @@ import numpy as np
 
 from core import Pose, forward
 
+from .. import report
 from .measure import compare
 from .motion import EFFECTORS, Frames
 
@@ -18,13 +19,8 @@ _APART: Final = 12  # frames of a clip nearer than this are one and the same mis
 
 def draw_worst(parts: Sequence[tuple[Frames, Pose]], case: str, file: Path, count: int = 10) -> list[str]:
     """The worst frames from the front and from the left into a PNG; a line about each: clip, error, what is off."""
-    import matplotlib  # pyright: ignore[reportMissingImports]
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
-
     rows = -(-count // _ACROSS)
-    figure, axes = pyplot.subplots(rows, 2 * _ACROSS, figsize=(2.6 * _ACROSS, 2.7 * rows))
+    figure, axes = report.pyplot().subplots(rows, 2 * _ACROSS, figsize=(2.6 * _ACROSS, 2.7 * rows))
     said: list[str] = []
     for number, (part, pose, place, errors) in enumerate(_worst(parts, case, count)):
         heads = forward(part.skeleton, pose[[place]])[0][0]
@@ -36,8 +32,7 @@ def draw_worst(parts: Sequence[tuple[Frames, Pose]], case: str, file: Path, coun
         names = np.array(list(part.joints))[np.argsort(-errors)[:4]]
         said.append(f"{number + 1}: {part.clip} frame {place}, {1e3 * errors.mean():.0f} mm; most {', '.join(names)}")
     figure.tight_layout()
-    figure.savefig(file, dpi=110, metadata={"Software": None})
-    pyplot.close(figure)
+    report.save(figure, file, 110)
     return said
 
 

@@ -14,9 +14,6 @@ what it reached: each part says how it is judged, in its file.
 
 import argparse
 import importlib.util
-import json
-import os
-import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import report
 from . import arms, levels, ours, plots, reachable, unreachable
 from .bodies import KINDS
 
@@ -71,28 +69,24 @@ def measured(options: argparse.Namespace, missing: dict[str, str], out: Any) -> 
 
 
 def bars(figures: dict[str, Any]) -> list[dict[str, Any]]:
-    result: list[dict[str, Any]] = []
-
-    def bar(text: str, value: float, met: bool) -> None:
-        result.append({"bar": text, "value": value, "met": bool(met)})
-
+    found: list[dict[str, Any]] = []
     if "reachable" in figures:
         share = figures["reachable"]["solved"]
-        text = (
-            f"{share:.2%} of {figures['reachable']['problems']:,} reachable problems solved, {REACHABLE_BAR:.1%} wanted"
-        )
-        bar(text, share, share >= REACHABLE_BAR)
+        count = f"{figures['reachable']['problems']:,}"
+        text = f"{share:.2%} of {count} reachable problems solved, {REACHABLE_BAR:.1%} wanted"
+        found.append(report.bar(text, share, share >= REACHABLE_BAR))
     if "arms" in figures:
         share = min(row["solved"] for row in figures["arms"]["rows"] if row["solver"].startswith("Poise"))
-        bar(f"{share:.2%} of the arm's poses solved, all wanted", share, share == 1.0)
+        found.append(report.bar(f"{share:.2%} of the arm's poses solved, all wanted", share, share == 1.0))
     if "unreachable" in figures:
         worst, share = figures["unreachable"]["ratio_worst"], figures["unreachable"]["within_1_percent"]
         text = f"out of reach: {share:.1%} within 1 % of scipy's best, worst ratio {worst:.3f}, all wanted"
-        bar(text, share, share == 1.0)
+        found.append(report.bar(text, share, share == 1.0))
     if "levels" in figures:
         share = figures["levels"]["passed"]
-        bar(f"strict levels: {share:.1%} pass the QP solver's check, all wanted", share, share == 1.0)
-    return result
+        text = f"strict levels: {share:.1%} pass the QP solver's check, all wanted"
+        found.append(report.bar(text, share, share == 1.0))
+    return found
 
 
 def main() -> int:
@@ -105,7 +99,7 @@ def main() -> int:
     parser.add_argument("--images", metavar="DIR", type=Path, help="where pictures go (default docs/images)")
     parser.add_argument("--smoke", action="store_true", help="a few problems of each: that it runs, no figures")
     options = parser.parse_args()
-    out = sys.stderr if options.json == "-" else sys.stdout
+    out = report.table_goes_to(options)
 
     missing = {name: what for name, what in LIBRARIES.items() if importlib.util.find_spec(name) is None}
     for name, what in missing.items():
@@ -113,22 +107,13 @@ def main() -> int:
     if missing and options.peers:
         return 1
     figures = measured(options, missing, out)
-    checks = [] if options.smoke else bars(figures)
-    print(file=out)
-    for check in checks:
-        print(f"{'met ' if check['met'] else 'MISSED'}  {check['bar']}", file=out)
     folder = options.images or (None if options.smoke else Path(__file__).resolve().parents[2] / "docs" / "images")
     if folder is not None and "matplotlib" not in missing:
         for file in plots.draw(figures, folder):
             print(f"wrote {file.name}", file=out)
-    if options.json:
-        machine = {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version()}
-        head = {"machine": machine, "numpy": np.__version__, "missing": missing, "smoke": options.smoke}
-        text = json.dumps(head | {"figures": figures, "bars": checks}, indent=1) + "\n"
-        if options.json == "-":
-            sys.stdout.write(text)
-        else:
-            Path(options.json).write_text(text, encoding="utf-8")
+    print(file=out)
+    checks = [] if options.smoke else bars(figures)
+    report.finish(options, checks, out, numpy=np.__version__, missing=missing, figures=figures)
     return 0
 
 

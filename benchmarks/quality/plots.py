@@ -5,22 +5,16 @@ from typing import Any, Final
 
 import numpy as np
 
-INK, QUIET, BAR = "#1f2933", "#9aa5b1", "#c2410c"
-COLOURS: Final = ("#2563eb", "#0d9488", "#d97706", "#9333ea")
+from .. import report
+from ..chains.plots import COLOURS, INK, QUIET, pyplot_for
+
+BAR: Final = "#c2410c"
 FINEST: Final = 1e-4  # millimetres: what is below is drawn there
 
 
 def draw(figures: dict[str, Any], folder: Path) -> list[Path]:
     """Writes what the figures have; returns the files."""
-    import matplotlib  # pyright: ignore[reportMissingImports]
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # pyright: ignore[reportMissingImports]
-
-    pyplot.rcParams.update({
-        "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": QUIET,
-        "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK, "svg.hashsalt": "poise",
-    })  # fmt: skip
+    pyplot = pyplot_for()
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     if "reachable" in figures:
@@ -30,19 +24,12 @@ def draw(figures: dict[str, Any], folder: Path) -> list[Path]:
     return files
 
 
-def _save(pyplot: Any, figure: Any, file: Path) -> Path:
-    figure.tight_layout()
-    figure.savefig(file, dpi=130, metadata={"Software": None})
-    pyplot.close(figure)
-    return file
-
-
 def _errors(pyplot: Any, figures: dict[str, Any], file: Path) -> Path:
     """Left: problems that are off by more than x. Right: how much more than the least is left of unreachable goals."""
     both = "unreachable" in figures
     figure, axes = pyplot.subplots(1, 2 if both else 1, figsize=(9.0 if both else 4.6, 3.4), squeeze=False)
     left = axes[0, 0]
-    for row, colour in zip(figures["reachable"]["rows"], COLOURS, strict=True):
+    for row, colour in zip(figures["reachable"]["rows"], COLOURS, strict=False):
         errors = np.sort(np.maximum(1e3 * np.array(row["position_errors"]), FINEST))
         left.step(errors, 100.0 * np.arange(1, len(errors) + 1) / len(errors), color=colour, label=row["body"], lw=1.4)
     left.axvline(1.0, color=BAR, lw=1.0, ls="--")
@@ -59,7 +46,8 @@ def _errors(pyplot: Any, figures: dict[str, Any], file: Path) -> Path:
         right.axvline(1.0, color=BAR, lw=1.0, ls="--")
         right.set(xscale="log", xlabel="distance left, % more than the best of scipy", ylim=(0.0, 101.0))
         right.set_title(f"{len(ratios):,} problems out of reach", fontsize=10, loc="left")
-    return _save(pyplot, figure, file)
+    figure.tight_layout()
+    return report.save(figure, file, 130)
 
 
 def _arms(pyplot: Any, arms: dict[str, Any], file: Path) -> Path:
@@ -82,4 +70,5 @@ def _arms(pyplot: Any, arms: dict[str, Any], file: Path) -> Path:
         ylim=(-0.6, len(rows) - 0.4),
     )
     axis.set_title("7-joint arm with limits: time per pose, share solved", fontsize=10, loc="left")
-    return _save(pyplot, figure, file)
+    figure.tight_layout()
+    return report.save(figure, file, 130)
