@@ -7,83 +7,52 @@ posture task of full gain needs four steps in W1 and solves 94 %. `build_ik` and
 """
 
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pink  # pyright: ignore[reportMissingImports]
 import pinocchio  # pyright: ignore[reportMissingImports]
-import qpsolvers  # pyright: ignore[reportMissingImports]
 
-from .work import DATA, POSITION_TOLERANCE, TURNED_TRACE, Answer, Array, Rig, Work, from_hinges
-
-SETTINGS: Final = {
-    "position_cost": 1.0,
-    "orientation_cost": 1.0,
-    "posture_cost": 1e-3,
-    "posture_gain": 0.05,
-    "config_limit_gain": 0.5,
-    "damping": 1e-6,
-    "step_cap": 50,
-}
-STEP: Final = 1.0  # seconds; only velocity limits would see it, and there are none
+from .peer import ByPrograms
+from .work import Answer, Array, Rig, from_hinges
 
 
-class Solver:
+class Solver(ByPrograms):
     name = "pink"
     version = f"pin-pink {version('pin-pink')}, pin {version('pin')}, quadprog {version('quadprog')}"
-    works = ("W1", "W2")
-    settings = SETTINGS
+    settings = {
+        "position_cost": 1.0,
+        "orientation_cost": 1.0,
+        "posture_cost": 1e-3,
+        "posture_gain": 0.05,
+        "config_limit_gain": 0.5,
+        "damping": 1e-6,
+        "step_cap": 50,
+    }
+    library = pink
 
-    def __init__(self, work: Work) -> None:
-        s = SETTINGS
-        self.work = work
-        rig = work.rig
-        path = str(DATA / f"rig_{rig.kind}.urdf")
-        self.model: Any = pinocchio.buildModelFromUrdf(path, pinocchio.JointModelFreeFlyer())
+    def load(self, path: str) -> Array:
+        s, work = self.settings, self.work
+        self.model = pinocchio.buildModelFromUrdf(f"{path}.urdf", pinocchio.JointModelFreeFlyer())
         self.limits = [pink.limits.ConfigurationLimit(self.model, config_limit_gain=s["config_limit_gain"])]
-        self.frame_ids = [self.model.getFrameId(name) for name in work.effectors]
+        self.ids = [self.model.getFrameId(name) for name in work.effectors]
         self.targets = [
             [pinocchio.SE3(frame, point) for frame, point in zip(frames, points, strict=True)]
             for frames, points in zip(work.frames, work.positions, strict=True)
         ]
-        self.frame_tasks = [
-            pink.FrameTask(name, s["position_cost"], s["orientation_cost"] if turned else 0.0)
-            for name, turned in zip(work.effectors, work.turned, strict=True)
-        ]
         posture = pink.PostureTask(cost=s["posture_cost"], gain=s["posture_gain"])
-        self.rest = rest_of(rig, self.model.nq)
-        posture.set_target(self.rest)
-        self.tasks = [*self.frame_tasks, posture]
-        self.found = np.empty((len(work.positions), self.model.nq))
+        rest = rest_of(work.rig, self.model.nq)
+        posture.set_target(rest)
+        self.weigh(posture)
+        return rest
 
-    def start(self) -> None:
-        self.configuration = pink.Configuration(self.model, self.model.createData(), self.rest)
-        for task, target in zip(self.frame_tasks, self.targets[0], strict=True):
-            task.set_target(target)
-        self.iterations = 0
+    def configured(self) -> pink.Configuration:
+        return pink.Configuration(self.model, self.model.createData(), self.rest)
 
-    def run(self) -> None:
-        work, configuration, ids = self.work, self.configuration, self.frame_ids
-        placements, damping, cap = configuration.data.oMf, SETTINGS["damping"], SETTINGS["step_cap"]
-        moving, turned = np.flatnonzero(work.moving).tolist(), np.flatnonzero(work.turned).tolist()
-        for frame, targets in enumerate(self.targets):
-            for i in moving:
-                self.frame_tasks[i].set_target(targets[i])
-            frames, points = work.frames[frame], work.positions[frame]
-            for _ in range(int(cap)):
-                problem = pink.build_ik(configuration, self.tasks, STEP, damping, self.limits)
-                change = qpsolvers.solve_problem(problem, solver="quadprog").x
-                if change is None:
-                    break
-                configuration.integrate_inplace(change / STEP, STEP)
-                self.iterations += 1
-                placed = [placements[i] for i in ids]
-                gap = np.array([p.translation for p in placed]) - points
-                if (gap * gap).sum(axis=1).max() < POSITION_TOLERANCE**2 and all(
-                    (placed[i].rotation * frames[i]).sum() > TURNED_TRACE for i in turned
-                ):
-                    break
-            self.found[frame] = configuration.q
+    def met(self, number: int) -> bool:
+        placements = self.configuration.data.oMf
+        placed = [placements[i] for i in self.ids]
+        return self.within(number, [p.translation for p in placed], [p.rotation for p in placed])
 
     def answer(self) -> Answer:
         return answer_of(self.work.rig, self.model, self.found, self.iterations)

@@ -11,55 +11,53 @@ from typing import Any, Final
 import numpy as np
 import pinocchio  # pyright: ignore[reportMissingImports]
 
+from .peer import Peer
 from .with_pink import answer_of, rest_of
-from .work import DATA, POSITION_TOLERANCE, TURNED_TRACE, Answer, Array, Work
+from .work import POSITION_TOLERANCE, Answer, Array
 
-SETTINGS: Final = {"damping": 1e-6, "longest": 0.2, "step_cap": 50}
 FREE: Final = 6  # of the root: its limits in the model are those of its quaternion
 
 
-class Solver:
+class Solver(Peer):
     name = "pinocchio"
     version = f"pin {version('pin')} + numpy {np.__version__}"
-    works = ("W1", "W2")
-    settings = SETTINGS
+    settings = {"damping": 1e-6, "longest": 0.2, "step_cap": 50}
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        path = str(DATA / f"rig_{work.rig.kind}.urdf")
-        self.model: Any = pinocchio.buildModelFromUrdf(path, pinocchio.JointModelFreeFlyer())
+    def load(self, path: str) -> Array:
+        self.model: Any = pinocchio.buildModelFromUrdf(f"{path}.urdf", pinocchio.JointModelFreeFlyer())
         self.data: Any = self.model.createData()
-        self.ids = [self.model.getFrameId(name) for name in work.effectors]
+        self.ids = [self.model.getFrameId(name) for name in self.work.effectors]
         self.lower, self.upper = self.model.lowerPositionLimit[FREE + 1 :], self.model.upperPositionLimit[FREE + 1 :]
-        self.rest = rest_of(work.rig, self.model.nq)
-        self.found = np.empty((len(work.positions), self.model.nq))
-        self.damping = SETTINGS["damping"] * np.eye(3 * (len(self.ids) + int(work.turned.sum())))
+        self.damping = self.settings["damping"] * np.eye(3 * (len(self.ids) + len(self.turned)))
+        return rest_of(self.work.rig, self.model.nq)
 
     def start(self) -> None:
         self.q = self.rest.copy()
         self.iterations = 0
 
-    def run(self) -> None:
-        for number, (points, frames) in enumerate(zip(self.work.positions, self.work.frames, strict=True)):
-            for _ in range(int(SETTINGS["step_cap"])):
-                pinocchio.computeJointJacobians(self.model, self.data, self.q)
-                pinocchio.updateFramePlacements(self.model, self.data)
-                placed = [self.data.oMf[i] for i in self.ids]
-                gaps = points - np.array([p.translation for p in placed])
-                if (gaps * gaps).sum(axis=1).max() < POSITION_TOLERANCE**2 and all(
-                    (p.rotation * frame).sum() > TURNED_TRACE
-                    for p, frame, turned in zip(placed, frames, self.work.turned, strict=True)
-                    if turned
-                ):
-                    break
-                self._step(placed, gaps, frames)
-                self.iterations += 1
-            self.found[number] = self.q
+    def aim(self, number: int) -> None:
+        self.number = number
+
+    def state(self) -> Array:
+        return self.q
+
+    def met(self, number: int) -> bool:
+        return False  # it is seen before the next step, with the Jacobians
+
+    def step(self) -> bool:
+        pinocchio.computeJointJacobians(self.model, self.data, self.q)
+        pinocchio.updateFramePlacements(self.model, self.data)
+        placed = [self.data.oMf[i] for i in self.ids]
+        places = [p.translation for p in placed]
+        if self.within(self.number, places, [p.rotation for p in placed]):
+            return False
+        self._step(placed, self.work.positions[self.number] - np.array(places), self.work.frames[self.number])
+        return True
 
     def _step(self, placed: list[Any], gaps: Array, frames: Array) -> None:
         jacobians, errors = list[Array](), list[Array]()
         lengths = np.sqrt((gaps * gaps).sum(axis=1, keepdims=True))
-        gaps = gaps * np.minimum(1.0, SETTINGS["longest"] / np.maximum(lengths, POSITION_TOLERANCE))
+        gaps = gaps * np.minimum(1.0, self.settings["longest"] / np.maximum(lengths, POSITION_TOLERANCE))
         for i, (identity, turned) in enumerate(zip(self.ids, self.work.turned, strict=True)):
             both = pinocchio.getFrameJacobian(
                 self.model, self.data, identity, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED

@@ -17,11 +17,10 @@ The spread is that of an arm: of all that its joints turn, how much each does; s
 import gc
 import importlib.util
 import os
-import platform
 import statistics
 import sys
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from .. import report
 from . import with_poise
@@ -78,26 +77,21 @@ def bars(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return checks
 
 
-def show(rows: list[dict[str, Any]], spreads: list[dict[str, Any]], out: TextIO) -> None:
+def table(rows: list[dict[str, Any]], spreads: list[dict[str, Any]]) -> str:
+    lines: list[str] = []
     for chain in dict.fromkeys(row["chain"] for row in rows):
-        print(f"\n{chain:36}{'us a target':>12}{'solved':>9}{'worst':>12}", file=out)
-        for row in rows:
-            if row["chain"] == chain:
-                print(
-                    f"  {row['solver']:34}{row['microseconds']:12.1f}{row['solved']:9.1%}{row['worst_mm']:9.3f} mm",
-                    file=out,
-                )
-    print(
-        f"\n{'arm: shares of the rotation':36}{'largest':>12}{'variance':>12}{'turned':>12}{'solved':>9}  by joint",
-        file=out,
-    )
+        lines.append(f"\n{chain:36}{'us a target':>12}{'solved':>9}{'worst':>12}")
+        lines += [f"  {row['solver']:34}{row['microseconds']:12.1f}{row['solved']:9.1%}{row['worst_mm']:9.3f} mm"
+                  for row in rows if row["chain"] == chain]  # fmt: skip
+    columns = "".join(f"{name:>12}" for name in ("largest", "variance", "turned"))
+    lines.append(f"\n{'arm: shares of the rotation':36}{columns}{'solved':>9}  by joint")
     for row in spreads:
         by_joint = " ".join(f"{100.0 * share:3.0f}" for share in row["mean_shares"])
-        print(
+        lines.append(
             f"  {row['method']:34}{row['largest_share']['median']:12.2f}{row['variance']:12.3f}"
-            f"{row['degrees_in_all']:8.0f} deg{row['solved']:9.1%}  {by_joint} %",
-            file=out,
+            f"{row['degrees_in_all']:8.0f} deg{row['solved']:9.1%}  {by_joint} %"
         )
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -108,34 +102,28 @@ def main() -> int:
     rounds, out = report.rounds_of(parser, options, ROUNDS), report.table_goes_to(options)
 
     works = chains(SMOKE_TARGETS if options.smoke else TARGETS)
-    table: list[list[Solver]] = [with_poise.solvers(work) for work in works]
+    solvers_of: list[list[Solver]] = [with_poise.solvers(work) for work in works]
     threes = [] if options.three is None else [Three(work, options.three) for work in works]
-    for solvers, three in zip(table, threes, strict=False):
+    for solvers, three in zip(solvers_of, threes, strict=False):
         solvers.append(three)
     if options.three is None:
         print("three.js is missing: npm install --prefix FOLDER three, then --three FOLDER", file=out)
     blender: list[Solver] = []
+    rows_of_blender: list[dict[str, Any]] = []
     if importlib.util.find_spec("bpy"):
         from .with_blender import Blender
 
-        # one scene at a time: rows of Blender are made by going through the chains once more
-        rows_of_blender: list[dict[str, Any]] = []
-        for work in works:
+        for work in works:  # one scene at a time, so these chains are gone through once more
             rows_of_blender += measure([work], [[Blender(work)]], 1)
         blender = [Blender(works[0])]
     else:
-        rows_of_blender = []
         print("Blender is missing: pip install bpy", file=out)
-    rows = measure(works, table, rounds) + rows_of_blender
+    rows = measure(works, solvers_of, rounds) + rows_of_blender
     for three in threes:
         three.close()
     spreads = spread(works[0], blender)
 
-    print(
-        f"\n{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        file=out,
-    )
-    show(rows, spreads, out)
+    print(f"\n{report.machine_line(rounds)}\n{table(rows, spreads)}", file=out)
     report.finish(options, [] if options.smoke else bars(rows), out, rounds=rounds, rows=rows, spread=spreads)
     if options.images is not None:
         from .plots import draw
