@@ -1,7 +1,7 @@
 """`keypoints`: key a file of 3-D keypoints on an armature."""
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,8 @@ from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
 from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from .verbs import Verb, add_action, add_armature, tell, tell_report
+
+_CHOICES: Final = {None: None, "yes": True, "no": False, "hips": True, "feet": False}
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +30,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", type=int, default=1, help="the frame of the first key")
     parser.add_argument("--method", choices=METHODS, default="corrected", help="how turns are found")
     parser.add_argument("--noise", metavar="MM", type=float, help="by how much points are off, if not to be measured")
-    parser.add_argument("--raw", action="store_true", help="do not filter")
+    parser.add_argument("--raw", dest="smooth", action="store_false", help="do not filter")
     parser.add_argument("--exchange", choices=("yes", "no"), help="left and right are exchanged in the file, or not")
     parser.add_argument("--travel", choices=("hips", "feet"), help="what says where the body goes")
-    parser.add_argument("--no-lock", action="store_true", help="let feet slide")
-    parser.add_argument("--no-limits", action="store_true", help="let joints leave their limits")
+    parser.add_argument("--no-lock", dest="lock_feet", action="store_false", help="let feet slide")
+    parser.add_argument("--no-limits", dest="limits", action="store_false", help="let joints leave their limits")
     parser.add_argument("--exact", action="store_true", help="bring wrists and ankles to where their points are")
     add_action(parser)
 
@@ -45,22 +47,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _keypoints(arguments: argparse.Namespace) -> int:
-    job = KeypointsJob(
-        layout=arguments.layout,
-        unit=arguments.unit,
-        up=arguments.up,
-        fps=arguments.fps,
-        start=arguments.start,
-        method=arguments.method,
-        noise=arguments.noise,
-        smooth=not arguments.raw,
-        exchange=None if arguments.exchange is None else arguments.exchange == "yes",
-        travel=None if arguments.travel is None else arguments.travel == "hips",
-        lock_feet=not arguments.no_lock,
-        limits=not arguments.no_limits,
-        exact=arguments.exact,
-        action=arguments.action,
-    )
+    given = {field.name: getattr(arguments, field.name) for field in fields(KeypointsJob)}  # options have these names
+    job = KeypointsJob(**given | {name: _CHOICES[given[name]] for name in ("exchange", "travel")})
     recording = load_recording(bpy.context, arguments.input, job.layout, arguments.mapping)
     report, found = perform_keypoints(bpy.context, find_armature(arguments.armature), recording, job)
     for note in found.notes:

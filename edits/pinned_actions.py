@@ -38,21 +38,25 @@ def has_result(armature: Any) -> bool:
     )
 
 
-def restore_source(armature: Any) -> None:
-    """Give the armature its original action and unkeyed values back; keep a result that was edited by hand."""
-    source, made = armature.poise_source, armature.poise_result
+def restore_source(armature: Any) -> str:
+    """Give the armature its original action and unkeyed values back.
+
+    A result that was edited by hand is kept; its name is returned, "" where there is none.
+    """
+    source, made, edited = armature.poise_source, armature.poise_result, is_edited(armature)
+    kept = made.name if edited else ""
     if source is None:
-        return
-    same = not is_edited(armature)
+        return kept
     bridge.assign(armature, source)
     armature.poise_source = armature.poise_result = None
     armature.poise_result_pins = ""
     restore_unkeyed(armature, read_unkeyed(armature, source.name))
     armature.poise_still = ""
-    if same:
-        remove_unused(made)
-    elif made is not None:
+    if edited:
         made.use_fake_user = True
+    else:
+        remove_unused(made)
+    return kept
 
 
 def is_edited(armature: Any) -> bool:

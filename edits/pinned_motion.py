@@ -4,7 +4,7 @@ import json
 from collections.abc import Generator, Sequence
 from dataclasses import astuple, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
 from ..core import CoreError, Motion, Pose
-from ..core.editing.contacts import Contacts
+from ..core.editing.foot_lock import contact_pins
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.skeleton import Flags
@@ -20,7 +20,7 @@ from .controls import set_switches
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion
-from .motion_edit import Bones, ChangedBones, Frames, no_progress
+from .motion_edit import Bones, ChangedBones, Frames, no_progress, temporary_value
 from .pinned_actions import (
     assign_result,
     follow_renamed_bones,
@@ -31,8 +31,11 @@ from .pinned_actions import (
     remove_unused,
 )
 from .renames import note_bones
-from .timed_pins import PinReader
+from .timed_pins import PinReader, add_found_pins, remove_timed_pins, select_nearest_timed_pin
 from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, store_unkeyed
+from .words import counted
+
+TOLD: Final = 3  # missed pins in one report
 
 
 class PinnedMotion(HeldMotion):
@@ -91,10 +94,6 @@ class PinnedMotion(HeldMotion):
             with bridge.using_action(armature, self._source()):
                 yield from super().pose_controls(armature, new)
 
-    def find_contacts(self, points: Sequence[str]) -> Contacts:
-        """Return the contacts of points with the ground in the original motion, see `contact_points`."""
-        return find_ground_contacts(self, contact_points(self.skeleton, self.roles, points))
-
     def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
         """Replace the result that was made before; `kept`: the name of one that is kept, since it was edited."""
         source = self._source()
@@ -125,6 +124,17 @@ class PinnedMotion(HeldMotion):
         if name is not None and name not in bpy.data.actions:
             made.name = name
         return replace(report, action=made.name)
+
+    def summary(self, report: Report) -> tuple[bool, str]:
+        """Return whether all timed pins hold and no action is kept, and how many hold, with reasons of the others."""
+        held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
+        number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
+        sentence = f'{number} {"holds" if count == 1 else "hold"} in "{report.action}"{said_kept(self.kept)}'
+        if held == count and not self.left_out:
+            return not self.kept, sentence
+        missed = report.explanations[: len(report.explanations) - len(self.reasons)]
+        wrong = [*missed[:TOLD], *self.reasons[:TOLD], *(f"left out: {one}" for one in self.left_out[:TOLD])]
+        return False, f"{sentence}, but {'; '.join(wrong)}"
 
     def _source(self) -> Any:
         source = bpy.data.actions.get(self.source)
@@ -265,6 +275,28 @@ def _frames_needed(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> F
         found |= {*range(frame, pin.start + 1), *range(pin.end, frame + 1), pin.start}
         found |= {pin.frame} if pin.held == "FRAME" else set()
     return np.array(sorted(number for number in found if whole[0] <= number <= whole[1]))
+
+
+def said_kept(name: str) -> str:
+    """Return the end of a report: where an action that the user changed is kept."""
+    return f'; what was changed by hand is kept in "{name}"' if name else ""
+
+
+def pin_contacts(context: Any, armature: Any, points: Sequence[str], ease: float, replacing: bool) -> tuple[int, float]:
+    """List timed pins for the contacts of points with the ground in the original motion, see `contact_points`.
+
+    Returns how many there are, and up to which speed, in body units a second, a point is in contact.
+    """
+    edit = PinnedMotion(context, armature, pinned=False)
+    contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points))
+    pins = contact_pins(edit.skeleton, edit.before, contacts, ease)
+    if replacing:
+        remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
+    labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
+    with temporary_value(armature, "poise_live_pins", False):  # no change by the user
+        add_found_pins(armature, edit.skeleton.names, pins, labels)
+    select_nearest_timed_pin(armature, context.scene.frame_current)
+    return len(pins), contacts.speed / edit.skeleton.size
 
 
 def show_pinned_frame(context: Any, armature: Any) -> None:

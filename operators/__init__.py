@@ -26,28 +26,9 @@ from . import (
     survey,
 )
 
-CLASSES = (
-    *pins.CLASSES,
-    *presets.CLASSES,
-    *roles.CLASSES,
-    *solve.CLASSES,
-    *bake.CLASSES,
-    *drag.CLASSES,
-    *hover.CLASSES,
-    *chains.CLASSES,
-    *list_files.CLASSES,
-    *learn_list.CLASSES,
-    *survey.CLASSES,
-    *body_tools.CLASSES,
-    *make_rest.CLASSES,
-    *learn_limits.CLASSES,
-    *learn_stiffness.CLASSES,
-    *keypoints.CLASSES,
-    *listen.CLASSES,
-    *motion.CLASSES,
-    *keys.CLASSES,
-    *retarget.CLASSES,
-    *path.CLASSES,
-    *generate.CLASSES,
-)
+_MODULES = (
+    pins, presets, roles, solve, bake, drag, hover, chains, list_files, learn_list, survey, body_tools, make_rest,
+    learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate,
+)  # fmt: skip
+CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
 DRAWINGS = drawings.DRAWINGS

@@ -3,16 +3,15 @@
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..core.formats.job import Write
-from ..core.formats.table import FRAME_LIMIT
 from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
 from ..edits.words import counted
 from .keys import WHERE
 from .pins import PinsTool
-from .tool import fill_scene_range
+from .tool import fill_scene_range, frame_property
 
 _STEPS = 100  # of the progress shown at the mouse
 
@@ -23,12 +22,8 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
     bl_idname = "poise.bake"
     bl_label = "Bake"
 
-    frame_start: IntProperty(
-        name="Start", description="First frame", default=1, min=-FRAME_LIMIT, max=FRAME_LIMIT, options={"SKIP_SAVE"}
-    )
-    frame_end: IntProperty(
-        name="End", description="Last frame", default=250, min=-FRAME_LIMIT, max=FRAME_LIMIT, options={"SKIP_SAVE"}
-    )
+    frame_start: frame_property("Start", "First frame", 1)
+    frame_end: frame_property("End", "Last frame", 250)
     action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
     name: StringProperty(
         name="Name",
@@ -54,6 +49,3 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
         if report.explanations:
             return "WARNING", f"{sentence}; {'; '.join(report.explanations)}"
         return "INFO", sentence
-
-
-CLASSES = (POISE_OT_bake,)

@@ -72,35 +72,38 @@ class POISE_OT_mirror_pose(BodyTool, bpy.types.Operator):
     __annotations__ = _properties(tool)
 
 
-class SurfaceTool(BodyTool):
-    """A tool whose panel shows the object last, and only where it is asked for."""
+class ObjectTool(BodyTool):
+    """A tool whose panel shows its settings in the order `shown`, and the object only where the first asks for it."""
+
+    shown: tuple[str, ...]
+    layout: Any
 
     def draw(self, context: Any) -> None:
-        operator: Any = self
-        layout = operator.layout
-        layout.use_property_split = True
-        for setting in fields(self.tool):
-            if setting.name != "object":
-                layout.prop(operator, setting.name)
-        if operator.surface == "OBJECT":
-            layout.prop_search(operator, "object", context.scene, "objects")
+        self.layout.use_property_split = True
+        for name in self.shown:
+            if name != "object":
+                self.layout.prop(self, name)
+            elif getattr(self, self.shown[0]) == "OBJECT":
+                self.layout.prop_search(self, name, context.scene, "objects")
 
 
-class POISE_OT_plant_feet(SurfaceTool, bpy.types.Operator):
+class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
     """Put the feet on the ground, flat or rolled over heel, ball and toes; the legs bend, the hips help"""
 
     bl_idname = "poise.plant_feet"
     bl_label = "Feet on the Ground"
     tool = body_tools.PlantFeet
+    shown = ("surface", "height", "side", "roll", "bend", "use_hips", "object")
     __annotations__ = _properties(tool)
 
 
-class POISE_OT_lay_hands(SurfaceTool, bpy.types.Operator):
+class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
     """Lay the hands flat on a surface, below where they are; the body leans as far as the arms are too short"""
 
     bl_idname = "poise.lay_hands"
     bl_label = "Hands on a Surface"
     tool = body_tools.LayHands
+    shown = ("surface", "height", "side", "use_fingers", "object")
     __annotations__ = _properties(tool)
 
 
@@ -116,30 +119,11 @@ class POISE_OT_pose_fingers(BodyTool, bpy.types.Operator):
         return context.window_manager.invoke_props_popup(self, event)
 
 
-class POISE_OT_look_at(BodyTool, bpy.types.Operator):
+class POISE_OT_look_at(ObjectTool, bpy.types.Operator):
     """Turn neck, head and eyes to look at the 3D cursor or an object, as far as a neck goes"""
 
     bl_idname = "poise.look_at"
     bl_label = "Look At"
     tool = body_tools.LookAt
+    shown = ("target", "object", "head", "eyes")
     __annotations__ = _properties(tool)
-
-    def draw(self, context: Any) -> None:
-        operator: Any = self
-        layout = operator.layout
-        layout.use_property_split = True
-        layout.prop(operator, "target")
-        if operator.target == "OBJECT":
-            layout.prop_search(operator, "object", context.scene, "objects")
-        layout.prop(operator, "head")
-        layout.prop(operator, "eyes")
-
-
-CLASSES = (
-    POISE_OT_take_posture,
-    POISE_OT_mirror_pose,
-    POISE_OT_plant_feet,
-    POISE_OT_lay_hands,
-    POISE_OT_pose_fingers,
-    POISE_OT_look_at,
-)

@@ -240,13 +240,3 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
 
 def _preset(item: str) -> str | None:
     return None if item == _SUITED else item.lower()
-
-
-CLASSES = (
-    POISE_OT_add_chain,
-    POISE_OT_remove_chain,
-    POISE_OT_reset_list,
-    POISE_OT_add_joint,
-    POISE_OT_remove_joint,
-    POISE_OT_move_joint,
-)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty
 
 from .. import bridge
 from ..bridge import Grab, autokey
@@ -19,6 +19,7 @@ from ..edits.pin_list import keep_pin, next_kind
 from ..edits.words import counted
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
+from .tool import name_property
 
 _TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
 _QUIET: Final = 0.25  # seconds without a move until a miss is explained
@@ -53,10 +54,8 @@ class POISE_OT_drag(bpy.types.Operator):
     bl_label = "Drag Body"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
-    bone: StringProperty(name="Bone", description="The dragged bone", options={"SKIP_SAVE"})
-    object: StringProperty(
-        name="Armature", description="The armature that has it; by default the active one", options={"SKIP_SAVE"}
-    )
+    bone: name_property("Bone", "The dragged bone")
+    object: name_property("Armature", "The armature that has it; by default the active one")
     point: FloatVectorProperty(
         name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
         options={"SKIP_SAVE"},
@@ -413,6 +412,3 @@ def _draw_hints(header: Any, context: Any) -> None:
     row = header.layout.row(align=True)
     for text, icon in _HINTS:
         row.label(text=text, icon=icon)
-
-
-CLASSES = (POISE_OT_drag,)

@@ -32,7 +32,7 @@ from ..edits.sample_curves import add_sample, check_generated, remove_sample, to
 from ..edits.words import counted
 from ..properties.overrides import linked_count
 from .background import Background
-from .tool import Tool, fill_in, selected_bones
+from .tool import Tool, fill_in, frame_property, selected_bones
 
 
 class POISE_OT_store_pose(Tool, bpy.types.Operator):
@@ -93,8 +93,7 @@ class KeyedTool(Background):
             return None
         return Reduced(context, armature, bridge.keyed_range(armature), [ALL], self.tolerance)
 
-    def end_more(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        assert isinstance(edit, Reduced)
+    def end_more(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = edit.write(armature, new=False)
         return "INFO" if report.met else "WARNING", edit.summary()
 
@@ -117,10 +116,7 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
     seconds: FloatProperty(
         name="Seconds", description="How long the motion between own poses takes", default=2.0, min=0.1, soft_max=20.0
     )
-    start: IntProperty(
-        name="Start", description="The first frame, by default the present one", min=-FRAME_LIMIT, max=FRAME_LIMIT,
-        options={"SKIP_SAVE"},
-    )  # fmt: skip
+    start: frame_property("Start", "The first frame, by default the present one")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)
@@ -133,8 +129,7 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
             self._recipe = parse_recipe(self._data)
         return Generated(context, armature, self._recipe, self.start)
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        assert isinstance(edit, Generated)
+    def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
         report = write_generated(armature, edit, self._recipe, self._data, self.start)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
@@ -241,10 +236,8 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
             ("FLIGHT", "Flight", "Nothing does: the root follows the arc of a throw"),
         ),
     )
-    start: IntProperty(name="Start", description="The first frame, by default the present one", min=-FRAME_LIMIT,
-                       max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
-    end: IntProperty(name="End", description="The last frame, by default half a second later", min=-FRAME_LIMIT,
-                     max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
+    start: frame_property("Start", "The first frame, by default the present one")
+    end: frame_property("End", "The last frame, by default half a second later")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         present = context.scene.frame_current
@@ -295,21 +288,6 @@ class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
     def lead(self, armature: Any, edit: MotionEdit) -> Generator[float, None, None]:
         return edit.pose_controls(armature, new=False)
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        assert isinstance(edit, Generated)
+    def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
         report = rewrite_generated(armature, edit, self._recipe)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
-
-
-CLASSES = (
-    POISE_OT_store_pose,
-    POISE_OT_generate,
-    POISE_OT_add_track,
-    POISE_OT_remove_track,
-    POISE_OT_add_sample,
-    POISE_OT_remove_sample,
-    POISE_OT_weigh_samples,
-    POISE_OT_add_phase,
-    POISE_OT_remove_phase,
-    POISE_OT_regenerate,
-)

@@ -72,6 +72,3 @@ class POISE_GGT_hover(bpy.types.GizmoGroup):
 
     def setup(self, context: Any) -> None:
         self.gizmos.new(POISE_GT_hover.bl_idname)
-
-
-CLASSES = (POISE_GT_hover, POISE_GGT_hover)

@@ -68,6 +68,7 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        file: Any = self
         layout = None if self.layout == SAID[0] else self.layout
         job = KeypointsJob(
             layout=layout,
@@ -82,7 +83,6 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
             limits=self.limits,
             exact=self.exact,
         )
-        file: Any = self
         mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
         report, found = perform_keypoints(
             context, armature, load_recording(context, Path(file.filepath), layout, mapping), job
@@ -90,6 +90,3 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         off = [f"{sentence}." for sentence in report.explanations]
         said = [f'Keyed {counted(len(report.frames), "frame")} in "{report.action}".', *off, *found.notes]
         return "WARNING" if off else "INFO", " ".join(said).removesuffix(".")
-
-
-CLASSES = (POISE_OT_import_keypoints,)

@@ -8,26 +8,24 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from .. import bridge
 from ..core import CoreError
 from ..core.formats.report import Report
-from ..core.formats.table import FRAME_LIMIT
 from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
 from ..edits.reduce import ALL, TOLERANCE, Reduced
 from ..edits.words import counted
 from .background import Background
-from .tool import selected_bones
+from .tool import frame_property, selected_bones
 
 WHERE = (
     ("NEW", "New", "A copy of the present action; the present one stays as it is"),
     ("PRESENT", "Present", "The action that the armature has, changed within the range"),
 )
-_FRAME: Any = {"min": -FRAME_LIMIT, "max": FRAME_LIMIT, "options": {"SKIP_SAVE"}}
 
 
 class RangeTool(Background):
     """A tool for a range of the armature's motion."""
 
-    frame_start: IntProperty(name="Start", description="First frame, by default that of the action", **_FRAME)
-    frame_end: IntProperty(name="End", description="Last frame, by default that of the action", **_FRAME)
+    frame_start: frame_property("Start", "First frame, by default that of the action")
+    frame_end: frame_property("End", "Last frame, by default that of the action")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
@@ -36,11 +34,9 @@ class RangeTool(Background):
 
     def frames(self, armature: Any) -> tuple[int, int]:
         """Return the range; raises CoreError if it runs backwards."""
-        operator: Any = self
-        ends = zip(("frame_start", "frame_end"), bridge.keyed_range(armature), strict=True)
-        first, last = (
-            getattr(self, name) if operator.properties.is_property_set(name) else whole for name, whole in ends
-        )
+        given, (first, last) = self.properties.is_property_set, bridge.keyed_range(armature)
+        first = self.frame_start if given("frame_start") else first
+        last = self.frame_end if given("frame_end") else last
         if last < first:
             raise CoreError(f"The range runs backwards, from {first} to {last}.")
         return first, last
@@ -91,12 +87,10 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
         return Reduced(context, armature, self.frames(armature), bones, self.tolerance)
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        assert isinstance(edit, Reduced)
+    def end(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = self.written(armature, edit)
         worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
-        sentence = f"{edit.summary()}; the largest error is {1e3 * worst:.2g} mm"
-        return "INFO" if report.met else "WARNING", sentence
+        return "INFO" if report.met else "WARNING", f"{edit.summary()}; the largest error is {1e3 * worst:.2g} mm"
 
 
 class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
@@ -127,11 +121,7 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         bones = selected_bones(context) if self.bones == "SELECTED" else ()
         return Baked(context, armature, self.frames(armature), bones, self.step, self.visual, self.visual and self.mute)
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Baked) -> tuple[str, str]:
         report = self.written(armature, edit)
-        assert isinstance(edit, Baked)
         sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
         return ("WARNING", f"{sentence}; {edit.unkeyed()}") if edit.unkeyed() else ("INFO", sentence)
-
-
-CLASSES = (POISE_OT_reduce_keys, POISE_OT_bake_motion)

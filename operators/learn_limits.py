@@ -76,6 +76,3 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
         for bone in learned:
             bridge.write_learned(bone, None)
         return "INFO", f"Forgot the limits of {counted(len(learned), 'bone')}"
-
-
-CLASSES = (POISE_OT_learn_limits, POISE_OT_forget_limits)

@@ -55,6 +55,3 @@ class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
         if not learnt:
             raise CoreError(f'"{armature.name}" has no learnt stiffness.')
         return "INFO", f"Forgot the stiffness of {counted(learnt, 'bone')}"
-
-
-CLASSES = (POISE_OT_learn_stiffness, POISE_OT_forget_stiffness)

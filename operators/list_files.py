@@ -59,6 +59,3 @@ class POISE_OT_import_list(ListTool, ImportHelper, bpy.types.Operator):
 def _path(operator: Any) -> Path:
     """Return the chosen file; // is the folder of the .blend file."""
     return Path(bpy.path.abspath(operator.filepath))
-
-
-CLASSES = (POISE_OT_export_list, POISE_OT_import_list)

@@ -41,17 +41,12 @@ class POISE_OT_stop_listening(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not context.window_manager.poise_live.owner:
-            operator: Any = cls
-            operator.poll_message_set("No armature listens")
+            cls.poll_message_set("No armature listens")
             return False
         return True
 
     def execute(self, context: Any) -> set[str]:
         live = context.window_manager.poise_live
         live.stop = True  # the timer ends, with what it has to do
-        operator: Any = self
-        operator.report({"INFO"}, f"Posed by {counted(live.applied, 'packet')}")
+        self.report({"INFO"}, f"Posed by {counted(live.applied, 'packet')}")
         return {"FINISHED"}
-
-
-CLASSES = (POISE_OT_listen, POISE_OT_stop_listening)

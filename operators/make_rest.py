@@ -23,6 +23,3 @@ class POISE_OT_make_rest(Tool, bpy.types.Operator):
         lost = [f"what {counted(len(done.forgotten), 'bone')} learnt forgotten"] if done.forgotten else []
         lost += [f"limits of {counted(len(done.limited), 'bone')} are about the new pose"] if done.limited else []
         return "WARNING" if lost else "INFO", ", ".join([*said, *lost])
-
-
-CLASSES = (POISE_OT_make_rest,)

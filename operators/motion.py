@@ -1,25 +1,22 @@
 """Timed pins: find contacts, add pins, and solve the motion for them."""
 
-from typing import Any, Final
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..core import CoreError
-from ..core.editing.foot_lock import EASE, contact_pins
-from ..core.formats.table import FRAME_LIMIT
+from ..core.editing.foot_lock import EASE
 from ..edits.foot_lock import FEET, HANDS
 from ..edits.motion_edit import MotionEdit, temporary_value
-from ..edits.pinned_actions import is_edited, need_source, restore_source
-from ..edits.pinned_motion import PinnedMotion
-from ..edits.timed_pins import add_found_pins, add_timed_pin, hold_as_posed, remove_timed_pins, select_nearest_timed_pin
+from ..edits.pinned_actions import need_source, restore_source
+from ..edits.pinned_motion import TOLD, PinnedMotion, pin_contacts, said_kept
+from ..edits.timed_pins import add_timed_pin, hold_as_posed, remove_timed_pins
 from ..edits.words import counted
 from ..properties.motion import HELD
 from .background import Background
 from .live_pins import settle
-from .tool import Tool, fill_in, selected_bones
-
-_TOLD: Final = 3  # missed pins in one report
+from .tool import Tool, fill_in, frame_property, selected_bones
 
 
 class MotionTool(Tool):
@@ -54,18 +51,8 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
-        motion = PinnedMotion(context, armature, pinned=False)
-        contacts = motion.find_contacts(names)
-        skeleton = motion.skeleton
-        pins = contact_pins(skeleton, motion.before, contacts, self.ease)
-        if self.replace:
-            remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
-        labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
-        with temporary_value(armature, "poise_live_pins", False):  # no change by the user
-            add_found_pins(armature, skeleton.names, pins, labels)
-        select_nearest_timed_pin(armature, context.scene.frame_current)
-        share = contacts.speed / skeleton.size
-        return "INFO", f"{counted(len(pins), 'contact')}; what goes slower than {share:.2f} body units a second stands"
+        count, speed = pin_contacts(context, armature, names, self.ease, self.replace)
+        return "INFO", f"{counted(count, 'contact')}; what goes slower than {speed:.2f} body units a second stands"
 
 
 class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
@@ -74,10 +61,8 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
     bl_idname = "poise.add_timed_pin"
     bl_label = "Add Timed Pin"
 
-    start: IntProperty(name="Start", description="The first frame in which they are held", min=-FRAME_LIMIT,
-                       max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
-    end: IntProperty(name="End", description="The last frame in which they are held", min=-FRAME_LIMIT,
-                     max=FRAME_LIMIT, options={"SKIP_SAVE"})  # fmt: skip
+    start: frame_property("Start", "The first frame in which they are held")
+    end: frame_property("End", "The last frame in which they are held")
     held: EnumProperty(name="Held", description="Where they are held", items=HELD[:3], default="FRAME")
     ease: IntProperty(
         name="Ease", description="Frames before and after over which the motion changes", default=6, min=0, soft_max=100
@@ -189,31 +174,16 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         return PinnedMotion(context, armature)
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        assert isinstance(edit, PinnedMotion)
-        if edit.left_out and not edit.pins:
-            raise CoreError(f"{'; '.join(edit.left_out[:_TOLD])}.")
-        if not edit.pins:
-            name = armature.poise_result.name if is_edited(armature) else ""
-            restore_source(armature)
-            settle(context, armature)
-            return "INFO", f"No timed pins hold: the original motion is back{_kept(name)}"
-        report = edit.write(armature)
+    def end(self, context: Any, armature: Any, edit: PinnedMotion) -> tuple[str, str]:
+        if edit.pins:
+            met, sentence = edit.summary(edit.write(armature))
+        elif edit.left_out:
+            raise CoreError(f"{'; '.join(edit.left_out[:TOLD])}.")
+        else:
+            kept = said_kept(restore_source(armature))
+            met, sentence = True, f"No timed pins hold: the original motion is back{kept}"
         settle(context, armature)
-        held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
-        number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
-        verb = "holds" if count == 1 else "hold"
-        sentence = f'{number} {verb} in "{report.action}"{_kept(edit.kept)}'
-        if held < count or edit.left_out:
-            missed = report.explanations[: len(report.explanations) - len(edit.reasons)]
-            wrong = [*missed[:_TOLD], *edit.reasons[:_TOLD], *(f"left out: {one}" for one in edit.left_out[:_TOLD])]
-            return "WARNING", f"{sentence}, but {'; '.join(wrong)}"
-        return "WARNING" if edit.kept else "INFO", sentence
-
-
-def _kept(name: str) -> str:
-    """Return the end of a report: where an action that the user changed is kept."""
-    return f'; what was changed by hand is kept in "{name}"' if name else ""
+        return "INFO" if met else "WARNING", sentence
 
 
 class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
@@ -228,9 +198,8 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
             raise CoreError(f'"{armature.name}" has its original motion.')
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        name, hand = armature.poise_source.name, armature.poise_result.name if is_edited(armature) else ""
-        restore_source(armature)
-        return "INFO", f'"{armature.name}" has the action "{name}" again{_kept(hand)}'
+        name = armature.poise_source.name
+        return "INFO", f'"{armature.name}" has the action "{name}" again{said_kept(restore_source(armature))}'
 
 
 class POISE_OT_keep_motion(Tool, bpy.types.Operator):
@@ -250,15 +219,3 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         armature.poise_result_pins = armature.poise_still = ""
         remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'
-
-
-CLASSES = (
-    POISE_OT_find_contacts,
-    POISE_OT_add_timed_pin,
-    POISE_OT_remove_timed_pin,
-    POISE_OT_goto_timed_pin,
-    POISE_OT_place_timed_pin,
-    POISE_OT_solve_motion,
-    POISE_OT_give_motion_back,
-    POISE_OT_keep_motion,
-)

@@ -47,6 +47,3 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
     def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         report = edit.write(armature)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}", feet stand {len(edit.pins)} times'
-
-
-CLASSES = (POISE_OT_edit_path,)

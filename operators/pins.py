@@ -3,7 +3,7 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty
 
 from .. import bridge
 from ..core import CoreError
@@ -22,7 +22,7 @@ from ..edits.pins import ARMATURE, OBJECT, WORLD
 from ..edits.words import counted
 from ..overlay.draw import ui_scale
 from ..properties.pins import PIN_SPACES
-from .tool import Tool, select, selected_bones
+from .tool import Tool, name_property, select, selected_bones
 
 
 class PinsTool(Tool):
@@ -50,7 +50,7 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         ),
     )
     space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
-    target: StringProperty(name="Object", description="The object that the pins go with", options={"SKIP_SAVE"})
+    target: name_property("Object", "The object that the pins go with")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
@@ -72,9 +72,7 @@ class POISE_OT_unpin(PinsTool, bpy.types.Operator):
     bl_idname = "poise.unpin"
     bl_label = "Unpin"
 
-    bone: StringProperty(
-        name="Bone", description="The bone to let go; without a name the selected ones", options={"SKIP_SAVE"}
-    )
+    bone: name_property("Bone", "The bone to let go; without a name the selected ones")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = [self.bone] if self.bone else with_other_side(armature, selected_bones(context))
@@ -107,12 +105,8 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
     bl_idname = "poise.cycle_pin"
     bl_label = "Cycle Pin"
 
-    bone: StringProperty(
-        name="Bone", description="The bone to pin; without a name the selected ones", options={"SKIP_SAVE"}
-    )
-    object: StringProperty(
-        name="Armature", description="The armature that has it; by default the active one", options={"SKIP_SAVE"}
-    )
+    bone: name_property("Bone", "The bone to pin; without a name the selected ones")
+    object: name_property("Armature", "The armature that has it; by default the active one")
 
     def invoke(self, context: Any, event: Any) -> set[str]:
         if context.region_data is not None:
@@ -144,9 +138,7 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
     bl_idname = "poise.goto_pin"
     bl_label = "Go to Pin"
 
-    bone: StringProperty(
-        name="Bone", description="The pinned bone; without a name that of the active pin", options={"SKIP_SAVE"}
-    )
+    bone: name_property("Bone", "The pinned bone; without a name that of the active pin")
     extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
 
     @classmethod
@@ -206,14 +198,9 @@ class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
     bl_idname = "poise.pin_space"
     bl_label = "Pin Space"
 
-    bone: StringProperty(
-        name="Bone", description="The pinned bone; without a name that of the active pin", options={"SKIP_SAVE"}
-    )
+    bone: name_property("Bone", "The pinned bone; without a name that of the active pin")
     space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
-    target: StringProperty(
-        name="Object", description="The object that the pin goes with; by default the other selected one",
-        options={"SKIP_SAVE"},
-    )  # fmt: skip
+    target: name_property("Object", "The object that the pin goes with; by default the other selected one")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pin = find_pin(armature, self.bone) if self.bone else armature.poise_pins[armature.poise_active_pin]
@@ -237,14 +224,3 @@ class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
         if target == armature:
             raise CoreError("A pin cannot go with its own armature object this way; choose Armature.")
         return target
-
-
-CLASSES = (
-    POISE_OT_pin,
-    POISE_OT_unpin,
-    POISE_OT_clear_pins,
-    POISE_OT_cycle_pin,
-    POISE_OT_goto_pin,
-    POISE_OT_mirror_pins,
-    POISE_OT_pin_space,
-)

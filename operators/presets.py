@@ -40,6 +40,3 @@ class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         use: Any = ExecutePreset.execute
         return use(self, context)
-
-
-CLASSES = (POISE_OT_add_preset, POISE_OT_use_preset)

@@ -71,6 +71,3 @@ def _others(context: Any) -> list[Any]:
     """Return the selected armatures but the active one."""
     chosen = context.view_layer.objects
     return [one for one in chosen if one.select_get() and one.type == "ARMATURE" and one != context.active_object]
-
-
-CLASSES = (POISE_OT_retarget,)

@@ -17,7 +17,7 @@ from ..edits.files import check_writable, write_files
 from ..edits.info import find_controls, find_parts
 from ..edits.words import counted
 from .survey import look
-from .tool import Tool, select, selected_bones
+from .tool import Tool, name_property, select, selected_bones
 
 _KIND: Final = ".json"
 
@@ -105,7 +105,7 @@ class POISE_OT_clear_roles(_RolesTool, bpy.types.Operator):
     bl_idname = "poise.clear_roles"
     bl_label = "As Found"
 
-    role: StringProperty(name="Part", description="The part of the body; none: all", options={"SKIP_SAVE"})
+    role: name_property("Part", "The part of the body; none: all")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         said = [bone.name for bone in armature.pose.bones if bone.poise_role and self.role in ("", bone.poise_role)]
@@ -174,13 +174,3 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
         said = {bone.name: "" for bone in armature.pose.bones if bone.poise_role}
         bridge.write_corrections(armature, {**said, **bridge.mapping_to_corrections(armature, mapping)})
         return "INFO", f"Took {counted(len(mapping), 'part')} from the file"
-
-
-CLASSES = (
-    POISE_OT_show_part,
-    POISE_OT_set_role,
-    POISE_OT_clear_roles,
-    POISE_OT_swap_sides,
-    POISE_OT_export_roles,
-    POISE_OT_import_roles,
-)

@@ -25,6 +25,3 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
             return "WARNING", "; ".join(report.explanations)
         changed = counted(len({*report.rotated, *report.moved, *report.grown}), "bone")
         return "INFO", f"Pins hold; {changed} changed" + ("" if keyed is None else f", {len(keyed)} keyed")
-
-
-CLASSES = (POISE_OT_solve,)

@@ -1,4 +1,4 @@
-"""Operators that evaluate many frames in Blender: with a window in slices; Esc cancels and changes nothing."""
+"""Operators that work in slices while Blender draws in between; Esc cancels them and changes nothing."""
 
 from collections.abc import Generator
 from contextlib import suppress
@@ -10,14 +10,65 @@ import bpy
 from ..core import CoreError
 from ..core.steps import finish
 from .tool import Tool
-from .waiting import SLICE, Waiting
 
 _PATIENCE: Final = 0.5  # seconds of work before the operator becomes modal
+_STEPS: Final = 100  # of the progress
 
 Steps = Generator[float, None, tuple[str, str]]
 
 
-class Stepwise(Tool):
+class Modal(Tool):
+    """A tool that works at the events of a timer, with its progress at the mouse."""
+
+    tick = 0.05  # seconds between two events of the timer
+    budget = 0.1  # seconds of work between two draws
+
+    def wait(self, context: Any) -> set[str]:
+        """Become modal."""
+        manager = context.window_manager
+        self._timer: Any = manager.event_timer_add(self.tick, window=context.window)
+        manager.progress_begin(0, _STEPS)
+        manager.modal_handler_add(self)
+        context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
+        return {"RUNNING_MODAL"}
+
+    def show(self, context: Any, share: float) -> None:
+        """Show the share that is done."""
+        context.window_manager.progress_update(round(_STEPS * share))
+
+    def work(self, context: Any, seconds: float) -> set[str] | None:
+        """Work for so many seconds; return the operator's result, or None if it goes on."""
+        raise NotImplementedError
+
+    def escape(self) -> set[str]:
+        """Report that the work was cancelled; return the operator's result."""
+        return self.refuse("Cancelled; nothing was changed", "WARNING")
+
+    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            return self.escape()
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            done = self.work(context, self.budget)
+        except BaseException:
+            self.cancel(context)
+            raise
+        if done is None:
+            return {"RUNNING_MODAL"}
+        self.cancel(context)
+        return done
+
+    def cancel(self, context: Any) -> None:
+        """Clean up; Blender calls this, too, when it closes the file or the window."""
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+class Stepwise(Modal):
     """`steps` yields the share that is done, and writes at its end; closed before, it changes nothing."""
 
     def steps(self, context: Any, armature: Any) -> Steps:
@@ -29,50 +80,22 @@ class Stepwise(Tool):
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._steps = self.steps(context, context.active_object)
-        done = self._go(_PATIENCE)
-        if done is not None:
-            return done
-        operator: Any = self
-        self._waiting = Waiting(context, operator, f"{operator.bl_label}: Esc cancels")
-        return {"RUNNING_MODAL"}
+        return self.work(context, _PATIENCE) or self.wait(context)
 
-    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
-        operator: Any = self
-        if event.type == "ESC" and event.value == "PRESS":
-            self.cancel(context)
-            operator.report({"WARNING"}, "Cancelled; nothing was changed")
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        try:
-            done = self._go(SLICE)
-        except BaseException:
-            self.cancel(context)
-            raise
-        if done is None:
-            self._waiting.show(context, self._share)
-            return {"RUNNING_MODAL"}
-        self.cancel(context)
-        return done
-
-    def cancel(self, context: Any) -> None:
-        """Clean up; Blender calls this, too, when it closes the file or the window."""
-        with suppress(ReferenceError):  # the data that it reads may be gone
-            self._steps.close()
-        self._waiting.end(context)
-
-    def _go(self, seconds: float) -> set[str] | None:
-        """Work for so many seconds; return the operator's result, or None if it goes on."""
-        operator: Any = self
+    def work(self, context: Any, seconds: float) -> set[str] | None:
         until = perf_counter() + seconds
+        share = 0.0
         try:
             while perf_counter() < until:
-                self._share = next(self._steps)
+                share = next(self._steps)
         except StopIteration as end:
-            level, sentence = end.value
-            operator.report({level}, sentence)
-            return {"FINISHED"}
+            return self.tell(*end.value)
         except CoreError as error:
-            operator.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.refuse(error)
+        self.show(context, share)
         return None
+
+    def cancel(self, context: Any) -> None:
+        with suppress(ReferenceError):  # the data that it reads may be gone
+            self._steps.close()
+        super().cancel(context)

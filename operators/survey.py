@@ -21,6 +21,3 @@ class POISE_OT_survey(OfArmature, bpy.types.Operator):
         hindrances = [finding.text for finding in findings if finding.kind == "HINDRANCE"]
         self.report({"WARNING" if hindrances else "INFO"}, " ".join(hindrances) or findings[0].text)
         return {"FINISHED"}
-
-
-CLASSES = (POISE_OT_survey,)

@@ -2,13 +2,20 @@
 
 from typing import Any
 
+from bpy.props import IntProperty, StringProperty
+
 from .. import bridge
 from ..core import CoreError
+from ..core.formats.table import FRAME_LIMIT
 
 
 class Tool:
     """An operator on the active armature: `act` does the work."""
 
+    bl_label: str
+    report: Any
+    properties: Any
+    poll_message_set: Any
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -17,8 +24,7 @@ class Tool:
             bridge.check(context.active_object)
             cls.need(context, context.active_object)
         except CoreError as error:
-            operator: Any = cls
-            operator.poll_message_set(str(error).removesuffix("."))
+            cls.poll_message_set(str(error).removesuffix("."))
             return False
         return True
 
@@ -27,31 +33,51 @@ class Tool:
         """Raise CoreError with the reason if the operator cannot be used now."""
 
     def execute(self, context: Any) -> set[str]:
-        operator: Any = self
         try:
             level, sentence = self.act(context, context.active_object)
         except CoreError as error:
-            operator.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        operator.report({level}, sentence)
-        return {"FINISHED"}
+            return self.refuse(error)
+        return self.tell(level, sentence)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         """Do the work; return the level of the report ("INFO", "WARNING") and its sentence, or raise CoreError."""
         raise NotImplementedError
 
+    def tell(self, level: str, sentence: str) -> set[str]:
+        """Report what was done; return the operator's result."""
+        self.report({level}, sentence)
+        return {"FINISHED"}
+
+    def refuse(self, reason: object, level: str = "ERROR") -> set[str]:
+        """Report why nothing was done; return the operator's result."""
+        self.report({level}, str(reason))
+        return {"CANCELLED"}
+
 
 class OfArmature:
     """An operator on any active armature, also one that must not be posed."""
+
+    poll_message_set: Any
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         armature = context.active_object
         if armature is None or armature.type != "ARMATURE":
-            operator: Any = cls
-            operator.poll_message_set("There is no active armature; select one")
+            cls.poll_message_set("There is no active armature; select one")
             return False
         return True
+
+
+def frame_property(name: str, description: str, default: int = 0) -> Any:
+    """Return a property of an operator that is a frame, which it does not keep for its next use."""
+    return IntProperty(
+        name=name, description=description, default=default, min=-FRAME_LIMIT, max=FRAME_LIMIT, options={"SKIP_SAVE"}
+    )
+
+
+def name_property(name: str, description: str) -> Any:
+    """Return a property of an operator that is a name, which it does not keep for its next use."""
+    return StringProperty(name=name, description=description, options={"SKIP_SAVE"})
 
 
 def selected_bones(context: Any) -> list[str]:
