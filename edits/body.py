@@ -1,6 +1,7 @@
 """Apply a body tool to one pose or to every frame of a motion, and measure the result in Blender."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..core.rotation import Array, lengths
 from ..core.steps import finish
 from .body_tools import BodyTool, PoseGoals, Wanted
 from .controls import frames_of_body, pose_controls
-from .evaluation import Evaluation, evaluate, preserve_channels, visit_frames
+from .evaluation import Evaluation, evaluate, iterate_frames, preserve_channels
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
 
 
@@ -26,29 +27,18 @@ class BodyEdit(MotionEdit):
     method, whole_scales = "body", True
 
     def __init__(
-        self,
-        context: Any,
-        armature: Any,
-        frames: tuple[int, int] | None,
-        tool: BodyTool,
-        keyed: bool = True,
+        self, context: Any, armature: Any, frames: tuple[int, int] | None, tool: BodyTool, keyed: bool = True
     ) -> None:
         here = context.scene.frame_current
         super().__init__(context, armature, frames or (here, here))
         self.keyed, self.at = keyed, None if frames is None else self.before.frames
         bodies: list[bridge.Body] = []
         found: list[Wanted] = []
-
-        def note() -> None:
-            context.view_layer.update()
-            bodies.append(bridge.read_body_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
-            found.append(tool.apply(context, armature, bodies[-1]))
-
-        if frames is None:
-            note()
-        else:
-            with preserve_channels(context, armature):
-                visit_frames(context, self.before.frames, note)
+        with nullcontext() if frames is None else preserve_channels(context, armature):
+            for _ in iterate_frames(context, self.at):
+                context.view_layer.update()
+                bodies.append(bridge.read_body_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
+                found.append(tool.apply(context, armature, bodies[-1]))
         self.body = bodies[0]
         asked = [one for one in found if isinstance(one, PoseGoals)]
         posed = [one for one in found if not isinstance(one, PoseGoals)]
@@ -122,11 +112,8 @@ def pose_of(found: Pose | Solution) -> Pose:
 def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Evaluation) -> tuple[GoalReport, ...]:
     """Return the errors of the goals that a tool solved, as Blender shows the body; none if it solved none."""
     seen = frames_of_body(body.controlled, take)
-    return tuple(
-        _report(body.skeleton, [goals[number] for goals in asked], seen)
-        for asked in [[solution.goals for solution in solutions]]
-        for number in range(len(asked[0]) if asked else 0)
-    )
+    asked = zip(*(solution.goals for solution in solutions), strict=True)
+    return tuple(_report(body.skeleton, goals, seen) for goals in asked)
 
 
 def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:
@@ -140,32 +127,21 @@ def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | 
 
 
 def _report(skeleton: Skeleton, goals: Sequence[Any], take: Evaluation) -> GoalReport:
-    bone = skeleton.index(goals[0].bone)
-    if isinstance(goals[0], LookAt):
-        way = np.stack([goal.target for goal in goals]) - take.bone_point(bone, np.asarray(goals[0].point))
-        here = take.vectors_in("world", rotation.rotate(take.bone_rotation(bone), goals[0].axis))
-        there = take.vectors_in("world", way)
-        past = np.arctan2(lengths(np.cross(here, there)), np.sum(here * there, axis=-1))
-        return GoalReport(
-            bone=skeleton.names[bone],
-            kind="look_at",
-            frames=take.frames,
-            position_error=None,
-            rotation_error=np.degrees(past),
-            position_tolerance=POSITION_TOLERANCE,
-            rotation_tolerance=float(np.degrees(MISSED)),
-        )
+    """Return the errors of one goal, given for each of F frames."""
 
     def wanted(name: str) -> Array:
         return np.stack([getattr(goal, name) for goal in goals])
 
-    here, there = take.bone_point(bone, goals[0].point), wanted("position")
-    return GoalReport(
-        bone=skeleton.names[bone],
-        kind="body",
-        frames=take.frames,
-        position_error=lengths(take.positions_in("world", here) - take.positions_in("world", there)),
-        rotation_error=np.degrees(rotation.angle_between(take.bone_rotation(bone), wanted("rotation"))),
-        position_tolerance=POSITION_TOLERANCE,
-        rotation_tolerance=ROTATION_TOLERANCE,
-    )
+    bone = skeleton.index(goals[0].bone)
+    place, turns = take.bone_point(bone, np.asarray(goals[0].point)), take.bone_rotation(bone)
+    if isinstance(goals[0], LookAt):
+        kind, far, tolerance = "look_at", None, float(np.degrees(MISSED))
+        here = take.vectors_in("world", rotation.rotate(turns, goals[0].axis))
+        there = take.vectors_in("world", wanted("target") - place)
+        turned = np.arctan2(lengths(np.cross(here, there)), np.sum(here * there, axis=-1))
+    else:
+        kind, tolerance = "body", ROTATION_TOLERANCE
+        far = lengths(take.positions_in("world", place) - take.positions_in("world", wanted("position")))
+        turned = rotation.angle_between(turns, wanted("rotation"))
+    name = skeleton.names[bone]
+    return GoalReport(name, kind, take.frames, far, np.degrees(turned), POSITION_TOLERANCE, tolerance)

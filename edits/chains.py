@@ -1,7 +1,7 @@
 """The chains that are saved with an armature: their method, their lists, and the result of the last drag."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final
@@ -15,20 +15,16 @@ from ..core.body import Roles
 from ..core.contribution import preset, preset_for, with_hinges
 from ..core.formats.chain_list import NUMBERS
 from ..core.solvers.chain.path import bones_between, effector_place, find_path
+from .motion_edit import temporary_value
 from .pins import LIMITS
 
 LIMBS: Final = ("arm", "leg")  # presets that do not turn the effector
 _SAME: Final = 1e-3  # radians, or sizes of the skeleton, up to which a pose is the one that a chain was solved to
 
 
-@contextmanager
-def quietly(chain: Any) -> Iterator[None]:
+def quietly(chain: Any) -> AbstractContextManager[None]:
     """Change several settings of a chain inside without solving after each."""
-    chain.quiet = True
-    try:
-        yield
-    finally:
-        chain.quiet = False
+    return temporary_value(chain, "quiet", True)
 
 
 def read_actuations(chain: Any) -> tuple[Actuation, ...]:
@@ -125,6 +121,11 @@ def find_chain(armature: Any, name: str, effector: str) -> Any:
     return chain
 
 
+def named_bones(chain: Any) -> list[str]:
+    """Return the names of a chain's ends and of the bones of its list."""
+    return [chain.base, chain.effector, *(entry.bone for entry in chain.entries)]
+
+
 def chain_method(
     armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
 ) -> tuple[Skeleton, ContributionCCD]:
@@ -132,7 +133,7 @@ def chain_method(
 
     The method is not successive: a drag makes the steps itself. Raises CoreError for bones that are missing.
     """
-    for bone in (chain.base, chain.effector, *(entry.bone for entry in chain.entries)):
+    for bone in named_bones(chain):
         if bone not in skeleton.names:
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{armature.name}" does not have any more.')
     numbers = read_numbers(chain)

@@ -1,6 +1,6 @@
 """Bones, the armature object and followed objects as Blender evaluates them at some frames."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -98,26 +98,14 @@ class Evaluation:
 def evaluate(context: Any, armature: Any, frames: Array | None, follow: Mapping[Any, Any] = NO_OBJECTS) -> Evaluation:
     """Evaluate bones, armature object and objects to follow at `frames` (F,), or, where these are None, now."""
     found: list[tuple[Array, ...]] = []
-
-    def note() -> None:
-        worlds = [bridge.world_matrix(other) for other in (armature, *follow.values())]
-        found.append((bridge.read_matrices(armature), *worlds))
-
     if frames is None:
         context.view_layer.update()
-        note()
-        numbers = np.array([context.scene.frame_current_final])
-    else:
-        visit_frames(context, frames, note)
-        numbers = frames
-    matrices, worlds, *objects = (np.stack(column) for column in zip(*found, strict=True))
-    return Evaluation(numbers, worlds, matrices, dict(zip(follow, objects, strict=True)))
-
-
-def visit_frames(context: Any, frames: Array, note: Callable[[], None]) -> None:
-    """Go to each frame and call `note` there; restore the scene's present frame."""
     for _ in iterate_frames(context, frames):
-        note()
+        worlds = [bridge.world_matrix(other) for other in (armature, *follow.values())]
+        found.append((bridge.read_matrices(armature), *worlds))
+    numbers = np.array([context.scene.frame_current_final]) if frames is None else frames
+    matrices, own, *objects = (np.stack(column) for column in zip(*found, strict=True))
+    return Evaluation(numbers, own, matrices, dict(zip(follow, objects, strict=True)))
 
 
 def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Generator[int, None, None]:

@@ -12,7 +12,9 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 
-MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf")  # that Blender imports
+_SCENE: Final[Any] = bpy.ops.import_scene
+_IMPORTERS: Final = {".bvh": bpy.ops.import_anim.bvh, ".fbx": _SCENE.fbx, ".glb": _SCENE.gltf, ".gltf": _SCENE.gltf}
+MOTIONS: Final = (*_IMPORTERS,)  # files that Blender imports
 
 
 def open_blend(path: Path) -> None:
@@ -34,22 +36,16 @@ def import_motion(path: Path, alone: bool = False) -> None:
 
     Raises CoreError for a file that is missing or cannot be read.
     """
-    importers: dict[str, Any] = {
-        ".bvh": lambda name: bpy.ops.import_anim.bvh(
-            filepath=name, use_fps_scale=not alone, update_scene_fps=alone, update_scene_duration=alone
-        ),
-        ".fbx": lambda name: bpy.ops.import_scene.fbx(filepath=name),
-        ".glb": lambda name: bpy.ops.import_scene.gltf(filepath=name),
-        ".gltf": lambda name: bpy.ops.import_scene.gltf(filepath=name),
-    }
-    kind = path.suffix.lower()
-    if kind not in importers:
+    kind, timing = path.suffix.lower(), dict[str, bool]()
+    if kind == ".bvh":
+        timing = {"use_fps_scale": not alone, "update_scene_fps": alone, "update_scene_duration": alone}
+    if kind not in MOTIONS:
         raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(MOTIONS)}.')
     if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     try:
         with keep_timing(alone):
-            importers[kind](str(path))
+            _IMPORTERS[kind](filepath=str(path), **timing)
     except RuntimeError as error:
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         if "Traceback" in str(error):  # from an importer in Python

@@ -19,28 +19,11 @@ from ..core.formats.report import Report
 from ..core.generate import Flight
 from ..properties.generate import label_of
 from ..properties.overrides import linked_count, new_key
+from . import sample_curves
 from .evaluation import preserve_channels
 from .generate import Generated
 from .motion_edit import temporary_value, unused_name
 from .renames import follow_renames, note_bones
-from .sample_curves import (
-    SAME,
-    active_track,
-    check_generated,
-    draw_keys,
-    draw_samples,
-    draw_weights,
-    keys_of,
-    object_curves,
-    offset_path,
-    path_curves,
-    path_values,
-    read_samples,
-    read_table,
-    sample_curve,
-    weight_curve,
-    weight_path,
-)
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 CHANGED: Final = 1e-5  # difference of an offset from its curve from which on the user changed it
@@ -87,11 +70,12 @@ def write_generated(armature: Any, edit: Generated, recipe: RecipeFile, data: di
             _name_track(track, () if isinstance(parts, str) else parts)
             track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
     for number, (_, samples) in enumerate(recipe.tracks):
-        draw_samples(armature, number, samples, start, edit.before.fps)
-    for curve in filter(None, [*path_curves(armature), weight_curve(armature, None)]):  # of a motion before
-        object_curves(armature).remove(curve)
+        sample_curves.draw_samples(armature, number, samples, start, edit.before.fps)
+    before = [*sample_curves.path_curves(armature), sample_curves.weight_curve(armature, None)]  # of another motion
+    for curve in filter(None, before):
+        sample_curves.object_curves(armature).remove(curve)
     if recipe.path is not None:
-        draw_samples(armature, None, recipe.path, start, edit.before.fps)
+        sample_curves.draw_samples(armature, None, recipe.path, start, edit.before.fps)
     _list_phases(armature, recipe, start, edit.before.fps)
     draw_fits(armature, recipe, edit)
     return report
@@ -166,14 +150,14 @@ def draw_fits(armature: Any, recipe: RecipeFile, edit: Generated) -> None:
     frames = edit.before.frames
     for number, (_, samples) in enumerate(recipe.tracks):
         fit = track_of(samples, "all").curve()((frames - frames[0]) / edit.before.fps)[:, 0]
-        draw_keys(armature, f"poise_tracks[{number}].fit", frames, fit)
+        sample_curves.draw_keys(armature, f"poise_tracks[{number}].fit", frames, fit)
 
 
 def add_track(armature: Any, parts: Sequence[str], bones: bool) -> None:
     """Add a track of parts of the body, or of `bones`, with the samples of the active track."""
     recipe = json.loads(armature.poise_recipe)
-    chosen = active_track(armature)
-    (frames, values), old = read_table(armature, chosen), armature.poise_tracks[chosen]
+    chosen = sample_curves.active_track(armature)
+    (frames, values), old = sample_curves.read_table(armature, chosen), armature.poise_tracks[chosen]
     recipe["tracks"].append(
         {"bones" if bones else "parts": list(parts), "samples": recipe["tracks"][chosen]["samples"]}
     )
@@ -184,15 +168,15 @@ def add_track(armature: Any, parts: Sequence[str], bones: bool) -> None:
         _name_track(track, parts)
         track.width, track.gamma = width, gamma
     armature.poise_active_track = number = len(armature.poise_tracks) - 1
-    draw_keys(armature, offset_path(number), frames, values[:, 0])
-    weights = weight_curve(armature, chosen)
+    sample_curves.draw_keys(armature, sample_curves.offset_path(number), frames, values[:, 0])
+    weights = sample_curves.weight_curve(armature, chosen)
     if weights is not None:
-        draw_keys(armature, weight_path(number), *keys_of(weights).T)
+        sample_curves.draw_keys(armature, sample_curves.weight_path(number), *sample_curves.keys_of(weights).T)
 
 
 def remove_track(armature: Any) -> str:
     """Remove the active track and return its label; raises CoreError for the last one."""
-    number, count = active_track(armature), len(armature.poise_tracks)
+    number, count = sample_curves.active_track(armature), len(armature.poise_tracks)
     if number < linked_count(armature, "poise_tracks"):
         raise CoreError(f'This track of "{armature.name}" is of the linked file; take it away there.')
     if count == 1:
@@ -200,7 +184,7 @@ def remove_track(armature: Any) -> str:
     recipe = json.loads(armature.poise_recipe)
     del recipe["tracks"][number]
     armature.poise_recipe = json.dumps(recipe)
-    curves = object_curves(armature)
+    curves = sample_curves.object_curves(armature)
     for place in range(number, count):
         for channel in ("offset", "fit", "weight"):
             curve = curves.find(f"poise_tracks[{place}].{channel}")
@@ -220,23 +204,23 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     The motion begins earlier than before where samples do. Raises CoreError if there is no generated motion now, or if
     a track has no samples.
     """
-    check_generated(armature)
+    sample_curves.check_generated(armature)
     recipe = recipe_with_own_poses(armature, armature.poise_recipe, "")
     tracks: list[Any] = []
     for number, (given, _) in enumerate(recipe.tracks):
         track = armature.poise_tracks[number]
         settings = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
         parts = tuple(part.part for part in track.parts) or given
-        tracks.append((parts, read_samples(armature, number, fps, settings)))
+        tracks.append((parts, sample_curves.read_samples(armature, number, fps, settings)))
     settings = {} if recipe.path is None else {k: v for k, v in recipe.path.more.items() if k != "weights"}
-    path = read_samples(armature, None, fps, settings)
+    path = sample_curves.read_samples(armature, None, fps, settings)
     last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
     supports, flights = _edited_phases(armature, fps)
     edited = replace(
         recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps), supports=supports, flights=flights
     )
     first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))
-    earlier = max(0, int(np.ceil(-first * fps - SAME)))
+    earlier = max(0, int(np.ceil(-first * fps - sample_curves.SAME)))
     return _later(edited, earlier / fps), armature.poise_generated_start - earlier
 
 
@@ -268,14 +252,14 @@ def show_generated_frame(context: Any, armature: Any) -> None:
     changed = {
         number: track.offset
         for number, track in enumerate(armature.poise_tracks)
-        if abs(track.offset - sample_curve(armature, number).evaluate(frame)) > CHANGED
+        if abs(track.offset - sample_curves.sample_curve(armature, number).evaluate(frame)) > CHANGED
     }
     tracks = [
         (parts, Samples((0.0,), ((changed[number],),)) if number in changed else samples)  # one sample is a constant
         for number, (parts, samples) in enumerate(recipe.tracks)
     ]
     path, present = recipe.path, tuple(armature.poise_path)
-    moved = float(np.abs(np.subtract(present, path_values(armature, frame))).max()) > CHANGED
+    moved = float(np.abs(np.subtract(present, sample_curves.path_values(armature, frame))).max()) > CHANGED
     if moved:
         path = Samples((0.0,), (present,))
     edit = Generated(context, armature, replace(recipe, tracks=tuple(tracks), path=path), start)
@@ -291,7 +275,7 @@ def show_generated_frame(context: Any, armature: Any) -> None:
 
 def rewrite_generated(armature: Any, edit: Generated, recipe: RecipeFile) -> Report:
     """Write the generated motion again into its action, and remove its keys outside of its present frames."""
-    fit = object_curves(armature).find("poise_tracks[0].fit")
+    fit = sample_curves.object_curves(armature).find("poise_tracks[0].fit")
     first, last = edit.before.frames[[0, -1]].tolist()
     was = (first, last) if fit is None else fit.range()
     report = edit.write(armature, new=False)
@@ -301,6 +285,6 @@ def rewrite_generated(armature: Any, edit: Generated, recipe: RecipeFile) -> Rep
         armature.poise_generated_start = round(first)
     samples = [*enumerate(samples for _, samples in recipe.tracks), *([(None, recipe.path)] if recipe.path else [])]
     for number, some in samples:  # weights move to the frames of their samples
-        draw_weights(armature, number, some, first, edit.before.fps)
+        sample_curves.draw_weights(armature, number, some, first, edit.before.fps)
     draw_fits(armature, recipe, edit)
     return report

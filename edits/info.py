@@ -11,6 +11,7 @@ from ..bridge.driven import find_driven, split_path
 from ..core import CoreError
 
 _AXES: Final = ("x", "y", "z")
+_OBJECTS: Final = ("OBJECT", "UNSPECIFIED")  # types of slots that an object can have
 UNSURE: Final = 0.5  # confidence below which the user is asked about a role
 _DIGITS: Final = 6  # decimals of lengths and angles: single precision has no more
 
@@ -137,13 +138,12 @@ def _bones(armature: Any) -> list[dict[str, Any]]:
 
 def _limits(bone: Any, constraint: Any) -> dict[str, list[float]] | None:
     """Return degrees by axis of the bone's Limit Rotation constraint, else of its IK limits."""
-    if constraint is not None:
-        used = {a: (getattr(constraint, f"min_{a}"), getattr(constraint, f"max_{a}"))
-                for a in _AXES if getattr(constraint, f"use_limit_{a}")}  # fmt: skip
-    else:
-        used = {a: (getattr(bone, f"ik_min_{a}"), getattr(bone, f"ik_max_{a}"))
-                for a in _AXES if getattr(bone, f"use_ik_limit_{a}")}  # fmt: skip
-    return {axis: _numbers(np.degrees(ends)) for axis, ends in used.items()} or None
+    owner, kind = (bone, "ik_") if constraint is None else (constraint, "")
+    return {
+        axis: _numbers(np.degrees([getattr(owner, f"{kind}{end}_{axis}") for end in ("min", "max")]))
+        for axis in _AXES
+        if getattr(owner, f"use_{kind}limit_{axis}")
+    } or None
 
 
 def _actions(armature: Any) -> list[dict[str, Any]]:
@@ -152,13 +152,13 @@ def _actions(armature: Any) -> list[dict[str, Any]]:
     return [
         {"name": action.name, "frames": _numbers(action.frame_range), "active": action == active}
         for action in bpy.data.actions
-        if action == active or any(_fits(action, slot, armature) for slot in action.slots)
+        if action == active
+        or any(slot.target_id_type in _OBJECTS and moves_bones(armature, action, slot) for slot in action.slots)
     ]
 
 
-def _fits(action: bpy.types.Action, slot: Any, armature: Any) -> bool:
-    if slot.target_id_type not in ("OBJECT", "UNSPECIFIED"):
-        return False
+def moves_bones(armature: Any, action: bpy.types.Action, slot: Any) -> bool:
+    """Return whether a slot of an action has curves of bones of the armature."""
     bag: Any = action_get_channelbag_for_slot(action, slot)
     paths = {split_path(curve.data_path) for curve in bag.fcurves} if bag else set()
     return any(path is not None and path[0] in armature.pose.bones for path in paths)

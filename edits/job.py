@@ -1,6 +1,7 @@
 """`solve`: from a job to keys: read the motion, solve, write, and measure the result in Blender."""
 
 from collections.abc import Generator
+from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import bridge
-from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
+from ..core import CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy
 from ..core.contribution import with_hinges
@@ -89,12 +90,10 @@ class JobEdit(MotionEdit):
     def _evaluation(self) -> Evaluation:
         """Return where everything is that the goals refer to, in the frames of the motion before."""
         seen = Evaluation(self.before.frames, self.worlds, forward_matrices(self.skeleton, self.before.pose))
-        if self.job.frames is None:
-            return replace(seen, objects=evaluate(self._context, self._armature, None, self._follow).objects)
         if not self._follow:
             return seen
-        with preserve_channels(self._context, self._armature):
-            frames = self.before.frames
+        frames = None if self.job.frames is None else self.before.frames
+        with nullcontext() if frames is None else preserve_channels(self._context, self._armature):
             return replace(seen, objects=evaluate(self._context, self._armature, frames, self._follow).objects)
 
     def _held(self) -> dict[int, Evaluation]:
@@ -123,14 +122,9 @@ class JobEdit(MotionEdit):
         if self.controlled is None:
             return
         for _ in range(_ROUNDS):
+            pose, framed = self.solution.pose, self.job.frames is not None
             self.control_motion, reached = yield from pose_controls(
-                self._context,
-                armature,
-                self.rig,
-                self.controlled,
-                self.before,
-                self.solution.pose,
-                self.job.frames is not None,
+                self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
             again = self._solve(reached)
             if _is_settled(again.pose, reached):
@@ -142,9 +136,6 @@ class JobEdit(MotionEdit):
             return super().changed_bones()
         turned, moved = (np.array(bones, int) for bones in (self.control_motion.turned, self.control_motion.moved))
         return turned, moved, np.array([], int)
-
-    def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
-        return self.after if self.control_motion is None else self.control_motion.motion, changed
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         self._changed = sorted({int(bone) for bones in changed for bone in bones})
@@ -158,12 +149,9 @@ class JobEdit(MotionEdit):
         return replace(super().report(armature, written, changed), grown=scaled)
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        if self.keyed:
-            with preserve_channels(self._context, armature, self._changed):
-                after = evaluate(self._context, armature, self.before.frames, self._follow)
-        else:
-            after = evaluate(self._context, armature, None, self._follow)
-        after = frames_of_body(self.controlled, after)
+        with preserve_channels(self._context, armature, self._changed) if self.keyed else nullcontext():
+            frames = self.before.frames if self.keyed else None
+            after = frames_of_body(self.controlled, evaluate(self._context, armature, frames, self._follow))
         return tuple(_report(goal, self.body, after, self.job) for goal in self.goals)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
@@ -271,6 +259,7 @@ def _solution(
     """Solve the goals by the job's method."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
+    tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
         chain = find_chain(armature, job.ccd.chain, job.goals[0].bone)
@@ -282,9 +271,7 @@ def _solution(
         method = job.ccd.method(bool(job.limits), position_tolerance)
         return solve(limited, pose, goals, replace(method, bends=bends))
     if job.humanoid is not None:
-        tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
-        body = job.humanoid.method(roles, bool(job.limits), **tolerances)
-        return solve(writable, pose, goals, body)
+        return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances))
     tuning = bridge.read_tuning(armature, skeleton)
     method = PinAndDrag(
         limits=job.limits,
@@ -294,8 +281,7 @@ def _solution(
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
-        position_tolerance=position_tolerance,
-        rotation_tolerance=rotation_tolerance,
+        **tolerances,
     )
     pose = _start_pose(job, writable, pose, method.reference, goals)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
@@ -353,14 +339,7 @@ def _largest_scale(job: Job, worlds: Array) -> float:
 
 def _report(goal: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
     """Report the errors of a goal, as Blender evaluates the result, in the frames where it was fully on."""
-    on = goal.share == 1.0
-    far, turned = goal.errors(after)
-    return GoalReport(
-        bone=skeleton.names[goal.bone],
-        kind=goal.kind,
-        frames=after.frames[on],
-        position_error=None if far is None else far[on],
-        rotation_error=None if turned is None else np.degrees(turned[on]),
-        position_tolerance=job.tolerance.position,
-        rotation_tolerance=job.tolerance.rotation,
-    )
+    on, name, tolerance = goal.share == 1.0, skeleton.names[goal.bone], job.tolerance
+    far, turned = (None if error is None else error[on] for error in goal.errors(after))
+    degrees = None if turned is None else np.degrees(turned)
+    return GoalReport(name, goal.kind, after.frames[on], far, degrees, tolerance.position, tolerance.rotation)

@@ -1,7 +1,7 @@
 """From a job's goals to core's: the target of each frame, and the distance of a result from it."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import bpy
 import numpy as np
@@ -23,7 +23,7 @@ from ..core.formats.goals import (
     Waypoints,
     Wish,
 )
-from ..core.goals import SUPPORT_RADIUS, AnyGoal
+from ..core.goals import SUPPORT_RADIUS
 from ..core.rotation import Array
 from .evaluation import Evaluation, GoalSpace
 
@@ -35,27 +35,13 @@ _TILT: Final = 1e-6  # change of a unit vector up to which an object does not ti
 AnyWish = TypeVar("AnyWish", bound=Wish)
 
 
-class PreparedGoal(Protocol):
-    """A goal of a job, prepared for the frames of the motion before.
-
-    bone: its index; share (F,): 0 where the goal is off, 1 where it is fully on.
-    """
-
-    bone: int
-    kind: GoalKind
-    share: Array
-
-    def core_goals(self, pins_first: bool) -> Sequence[AnyGoal]:
-        """Return goals for core, in armature space."""
-        ...
-
-    def errors(self, after: Evaluation) -> tuple[Array | None, Array | None]:
-        """Return the distances (F,) and angles (F,), in radians, of a result from the goal, in the goal's space."""
-        ...
-
-
 class _PreparedGoal(Generic[AnyWish]):
-    """The common part of goals for one bone. `at`: evaluations of the frames that pins are held at."""
+    """A goal for one bone, prepared for the frames of the motion before.
+
+    bone: its index; share (F,): 0 where the goal is off, 1 where it is fully on; `at`: evaluations of the frames that
+    pins are held at. `core_goals` returns goals for core, in armature space; `errors` the distances (F,) and angles
+    (F,), in radians, of a result from the goal, in the goal's space.
+    """
 
     def __init__(self, goal: AnyWish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         self.goal, self.skeleton, self.before, self.at = goal, skeleton, before, at
@@ -74,13 +60,16 @@ class _PreparedGoal(Generic[AnyWish]):
             return np.zeros(3)
         return np.array([0.0, self.skeleton.lengths[bone], 0.0]) if point == "tail" else np.array(point, float)
 
+    def _own_position(self, at: int | None = None) -> Array:
+        """Return the bone's position in the goal's space in the motion before, in all frames or in one."""
+        seen = self.before if at is None else self.at[at]
+        return seen.positions_in(self.space, seen.bone_point(self.bone, self.point))
+
     def _positions(self, target: Target, seen: Evaluation) -> Array:
         """Return the target positions (F, 3) in the goal's space; followed objects are where `seen` has them."""
         match target:
-            case Held(None):
-                return self.before.positions_in(self.space, self.before.bone_point(self.bone, self.point))
-            case Held(int(at)):
-                places = self.at[at].positions_in(self.space, self.at[at].bone_point(self.bone, self.point))
+            case Held(at):
+                places = self._own_position(at)
             case Fixed(value):
                 places = np.array(value)
             case Followed(_, offset):
@@ -103,14 +92,14 @@ class _PreparedPose(_PreparedGoal[JobGoal]):
         if goal.position is not None:
             places = self._positions(goal.position, before)
             if np.any(self.share < 1.0):  # a goal that eases in starts from the motion
-                own = before.positions_in(space, before.bone_point(self.bone, self.point))
+                own = self._own_position()
                 places = own + self.share[:, None] * (places - own)
             places = places if self.carrier is not None else before.positions_from(space, places)
             by_level.setdefault(goal.level(pins_first, isinstance(goal.position, Held)), {})["position"] = places
         if goal.rotation is not None:
             turns = self._rotations(goal.rotation, before)
             if np.any(self.share < 1.0):
-                turns = rotation.slerp(before.rotations_in(space, before.bone_rotation(self.bone)), turns, self.share)
+                turns = rotation.slerp(self._own_rotation(), turns, self.share)
             turns = turns if self.carrier is not None else before.rotations_from(space, turns)
             by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, Held)), {})["rotation"] = turns
         return [
@@ -149,13 +138,16 @@ class _PreparedPose(_PreparedGoal[JobGoal]):
         frames = seen.axes_of(self.space)
         return rotation.rotate(frames, rotation.rotate(rotation.inv(frames), vectors) * (np.array(axes) > 0.0))
 
+    def _own_rotation(self, at: int | None = None) -> Array:
+        """Return the bone's rotation in the goal's space in the motion before, in all frames or in one."""
+        seen = self.before if at is None else self.at[at]
+        return seen.rotations_in(self.space, seen.bone_rotation(self.bone))
+
     def _rotations(self, target: Target, seen: Evaluation) -> Array:
         """Return the target rotations (F, 4) in the goal's space."""
         match target:
-            case Held(None):
-                return self.before.rotations_in(self.space, self.before.bone_rotation(self.bone))
-            case Held(int(at)):
-                turns = self.at[at].rotations_in(self.space, self.at[at].bone_rotation(self.bone))
+            case Held(at):
+                turns = self._own_rotation(at)
             case Fixed(value):
                 turns = np.array(value)
             case Followed(_, offset):
@@ -170,39 +162,25 @@ class _PreparedPose(_PreparedGoal[JobGoal]):
 class _PreparedLookAt(_PreparedGoal[LookAtGoal]):
     """An axis that aims at a target."""
 
-    def __init__(self, goal: LookAtGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
-        super().__init__(goal, skeleton, before, at)
-        self.axis = np.array(goal.axis)
-
     def core_goals(self, pins_first: bool) -> list[LookAt]:
         before = self.before
         places = before.positions_from(self.space, self._positions(self.goal.target, before))
         if np.any(self.share < 1.0):  # the shorter rotation from the present direction
             eye = before.bone_point(self.bone, self.point)
             far = np.linalg.norm(places - eye, axis=-1, keepdims=True)
-            own = _unit(rotation.rotate(before.bone_rotation(self.bone), self.axis))
+            own = _unit(rotation.rotate(before.bone_rotation(self.bone), self.goal.axis))
             places = eye + far * _between(own, _unit(places - eye), self.share)
         if self.carrier is not None:
             places = before.positions_in(self.space, places)
-        goal = self.goal
-        return [
-            LookAt(
-                goal.bone,
-                places,
-                axis=self.axis,
-                point=self.point,
-                weight=self.weight,
-                priority=goal.level(pins_first),
-                relative_to=goal.relative_to,
-            )
-        ]
+        goal, axis, level = self.goal, np.array(self.goal.axis), self.goal.level(pins_first)
+        return [LookAt(goal.bone, places, axis, self.point, self.weight, level, relative_to=goal.relative_to)]
 
     def errors(self, after: Evaluation) -> tuple[None, Array]:
         """Return the angles in the goal's space."""
         space = self.goal.space
         target = after.positions_from(self.space, self._positions(self.goal.target, after))
         there = after.vectors_in(space, target - after.bone_point(self.bone, self.point))
-        here = after.vectors_in(space, rotation.rotate(after.bone_rotation(self.bone), self.axis))
+        here = after.vectors_in(space, rotation.rotate(after.bone_rotation(self.bone), self.goal.axis))
         sine, cosine = np.linalg.norm(np.cross(here, there), axis=-1), np.sum(here * there, axis=-1)
         return None, np.arctan2(sine, cosine)
 
@@ -223,18 +201,9 @@ class _PreparedDistance(_PreparedGoal[DistanceGoal]):
             own = np.maximum(own, length) if goal.bound == "at most" else own
             own = np.minimum(own, length) if goal.bound == "at least" else own
             length = own + self.share * (length - own)
-        return [
-            Distance(
-                goal.bone,
-                self.other,
-                length,
-                point=self.point,
-                other_point=self._there(before) if self.other is None else self.other_point,
-                bound=goal.bound,
-                weight=self.weight,
-                priority=goal.level(pins_first),
-            )
-        ]
+        there = self._there(before) if self.other is None else self.other_point
+        level = goal.level(pins_first)
+        return [Distance(goal.bone, self.other, length, self.point, there, goal.bound, self.weight, level)]
 
     def errors(self, after: Evaluation) -> tuple[Array, None]:
         far = np.linalg.norm(after.vectors_in(self.goal.space, self._vector(after)), axis=-1) - self.goal.length
@@ -253,7 +222,7 @@ class _PreparedDistance(_PreparedGoal[DistanceGoal]):
 
 
 class _PreparedBalance:
-    """The centre of mass over the supports; gravity is the world's -Z."""
+    """The centre of mass over the supports; gravity is the world's -Z. It has what `_PreparedGoal` has."""
 
     kind: GoalKind = "balance"
 
@@ -295,15 +264,15 @@ class _PreparedBalance:
         return np.maximum(out - self.radius, 0.0) * after.scale_of(self.balance.space), None
 
 
+PreparedGoal = _PreparedPose | _PreparedLookAt | _PreparedDistance | _PreparedBalance
+_PREPARED: Final[dict[type[Wish], Any]] = {
+    JobGoal: _PreparedPose, LookAtGoal: _PreparedLookAt, DistanceGoal: _PreparedDistance,
+}  # fmt: skip
+
+
 def prepare_goal(goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> PreparedGoal:
     """Return a prepared goal; raises CoreError if the skeleton has no such bone."""
-    match goal:
-        case JobGoal():
-            return _PreparedPose(goal, skeleton, before, at)
-        case LookAtGoal():
-            return _PreparedLookAt(goal, skeleton, before, at)
-        case DistanceGoal():
-            return _PreparedDistance(goal, skeleton, before, at)
+    return _PREPARED[type(goal)](goal, skeleton, before, at)
 
 
 def prepare_balance(
@@ -323,15 +292,8 @@ def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Evalu
     named = {
         f"goals[{number}].{field}": goal.space
         for number, goal in enumerate(goals)
-        for field, used in (
-            ("distance", isinstance(goal, DistanceGoal)),
-            ("axes", isinstance(goal, JobGoal) and goal.axes is not None and goal.relative_to is None),
-            (
-                "rotation_axes",
-                isinstance(goal, JobGoal) and goal.rotation_axes is not None and goal.relative_to is None,
-            ),
-        )
-        if used
+        for field, name in (("distance", "length"), ("axes", "axes"), ("rotation_axes", "rotation_axes"))
+        if getattr(goal, name, None) is not None and getattr(goal, "relative_to", None) is None
     }
     if balance is not None:
         named["balance"] = balance.space

@@ -10,25 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Goal, Motion, rotation
+from ..core import CoreError, Goal, Motion, keypoints, rotation
 from ..core.body.axes import axis_vector
 from ..core.editing.foot_lock import lock_feet
 from ..core.formats.mapping import RoleMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
-from ..core.keypoints import (
-    SUFFIXES,
-    CapturedMotion,
-    Layout,
-    Method,
-    Recording,
-    estimate_clip,
-    find_conversion,
-    find_layout,
-    frame_times,
-    joint_landmarks,
-    read_recording,
-)
 from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
 from .evaluation import evaluate
@@ -39,7 +26,7 @@ from .retarget import imported
 MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 frames a second
 END: Final = 0.005  # metres, tolerance of a wrist or an ankle
 _SAME_FRAME: Final = 1e-6  # frames
-READABLE: Final = (*SUFFIXES, *MOTIONS)
+READABLE: Final = (*keypoints.SUFFIXES, *MOTIONS)
 LARGEST_FILE: Final = 500_000_000  # bytes
 
 
@@ -59,7 +46,7 @@ class KeypointsJob:
     up: str = "auto"
     fps: float | None = None
     start: int = 1
-    method: Method = "corrected"
+    method: keypoints.Method = "corrected"
     noise: float | None = None
     smooth: bool = True
     exchange: bool | None = None
@@ -83,14 +70,14 @@ class Interpretation:
     notes: tuple[str, ...]
 
 
-def load_recording(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> Recording:
+def load_recording(context: Any, path: Path, layout: str | None, mapping: Path | None = None) -> keypoints.Recording:
     """Return the recording of a file; `mapping`: of markers to landmarks, or of a figure's parts to bones.
 
     Raises CoreError for a file that cannot be read.
     """
     if path.suffix.lower() in MOTIONS:
         return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
-    said: str | Layout | None = layout
+    said: str | keypoints.Layout | None = layout
     data = _read(path)
     if mapping is not None:
         text = _read(mapping)
@@ -100,21 +87,21 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
             raise CoreError(f'The file "{mapping}" is not JSON.') from None
         said = parse_marker_mapping(mapping.name, landmarks)
     try:
-        return read_recording(path.suffix, data, said)
+        return keypoints.read_recording(path.suffix, data, said)
     except CoreError as error:
         raise CoreError(f'"{path.name}": {error}') from error
 
 
-def _of_figure(context: Any, path: Path, parts: RoleMapping) -> Recording:
+def _of_figure(context: Any, path: Path, parts: RoleMapping) -> keypoints.Recording:
     """Return the joints of the armature in a file that Blender imports; `parts`: corrections of its roles."""
     with imported(context, path) as (source, _):
         rig = bridge.read_rig(source)
         first, last = bridge.keyed_range(source)
         motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
         roles = bridge.read_roles(source, rig.skeleton, bridge.mapping_to_corrections(source, parts))
-        points = joint_landmarks(rig.skeleton, roles, motion.pose)
+        points = keypoints.joint_landmarks(rig.skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
-    return Recording(find_layout("marks"), points, None, motion.fps)
+    return keypoints.Recording(keypoints.find_layout("marks"), points, None, motion.fps)
 
 
 def _read(path: Path) -> bytes:
@@ -127,7 +114,7 @@ def _read(path: Path) -> bytes:
 
 
 def perform_keypoints(
-    context: Any, armature: Any, recording: Recording, job: KeypointsJob
+    context: Any, armature: Any, recording: keypoints.Recording, job: KeypointsJob
 ) -> tuple[Report, Interpretation]:
     """Key a recording on an armature object; raises CoreError, with nothing changed, if that cannot be done."""
     clock = [perf_counter()]
@@ -137,13 +124,13 @@ def perform_keypoints(
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
-    conversion, notes = find_conversion(
+    conversion, notes = keypoints.find_conversion(
         recording.layout, recording.points, recording.confidence, unit, up, job.exchange
     )
-    recording, times, fps, said = frame_times(recording, job.fps)
+    recording, times, fps, said = keypoints.frame_times(recording, job.fps)
     landmarks = conversion(recording.points, recording.confidence)
     noise = None if job.noise is None else 0.001 * job.noise
-    captured = estimate_clip(landmarks, times, job.method, job.smooth, noise)
+    captured = keypoints.estimate_clip(landmarks, times, job.method, job.smooth, noise)
     notes = (*notes, *said, *notes_on_unseen(captured))
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
@@ -187,7 +174,7 @@ def perform_keypoints(
 
 
 def solve_motion(
-    target: KeypointTarget, captured: CapturedMotion, frames: Any, fps: float, job: KeypointsJob
+    target: KeypointTarget, captured: keypoints.CapturedMotion, frames: Any, fps: float, job: KeypointsJob
 ) -> tuple[Motion, list[Goal]]:
     """Return the motion of the body, and, if the job asks for exact ends, their goals."""
     character = target.character
@@ -221,7 +208,7 @@ def measure_ends(
     return tuple(found)
 
 
-def notes_on_unseen(captured: CapturedMotion) -> tuple[str, ...]:
+def notes_on_unseen(captured: keypoints.CapturedMotion) -> tuple[str, ...]:
     """Return sentences about parts that the points do not show."""
     unseen = {
         "the turn of the hands": ("index", "pinky"),
@@ -238,7 +225,9 @@ def notes_on_unseen(captured: CapturedMotion) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def resample(captured: CapturedMotion, times: Any, fps: float, start: int) -> tuple[CapturedMotion, Any]:
+def resample(
+    captured: keypoints.CapturedMotion, times: Any, fps: float, start: int
+) -> tuple[keypoints.CapturedMotion, Any]:
     """Return captured motion of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
 
     Raises CoreError for more than MOST_FRAMES, which wrong times would make.
@@ -257,7 +246,7 @@ def resample(captured: CapturedMotion, times: Any, fps: float, start: int) -> tu
         return (1.0 - weight) * values[before] + weight * values[after]
 
     turns = rotation.slerp(captured.rotations[before], captured.rotations[after], share[:, None])
-    between = CapturedMotion(
+    between = keypoints.CapturedMotion(
         turns, mixed(captured.hips), mixed(captured.landmarks), mixed(captured.weights), captured.subject
     )
     return between, (start + frames).astype(float)

@@ -14,19 +14,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.armature import PoseWriter
-from ..core import CoreError, Motion, Pose
-from ..core.keypoints import (
-    BonePackets,
-    BoneTracker,
-    CapturedMotion,
-    PointPackets,
-    PointTracker,
-    RootFromFeet,
-    RootFromHips,
-    Stream,
-    Tracker,
-    find_layout,
-)
+from ..core import CoreError, Motion, Pose, keypoints
 from ..core.pose import stack
 from ..properties.keypoints import VMC
 from .controls import ControlRecorder, write_controls
@@ -56,15 +44,11 @@ class LiveKeypoints:
         self.name, self.uid = armature.name, armature.session_uid
         self.travel: str = armature.poise_live_travel
         self._take(find_target(armature, armature.poise_live_limits))
-        self.stream: Stream[Any]
-        self.tracker: Tracker
         self.stream, self.tracker = _stream_of(armature)
         self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
         self._start = context.scene.frame_current  # of a recording
         self.applied = self.used = 0
-        self._latencies: deque[float] = deque(maxlen=_WINDOW)
-        self._waits: deque[float] = deque(maxlen=_WINDOW)
-        self._arrivals: deque[float] = deque(maxlen=_WINDOW)
+        self._latencies, self._waits, self._arrivals = (deque[float](maxlen=_WINDOW) for _ in range(3))
         self._shown = 0.0
         self._numbers: dict[str, Any] = {}
         self.status = " ".join(["Waiting for packets.", *self.target.notes])
@@ -81,7 +65,7 @@ class LiveKeypoints:
         bones, moved = target.character.posed_bones()
         moved = moved if self.travel != "NONE" else moved[:0]
         self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist()})
-        self.walk, self.hips = RootFromFeet(target.character), RootFromHips(target.character)
+        self.walk, self.hips = keypoints.RootFromFeet(target.character), keypoints.RootFromHips(target.character)
 
     # -- posing -----------------------------------------------------------------------------------------------------
 
@@ -152,7 +136,7 @@ class LiveKeypoints:
         self._latencies.append(now - begin)
         self.status = " ".join(["Listening.", *self.target.notes, *self.tracker.notes])
 
-    def _drive(self, armature: Any, controlled: bridge.ControlledBody, captured: CapturedMotion) -> bool:
+    def _drive(self, armature: Any, controlled: bridge.ControlledBody, captured: keypoints.CapturedMotion) -> bool:
         """Pose the controls; return False if the first pose shows that they cannot drive the body."""
         try:
             bridge.pose_controls(armature, self.target.rig, controlled, self._pose_of(captured), passing=True)
@@ -160,7 +144,7 @@ class LiveKeypoints:
             return self.applied > 0
         return True
 
-    def _pose_of(self, captured: CapturedMotion) -> Pose:
+    def _pose_of(self, captured: keypoints.CapturedMotion) -> Pose:
         """Return the pose for one captured frame."""
         pose = self.character.rotate(captured.rotations[0], self.present)
         if self.travel == "FEET":
@@ -269,13 +253,13 @@ def start(context: Any, armature: Any) -> int:
     return session.receiver.port
 
 
-def _stream_of(armature: Any) -> tuple[Stream[Any], Tracker]:
+def _stream_of(armature: Any) -> tuple[keypoints.Stream[Any], keypoints.Tracker]:
     """Return the reader of packets and the tracker of their frames for the armature's settings."""
     layout, record = armature.poise_live_layout, armature.poise_live_record
     if layout == VMC[0]:
-        return Stream(BonePackets()), BoneTracker(record)
-    known = find_layout(layout)
-    tracker = PointTracker(
+        return keypoints.Stream(keypoints.BonePackets()), keypoints.BoneTracker(record)
+    known = keypoints.find_layout(layout)
+    tracker = keypoints.PointTracker(
         known,
         armature.poise_live_unit,
         armature.poise_live_up,
@@ -283,7 +267,7 @@ def _stream_of(armature: Any) -> tuple[Stream[Any], Tracker]:
         armature.poise_live_delay,
         record,
     )
-    return Stream(PointPackets(known)), tracker
+    return keypoints.Stream(keypoints.PointPackets(known)), tracker
 
 
 def _redraw(context: Any, kind: str) -> None:

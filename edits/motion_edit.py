@@ -139,7 +139,7 @@ class MotionEdit:
 
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         """Return the motion of the rig's own bones, and which of them changed."""
-        return self.after, changed
+        return self.after if self.control_motion is None else self.control_motion.motion, changed
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """Return how the pins hold in the motion that the armature has now."""

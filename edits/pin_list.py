@@ -85,14 +85,21 @@ def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
 
 def release(armature: Any, places: Sequence[int]) -> int:
     """Remove pins by their places in the list, or mute those of the linked file; return how many are muted."""
-    linked = linked_count(armature, "poise_pins")
+    muted = remove_or_mute(armature, "poise_pins", places)
+    armature.poise_active_pin = max(0, min(armature.poise_active_pin, len(armature.poise_pins) - 1))
+    return muted
+
+
+def remove_or_mute(armature: Any, collection: str, places: Iterable[int]) -> int:
+    """Remove entries of a collection by their places; mute those of a linked file and return how many these are."""
+    linked, entries, muted = linked_count(armature, collection), getattr(armature, collection), 0
     for place in sorted(places, reverse=True):
         if place < linked:
-            armature.poise_pins[place].mute = True
+            entries[place].mute = True
+            muted += 1
         else:
-            armature.poise_pins.remove(place)
-    armature.poise_active_pin = max(0, min(armature.poise_active_pin, len(armature.poise_pins) - 1))
-    return sum(place < linked for place in places)
+            entries.remove(place)
+    return muted
 
 
 def keep_pin(context: Any, armature: Any, bone: str, kind: str, turned: bool = True) -> None:

@@ -16,22 +16,15 @@ from ..core.editing.foot_lock import contact_pins
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.skeleton import Flags
+from . import pinned_actions
 from .controls import set_switches
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion
 from .motion_edit import Bones, ChangedBones, Frames, no_progress, temporary_value
-from .pinned_actions import (
-    assign_result,
-    follow_renamed_bones,
-    has_result,
-    is_edited,
-    need_source,
-    others_use,
-    remove_unused,
-)
+from .pin_list import remove_or_mute
 from .renames import note_bones
-from .timed_pins import PinReader, add_found_pins, remove_timed_pins, select_nearest_timed_pin
+from .timed_pins import PinReader, add_found_pins, select_nearest_timed_pin
 from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, store_unkeyed
 from .words import counted
 
@@ -47,8 +40,8 @@ class PinnedMotion(HeldMotion):
     """
 
     def __init__(self, context: Any, armature: Any, frame: int | None = None, pinned: bool = True) -> None:
-        follow_renamed_bones(armature)
-        source = need_source(armature)
+        pinned_actions.follow_renamed_bones(armature)
+        source = pinned_actions.need_source(armature)
         self.source: str = source.name
         with bridge.using_action(armature, source):
             restore_unkeyed(armature, read_unkeyed(armature, self.source))
@@ -76,7 +69,11 @@ class PinnedMotion(HeldMotion):
     def _changed(self, armature: Any) -> Flags | None:
         """Return the frames (F,) that pins changed since the result was made affect; None where all may be."""
         stored = json.loads(armature.poise_result_pins or "{}")
-        if stored.get("made_of") != self.made_of or not has_result(armature) or is_edited(armature):
+        if (
+            stored.get("made_of") != self.made_of
+            or not pinned_actions.has_result(armature)
+            or pinned_actions.is_edited(armature)
+        ):
             return None
         return affected_frames(
             self.skeleton, self.before, [_read_fingerprint(pin) for pin in stored["pins"]], self.fingerprints()
@@ -105,7 +102,7 @@ class PinnedMotion(HeldMotion):
             self.after = self.before
             self.compute(no_progress)
         present, old = armature.animation_data.action, armature.poise_result
-        replaced = armature.poise_source == source and not is_edited(armature)
+        replaced = armature.poise_source == source and not pinned_actions.is_edited(armature)
         bridge.assign(armature, source)
         try:
             report = super().write(armature, action)
@@ -118,7 +115,7 @@ class PinnedMotion(HeldMotion):
         name = None if old is None or not replaced else old.name
         self.kept = "" if old is None or replaced else old.name
         if replaced:
-            remove_unused(old)
+            pinned_actions.remove_unused(old)
         elif old is not None:
             old.use_fake_user = True
         if name is not None and name not in bpy.data.actions:
@@ -169,20 +166,20 @@ class PinnedMotion(HeldMotion):
     def _write_changed(self, armature: Any) -> Report | None:
         """Key the solved frames in the present result; return None, with nothing changed, where all must be keyed."""
         assert self.only is not None
-        if not has_result(armature) or is_edited(armature):
+        if not pinned_actions.has_result(armature) or pinned_actions.is_edited(armature):
             return None
         begin = perf_counter()
         turned = moved = np.zeros(0, int)
         if self.only.any():
             made = armature.poise_result
-            if others_use(armature, made):
-                assign_result(armature, made.copy())
+            if pinned_actions.others_use(armature, made):
+                pinned_actions.assign_result(armature, made.copy())
             keyed = self._write_frames(armature, self.only)
             if keyed is None:
                 if armature.poise_result != made:
                     copy = armature.poise_result
-                    assign_result(armature, made)
-                    remove_unused(copy)
+                    pinned_actions.assign_result(armature, made)
+                    pinned_actions.remove_unused(copy)
                 return None
             turned, moved = keyed
             if self.controlled is not None:  # the report names bones of the body, not controls
@@ -291,7 +288,7 @@ def pin_contacts(context: Any, armature: Any, points: Sequence[str], ease: float
     contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points))
     pins = contact_pins(edit.skeleton, edit.before, contacts, ease)
     if replacing:
-        remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
+        remove_or_mute(armature, "poise_timed_pins", range(len(armature.poise_timed_pins)))
     labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
     with temporary_value(armature, "poise_live_pins", False):  # no change by the user
         add_found_pins(armature, edit.skeleton.names, pins, labels)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import bpy
@@ -95,26 +95,16 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
             if len(armature.poise_pins)
             else f'"{armature.name}" has no pins; pin a bone first.'
         )
+    job = Job(goals, frames=frames, write=write or Write(key=frames is not None), limits=LIMITS[armature.poise_limits])
     if armature.poise_method == "HUMANOID":
-        write = write or Write(key=frames is not None)
-        return Job(
-            goals,
-            frames=frames,
-            write=write,
-            limits=bool(LIMITS[armature.poise_limits]),
-            humanoid=read_humanoid(armature),
-        )
-    return Job(
-        goals,
-        frames=frames,
+        return replace(job, limits=bool(job.limits), humanoid=read_humanoid(armature))
+    balanced = armature.poise_use_balance
+    return replace(
+        job,
         wins=armature.poise_wins.lower(),
-        write=write or Write(key=frames is not None),
-        limits=LIMITS[armature.poise_limits],
         anatomical_limits=armature.poise_use_anatomy_limits,
         root=armature.poise_root.lower(),
-        balance=JobBalance(support_bones(holding), priority=balance_priority(holding))
-        if armature.poise_use_balance
-        else None,
+        balance=JobBalance(support_bones(holding), priority=next_priority(holding)) if balanced else None,
         stretch=armature.poise_use_stretch,
     )
 
@@ -127,7 +117,7 @@ def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:
     return found
 
 
-def balance_priority(holding: Sequence[PinTarget]) -> int:
+def next_priority(holding: Sequence[PinTarget]) -> int:
     """Return a priority after those of all pins."""
     return 1 + max((target.priority for target in holding), default=0)
 

@@ -8,16 +8,15 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .. import bridge
-from ..bridge.driven import split_path
 from ..core import CoreError, Motion, Skeleton, rotation
 from ..core.editing.path import move_roots
 from ..core.editing.retarget import plant_feet, retarget
 from ..core.rotation import Array
 from .files import import_motion
 from .held_motion import HeldMotion
+from .info import moves_bones
 
 
 class Retargeted(HeldMotion):
@@ -71,9 +70,7 @@ def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, An
     found: dict[str, tuple[Any, Any]] = {}
     for action in actions:
         for slot in action.slots:
-            curves: Any = action_get_channelbag_for_slot(action, slot)
-            paths = (split_path(curve.data_path) for curve in (curves.fcurves if curves is not None else ()))
-            if any(path is not None and path[0] in armature.pose.bones for path in paths):
+            if moves_bones(armature, action, slot):
                 found[action.name.rpartition("|")[2]] = action, slot
                 break
     return found

@@ -68,13 +68,9 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
     """Yield the findings: what is understood, what prevents posing, which bones are which part."""
     try:
         rig = bridge.read_rig(armature)
+        parts = find_parts(armature)  # refuses wrong corrections, e.g. of an older file
     except CoreError as refusal:
         yield "HINDRANCE", "", str(refusal)
-        return
-    try:
-        parts = find_parts(armature)
-    except CoreError as mistake:  # in the corrections, e.g. of an older file
-        yield "HINDRANCE", "", str(mistake)
         return
     body = body_sentence(parts)
     yield "BODY", "", f"{body[0].upper()}{body[1:]}."

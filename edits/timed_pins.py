@@ -10,7 +10,6 @@ from .. import bridge
 from ..core import CoreError, Motion, Skeleton, forward, rotation
 from ..core.editing.timed_pins import TimedPin
 from ..core.rotation import Array
-from ..properties.overrides import linked_count
 from .evaluation import evaluate
 from .motion_edit import temporary_value
 
@@ -42,18 +41,6 @@ def select_nearest_timed_pin(armature: Any, frame: int) -> None:
     pins = armature.poise_timed_pins
     gaps = [max(pin.start - frame, frame - pin.end, 0) for pin in pins]
     armature.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
-
-
-def remove_timed_pins(armature: Any, places: Iterable[int]) -> int:
-    """Remove timed pins from the list; mute those of a linked file instead, and return how many these are."""
-    linked, muted = linked_count(armature, "poise_timed_pins"), 0
-    for place in sorted(places, reverse=True):
-        if place < linked:
-            armature.poise_timed_pins[place].mute = True
-            muted += 1
-        else:
-            armature.poise_timed_pins.remove(place)
-    return muted
 
 
 def add_found_pins(armature: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:

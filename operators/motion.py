@@ -9,9 +9,10 @@ from ..core import CoreError
 from ..core.editing.foot_lock import EASE
 from ..edits.foot_lock import FEET, HANDS
 from ..edits.motion_edit import MotionEdit, temporary_value
+from ..edits.pin_list import remove_or_mute
 from ..edits.pinned_actions import need_source, restore_source
 from ..edits.pinned_motion import TOLD, PinnedMotion, pin_contacts, said_kept
-from ..edits.timed_pins import add_timed_pin, hold_as_posed, remove_timed_pins
+from ..edits.timed_pins import add_timed_pin, hold_as_posed
 from ..edits.words import counted
 from ..properties.motion import HELD
 from .background import Background
@@ -121,7 +122,7 @@ class POISE_OT_remove_timed_pin(TimedPinTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pins, place = armature.poise_timed_pins, armature.poise_active_timed_pin
         chosen = range(len(pins)) if self.all else [min(max(place, 0), len(pins) - 1)]
-        muted = remove_timed_pins(armature, chosen)
+        muted = remove_or_mute(armature, "poise_timed_pins", chosen)
         armature.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
         sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
         return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
@@ -217,5 +218,5 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         name = armature.poise_result.name
         armature.poise_source = armature.poise_result = None
         armature.poise_result_pins = armature.poise_still = ""
-        remove_timed_pins(armature, range(len(armature.poise_timed_pins)))
+        remove_or_mute(armature, "poise_timed_pins", range(len(armature.poise_timed_pins)))
         return "INFO", f'"{name}" is a plain action now'

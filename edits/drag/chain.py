@@ -6,7 +6,7 @@ from typing import Any
 from ...bridge import Grab
 from ...core import ContributionCCD, CoreError, Goal, Skeleton, Solution, forward, rotation
 from ...core.rotation import Array
-from ..chains import chain_bones, chain_method, store_solve
+from ..chains import chain_bones, chain_method, named_bones, store_solve
 from .session import DragSession
 
 
@@ -18,7 +18,7 @@ def begin_drag(
     Bones of the chain that are selected, too, as after it was made, change nothing; other ones drag the whole body.
     """
     place = find_drag_chain(armature, grabs[0].bone)
-    if place is None or not _bones_of(armature.poise_chains[place]).issuperset(grab.bone for grab in grabs):
+    if place is None or not {grab.bone for grab in grabs}.issubset(named_bones(armature.poise_chains[place])):
         return DragSession(context, armature, grabs, settle, turning)
     session = ChainDrag(context, armature, grabs[:1], place, settle)
     if turning:
@@ -31,10 +31,6 @@ def find_drag_chain(armature: Any, effector: str) -> int | None:
     chains, chosen = armature.poise_chains, armature.poise_active_chain
     found = [place for place, chain in enumerate(chains) if chain.use_drag and chain.effector == effector]
     return chosen if chosen in found else next(iter(found), None)
-
-
-def _bones_of(chain: Any) -> set[str]:
-    return {chain.base, chain.effector, *(entry.bone for entry in chain.entries)}
 
 
 class ChainDrag(DragSession):

@@ -8,7 +8,7 @@ import numpy as np
 from ...core import Balance, CoreError, Goal, rotation
 from ...core.body.masses import masses_of
 from ..pin_list import pin_kind
-from ..pins import PinTarget, active_pins, balance_priority, read_active_pin, support_bones
+from ..pins import PinTarget, active_pins, next_priority, read_active_pin, support_bones
 from .body import DragBody
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
@@ -40,11 +40,6 @@ class DragPins:
         }
         self.kinds = {bone: pin_kind(armature, names[0]) for bone, names in self.names.items()}
 
-    @property
-    def last_priority(self) -> int:
-        """The priority of the least important pin, 0 without pins."""
-        return max((target.priority for target in self.targets), default=0)
-
     def holding(self, turning: bool) -> list[PinTarget]:
         """Return what the pins hold now: of an effector its rotation, as long as that is pinned and not turned."""
         found: list[PinTarget] = []
@@ -58,13 +53,13 @@ class DragPins:
 
     def goals(self, turning: bool, first: int) -> list[Goal]:
         """Return the goals of the pins, in armature space, with priorities from `first` on."""
-        return [self._goal(target, first) for target in self.holding(turning)]
-
-    def _goal(self, target: PinTarget, first: int) -> Goal:
-        goal = target.core_goal(self._body.world, first)
-        bone, place, turn = self._body.part_of(target.bone)
-        turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
-        return replace(goal, bone=bone, point=place, rotation=turned)
+        found: list[Goal] = []
+        for target in self.holding(turning):
+            goal = target.core_goal(self._body.world, first)
+            bone, place, turn = self._body.part_of(target.bone)
+            turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
+            found.append(replace(goal, bone=bone, point=place, rotation=turned))
+        return found
 
     def balance(self, turning: bool, after: int) -> Balance:
         """Return the goal for the centre of mass, over the pinned positions and with a priority after all pins.
@@ -75,5 +70,5 @@ class DragPins:
         supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
         return Balance(
             supports[0], supports, masses_of(body.skeleton, body.roles), body.linear_to_armature @ _UP,
-            priority=max(after, balance_priority(self.targets)),
+            priority=max(after, next_priority(self.targets)),
         )  # fmt: skip

@@ -103,8 +103,7 @@ class Pointer:
         if not self.turning:
             return self._turned
         axis = self.view.turn[2] if self.direction is None else self.direction
-        towards = self._towards_viewer(axis)
-        angle = self._angle if towards else -self._angle
+        angle = self._angle if float(axis @ self.view.turn[2]) >= 0.0 else -self._angle  # seen from behind
         if self.snap:
             step = FINE_TURN_STEP if self.precise else TURN_STEP
             angle = step * np.round(angle / step)
@@ -146,6 +145,3 @@ class Pointer:
         if min(float(a @ a), float(b @ b)) < _CLOSE * _CLOSE or not np.isfinite(middle).all():
             return 0.0
         return float(np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b))
-
-    def _towards_viewer(self, axis: Array) -> bool:
-        return float(axis @ self.view.turn[2]) >= 0.0

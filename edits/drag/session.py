@@ -16,7 +16,7 @@ from ...core.rotation import Array
 from ...core.solvers.humanoid import HumanoidDrag
 from ...core.solvers.pins import Root
 from ..humanoid import read_humanoid
-from ..pins import LIMITS, support_bones
+from ..pins import LIMITS, next_priority, support_bones
 from .body import DragBody
 from .pins import DragPins
 from .writer import DragWriter
@@ -92,7 +92,7 @@ class DragSession:
     def renew(self) -> None:
         """Prepare the problem for the present settings: who wins, what turns and what is pinned."""
         drag_wins = self.wins == "DRAG"
-        level = 0 if drag_wins else 1 + self.pins.last_priority
+        level = 0 if drag_wins else next_priority(self.pins.targets)
         goals: list[AnyGoal] = [
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=level)
             for effector, (place, turn) in zip(self.effectors, self.targets, strict=True)
