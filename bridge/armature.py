@@ -357,8 +357,8 @@ def world_up(world: Array) -> Array:
 
 def armature_to_world(
     matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
-) -> tuple[Array | None, Array | None]:
-    """Return positions (..., 3) and rotations (..., 4) transformed by `matrix` (..., 4, 4).
+) -> tuple[Any, Any]:
+    """Return positions (..., 3) and rotations (..., 4) transformed by `matrix` (..., 4, 4); None for those not given.
 
     Positions are transformed by the full matrix, rotations by its nearest rotation: scale and shear do not turn frames.
     """
@@ -373,7 +373,7 @@ def armature_to_world(
 
 def world_to_armature(
     matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
-) -> tuple[Array | None, Array | None]:
+) -> tuple[Any, Any]:
     """Return the inverse of `armature_to_world`. Raises BridgeError if a scale is zero."""
     m = np.asarray(matrix, float)
     if not np.all(np.abs(np.linalg.det(m[..., :3, :3])) > 0.0):

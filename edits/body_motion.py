@@ -11,6 +11,7 @@ import numpy as np
 from .. import bridge
 from ..core import Motion, Pose
 from ..core.rotation import Array
+from ..core.steps import finish
 from .controls import ControlMotion, pose_controls
 from .evaluation import evaluate, preserve_channels
 from .motion_edit import ChangedBones, Frames, MotionEdit
@@ -67,8 +68,7 @@ class BodyMotion(MotionEdit):
     def find_control_motion(self, armature: Any, new: bool = True) -> ControlMotion:
         """Return the motion of the controls, found by `pose_controls` now if it was not called before."""
         if self.control_motion is None:
-            for _ in self.pose_controls(armature, new):
-                pass
+            finish(self.pose_controls(armature, new))
         assert self.control_motion is not None
         return self.control_motion
 

@@ -128,7 +128,6 @@ class LookAt(BodyTool):
         if self.target == "OBJECT":
             place = _find_object(context, self.object, armature).matrix_world.translation
         target, _ = bridge.world_to_armature(bridge.world_matrix(armature), np.array(place, float))
-        assert target is not None
         return gaze_at(body.skeleton, body.roles, body.pose, target, self.head, self.eyes)
 
 
@@ -147,16 +146,20 @@ class SurfaceTool(BodyTool):
     height: float = _setting(0.0, "Height", "How high it is above the surface", subtype="DISTANCE", precision=4)
     object: str = _setting("", "Object", "The object whose surface it is")
 
-    def planes(self, context: Any, armature: Any, places: dict[str, Array]) -> dict[str, Plane]:
-        """Return the plane of the surface nearest to each place (3,); places and planes are in armature space."""
+    def planes(
+        self, context: Any, armature: Any, body: bridge.Body, part: str, side: str, heads: Array
+    ) -> dict[str, Plane]:
+        """Return by side the plane of the surface nearest to each chosen hand or foot; `heads` (J, 3) of the body.
+
+        Heads and planes are in armature space.
+        """
         world = bridge.world_matrix(armature)
         found: dict[str, Plane] = {}
-        for name, place in places.items():
-            there, _ = bridge.armature_to_world(world, place)
-            assert there is not None
+        sides = _chosen_sides(side, body, part)
+        for name, bone in zip(sides, body.roles.require(*(f"{part}.{side}" for side in sides)), strict=True):
+            there, _ = bridge.armature_to_world(world, heads[bone])
             point, normal = self._near(context, armature, there)
             at, _ = bridge.world_to_armature(world, point + self.height * normal)
-            assert at is not None
             square = world[:3, :3].T @ normal  # planes go by the inverse transpose
             found[name] = Plane(at, square / np.linalg.norm(square))
         return found
@@ -200,11 +203,9 @@ class PlantFeet(SurfaceTool):
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
         skeleton, roles = body.skeleton, body.roles
         heads, turns = forward(skeleton, body.pose)
-        sides = _chosen_sides(self.side, body, "foot")
-        feet = dict(zip(sides, roles.require(*(f"foot.{side}" for side in sides)), strict=True))
-        planes = self.planes(context, armature, {side: heads[foot] for side, foot in feet.items()})
+        planes = self.planes(context, armature, body, "foot", self.side, heads)
         pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
-        still = [f"foot.{side}" for side in SIDES if side not in feet and f"foot.{side}" in roles.bones]
+        still = [f"foot.{side}" for side in SIDES if side not in planes and f"foot.{side}" in roles.bones]
         still += [] if self.use_hips else ["hips"]
         goals += [Goal(bone, heads[bone], turns[bone]) for bone in roles.require(*still)]
         return PoseGoals(pose, goals)
@@ -220,10 +221,8 @@ class LayHands(SurfaceTool):
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
         heads, turns = forward(skeleton, pose)
-        sides = _chosen_sides(self.side, body, "hand")
-        hands = dict(zip(sides, roles.require(*(f"hand.{side}" for side in sides)), strict=True))
-        planes = self.planes(context, armature, {side: heads[hand] for side, hand in hands.items()})
-        for side in sides:
+        planes = self.planes(context, armature, body, "hand", self.side, heads)
+        for side in planes:
             if self.use_fingers and has_fingers(roles, side):
                 pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)
         goals = lay_hands(skeleton, roles, pose, planes)

@@ -51,25 +51,25 @@ class Evaluation:
         if isinstance(space, int):
             turns = rotation.inv(self.bone_rotation(space))
             return rotation.rotate(turns, positions - self.matrices[:, space, :, 3])
-        return _given(bridge.armature_to_world(self.worlds, positions)[0]) if space == "world" else positions
+        return bridge.armature_to_world(self.worlds, positions)[0] if space == "world" else positions
 
     def rotations_in(self, space: GoalSpace, turns: Array) -> Array:
         """Return rotations (F, 4) of armature space in another space."""
         if isinstance(space, int):
             return rotation.mul(rotation.inv(self.bone_rotation(space)), turns)
-        return _given(bridge.armature_to_world(self.worlds, None, turns)[1]) if space == "world" else turns
+        return bridge.armature_to_world(self.worlds, None, turns)[1] if space == "world" else turns
 
     def positions_from(self, space: GoalSpace, positions: Array) -> Array:
         """Return positions (F, 3) of another space in armature space."""
         if isinstance(space, int):
             return rotation.rotate(self.bone_rotation(space), positions) + self.matrices[:, space, :, 3]
-        return _given(bridge.world_to_armature(self.worlds, positions)[0]) if space == "world" else positions
+        return bridge.world_to_armature(self.worlds, positions)[0] if space == "world" else positions
 
     def rotations_from(self, space: GoalSpace, turns: Array) -> Array:
         """Return rotations (F, 4) of another space in armature space."""
         if isinstance(space, int):
             return rotation.mul(self.bone_rotation(space), turns)
-        return _given(bridge.world_to_armature(self.worlds, None, turns)[1]) if space == "world" else turns
+        return bridge.world_to_armature(self.worlds, None, turns)[1] if space == "world" else turns
 
     def axes_of(self, space: GoalSpace) -> Array:
         """Return the axes of a space, (F, 4) in armature space; those of a mirrored object may point backwards."""
@@ -140,8 +140,3 @@ def preserve_channels(context: Any, armature: Any, but: Sequence[int] = ()) -> I
                 values[list(but)] = now[name][list(but)]
         write_channels(armature, before)
         context.view_layer.update()
-
-
-def _given(array: Array | None) -> Array:
-    assert array is not None  # the conversions return None for None only
-    return array

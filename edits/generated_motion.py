@@ -69,16 +69,20 @@ def write_generated(armature: Any, edit: Generated, recipe: RecipeFile, data: di
             track = armature.poise_tracks.add()
             _name_track(track, () if isinstance(parts, str) else parts)
             track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
-    for number, (_, samples) in enumerate(recipe.tracks):
-        sample_curves.draw_samples(armature, number, samples, start, edit.before.fps)
     before = [*sample_curves.path_curves(armature), sample_curves.weight_curve(armature, None)]  # of another motion
     for curve in filter(None, before):
         sample_curves.object_curves(armature).remove(curve)
-    if recipe.path is not None:
-        sample_curves.draw_samples(armature, None, recipe.path, start, edit.before.fps)
+    for number, samples in _all_samples(recipe):
+        sample_curves.draw_samples(armature, number, samples, start, edit.before.fps)
     _list_phases(armature, recipe, start, edit.before.fps)
     draw_fits(armature, recipe, edit)
     return report
+
+
+def _all_samples(recipe: RecipeFile) -> list[tuple[int | None, Samples]]:
+    """Return the samples of the tracks with their numbers, and those of the path, if it has some, with None."""
+    path = [] if recipe.path is None else [(None, recipe.path)]
+    return [*enumerate(samples for _, samples in recipe.tracks), *path]
 
 
 def _name_track(track: Any, parts: Sequence[str]) -> None:
@@ -283,8 +287,7 @@ def rewrite_generated(armature: Any, edit: Generated, recipe: RecipeFile) -> Rep
         bridge.remove_keys(armature, edit.rig, np.flatnonzero(edit.always_keyed), begin, end)
     if first != armature.poise_generated_start:
         armature.poise_generated_start = round(first)
-    samples = [*enumerate(samples for _, samples in recipe.tracks), *([(None, recipe.path)] if recipe.path else [])]
-    for number, some in samples:  # weights move to the frames of their samples
-        sample_curves.draw_weights(armature, number, some, first, edit.before.fps)
+    for number, samples in _all_samples(recipe):  # weights move to the frames of their samples
+        sample_curves.draw_weights(armature, number, samples, first, edit.before.fps)
     draw_fits(armature, recipe, edit)
     return report

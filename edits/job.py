@@ -259,7 +259,7 @@ def _solution(
     """Solve the goals by the job's method."""
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
-    tolerances = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
+    tolerances: dict[str, Any] = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
         chain = find_chain(armature, job.ccd.chain, job.goals[0].bone)

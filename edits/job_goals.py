@@ -9,20 +9,7 @@ import numpy as np
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
 from ..core.body import Roles
 from ..core.body.masses import masses_of
-from ..core.formats.goals import (
-    DistanceGoal,
-    Fixed,
-    Followed,
-    GoalKind,
-    Held,
-    JobBalance,
-    JobGoal,
-    LookAtGoal,
-    Point,
-    Target,
-    Waypoints,
-    Wish,
-)
+from ..core.formats import goals as wishes
 from ..core.goals import SUPPORT_RADIUS
 from ..core.rotation import Array
 from .evaluation import Evaluation, GoalSpace
@@ -32,7 +19,7 @@ _NOTHING: Final = 1e-9  # length up to which a vector has no direction
 _TILT: Final = 1e-6  # change of a unit vector up to which an object does not tilt
 
 
-AnyWish = TypeVar("AnyWish", bound=Wish)
+AnyWish = TypeVar("AnyWish", bound=wishes.Wish)
 
 
 class _PreparedGoal(Generic[AnyWish]):
@@ -46,7 +33,7 @@ class _PreparedGoal(Generic[AnyWish]):
     def __init__(self, goal: AnyWish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
         self.goal, self.skeleton, self.before, self.at = goal, skeleton, before, at
         self.bone = skeleton.index(goal.bone)
-        self.kind: GoalKind = goal.kind
+        self.kind: wishes.GoalKind = goal.kind
         self.point = self._point(goal.point, self.bone)
         self.share = _share(goal, before.frames)
         off = np.any(self.share == 0.0)
@@ -55,7 +42,7 @@ class _PreparedGoal(Generic[AnyWish]):
         self.carrier = None if carrier is None else skeleton.index(carrier)
         self.space: GoalSpace = goal.space if self.carrier is None else self.carrier
 
-    def _point(self, point: Point, bone: int) -> Array:
+    def _point(self, point: wishes.Point, bone: int) -> Array:
         if point == "head":
             return np.zeros(3)
         return np.array([0.0, self.skeleton.lengths[bone], 0.0]) if point == "tail" else np.array(point, float)
@@ -65,24 +52,24 @@ class _PreparedGoal(Generic[AnyWish]):
         seen = self.before if at is None else self.at[at]
         return seen.positions_in(self.space, seen.bone_point(self.bone, self.point))
 
-    def _positions(self, target: Target, seen: Evaluation) -> Array:
+    def _positions(self, target: wishes.Target, seen: Evaluation) -> Array:
         """Return the target positions (F, 3) in the goal's space; followed objects are where `seen` has them."""
         match target:
-            case Held(at):
+            case wishes.Held(at):
                 places = self._own_position(at)
-            case Fixed(value):
+            case wishes.Fixed(value):
                 places = np.array(value)
-            case Followed(_, offset):
+            case wishes.Followed(_, offset):
                 matrices = seen.objects[target.who]
                 places = matrices[:, :3, 3] + (matrices[:, :3, :3] @ np.array(offset or (0.0, 0.0, 0.0)))
                 return places if self.space == "world" else seen.positions_from("world", places)
-            case Waypoints(times, points):
+            case wishes.Waypoints(times, points):
                 frames = self.before.frames
                 return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
         return np.broadcast_to(places, (len(self.before.frames), 3))
 
 
-class _PreparedPose(_PreparedGoal[JobGoal]):
+class _PreparedPose(_PreparedGoal[wishes.JobGoal]):
     """A position, a rotation, or both."""
 
     def core_goals(self, pins_first: bool) -> list[Goal]:
@@ -95,13 +82,13 @@ class _PreparedPose(_PreparedGoal[JobGoal]):
                 own = self._own_position()
                 places = own + self.share[:, None] * (places - own)
             places = places if self.carrier is not None else before.positions_from(space, places)
-            by_level.setdefault(goal.level(pins_first, isinstance(goal.position, Held)), {})["position"] = places
+            by_level.setdefault(goal.level(pins_first, isinstance(goal.position, wishes.Held)), {})["position"] = places
         if goal.rotation is not None:
             turns = self._rotations(goal.rotation, before)
             if np.any(self.share < 1.0):
                 turns = rotation.slerp(self._own_rotation(), turns, self.share)
             turns = turns if self.carrier is not None else before.rotations_from(space, turns)
-            by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, Held)), {})["rotation"] = turns
+            by_level.setdefault(goal.level(pins_first, isinstance(goal.rotation, wishes.Held)), {})["rotation"] = turns
         return [
             Goal(
                 goal.bone,
@@ -143,23 +130,23 @@ class _PreparedPose(_PreparedGoal[JobGoal]):
         seen = self.before if at is None else self.at[at]
         return seen.rotations_in(self.space, seen.bone_rotation(self.bone))
 
-    def _rotations(self, target: Target, seen: Evaluation) -> Array:
+    def _rotations(self, target: wishes.Target, seen: Evaluation) -> Array:
         """Return the target rotations (F, 4) in the goal's space."""
         match target:
-            case Held(at):
+            case wishes.Held(at):
                 turns = self._own_rotation(at)
-            case Fixed(value):
+            case wishes.Fixed(value):
                 turns = np.array(value)
-            case Followed(_, offset):
+            case wishes.Followed(_, offset):
                 turns = rotation.from_matrix(rotation.nearest_rotation(seen.objects[target.who][:, :3, :3]))
                 turns = rotation.mul(turns, np.array(offset)) if offset else turns
                 return turns if self.space == "world" else seen.rotations_from("world", turns)
-            case Waypoints():
+            case wishes.Waypoints():
                 raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
         return np.broadcast_to(turns, (len(self.before.frames), 4))
 
 
-class _PreparedLookAt(_PreparedGoal[LookAtGoal]):
+class _PreparedLookAt(_PreparedGoal[wishes.LookAtGoal]):
     """An axis that aims at a target."""
 
     def core_goals(self, pins_first: bool) -> list[LookAt]:
@@ -185,10 +172,12 @@ class _PreparedLookAt(_PreparedGoal[LookAtGoal]):
         return None, np.arctan2(sine, cosine)
 
 
-class _PreparedDistance(_PreparedGoal[DistanceGoal]):
+class _PreparedDistance(_PreparedGoal[wishes.DistanceGoal]):
     """A distance to a point of another bone, or to a place."""
 
-    def __init__(self, goal: DistanceGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> None:
+    def __init__(
+        self, goal: wishes.DistanceGoal, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]
+    ) -> None:
         super().__init__(goal, skeleton, before, at)
         self.other = skeleton.index(goal.to) if isinstance(goal.to, str) else None
         self.other_point = np.zeros(3) if self.other is None else self._point(goal.to_point, self.other)
@@ -224,10 +213,10 @@ class _PreparedDistance(_PreparedGoal[DistanceGoal]):
 class _PreparedBalance:
     """The centre of mass over the supports; gravity is the world's -Z. It has what `_PreparedGoal` has."""
 
-    kind: GoalKind = "balance"
+    kind: wishes.GoalKind = "balance"
 
     def __init__(
-        self, balance: JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Evaluation
+        self, balance: wishes.JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Evaluation
     ) -> None:
         nowhere = np.zeros((len(before.frames), 3))
         ups = _unit(before.positions_from("world", nowhere + _UP) - before.positions_from("world", nowhere))
@@ -265,18 +254,18 @@ class _PreparedBalance:
 
 
 PreparedGoal = _PreparedPose | _PreparedLookAt | _PreparedDistance | _PreparedBalance
-_PREPARED: Final[dict[type[Wish], Any]] = {
-    JobGoal: _PreparedPose, LookAtGoal: _PreparedLookAt, DistanceGoal: _PreparedDistance,
+_PREPARED: Final[dict[type[wishes.Wish], Any]] = {
+    wishes.JobGoal: _PreparedPose, wishes.LookAtGoal: _PreparedLookAt, wishes.DistanceGoal: _PreparedDistance,
 }  # fmt: skip
 
 
-def prepare_goal(goal: Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> PreparedGoal:
+def prepare_goal(goal: wishes.Wish, skeleton: Skeleton, before: Evaluation, at: dict[int, Evaluation]) -> PreparedGoal:
     """Return a prepared goal; raises CoreError if the skeleton has no such bone."""
     return _PREPARED[type(goal)](goal, skeleton, before, at)
 
 
 def prepare_balance(
-    balance: JobBalance, goals: Sequence[Wish], skeleton: Skeleton, roles: Roles, before: Evaluation
+    balance: wishes.JobBalance, goals: Sequence[wishes.Wish], skeleton: Skeleton, roles: Roles, before: Evaluation
 ) -> PreparedGoal:
     """Return a prepared balance; raises CoreError if there are no supports."""
     supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _is_support(goal, before.frames)))
@@ -287,7 +276,7 @@ def prepare_balance(
     return _PreparedBalance(balance, supports, skeleton, roles, before)
 
 
-def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Evaluation) -> None:
+def check_scale(goals: Sequence[wishes.Wish], balance: wishes.JobBalance | None, before: Evaluation) -> None:
     """Raise CoreError for goals that are undefined if the armature object is scaled unevenly."""
     named = {
         f"goals[{number}].{field}": goal.space
@@ -305,29 +294,29 @@ def check_scale(goals: Sequence[Wish], balance: JobBalance | None, before: Evalu
         )
 
 
-def followed_objects(goals: Sequence[Wish]) -> dict[tuple[str, str | None], Any]:
+def followed_objects(goals: Sequence[wishes.Wish]) -> dict[tuple[str, str | None], Any]:
     """Return the objects that goals follow, by name and library; None for those that are missing.
 
     Without a library that is the object of this file before a linked one of its name.
     """
     objects: Any = bpy.data.objects
-    names = {target.who for goal in goals for target in goal.targets if isinstance(target, Followed)}
+    names = {target.who for goal in goals for target in goal.targets if isinstance(target, wishes.Followed)}
     return {who: objects.get(who) or (objects.get(who[0]) if who[1] is None else None) for who in names}
 
 
-def held_frames(goals: Sequence[Wish]) -> list[int]:
+def held_frames(goals: Sequence[wishes.Wish]) -> list[int]:
     """Return the frames that pins are held at."""
-    held = [target.at for goal in goals for target in goal.targets if isinstance(target, Held)]
+    held = [target.at for goal in goals for target in goal.targets if isinstance(target, wishes.Held)]
     return sorted({at for at in held if at is not None})
 
 
-def _is_support(goal: Wish, frames: Array) -> bool:
+def _is_support(goal: wishes.Wish, frames: Array) -> bool:
     """Return whether a goal pins its bone's position in all frames, so that it supports the body."""
-    held = isinstance(goal, JobGoal) and isinstance(goal.position, Held) and goal.relative_to is None
+    held = isinstance(goal, wishes.JobGoal) and isinstance(goal.position, wishes.Held) and goal.relative_to is None
     return held and bool(np.all(_share(goal, frames) > 0.0))
 
 
-def _share(goal: Wish, frames: Array) -> Array:
+def _share(goal: wishes.Wish, frames: Array) -> Array:
     """Return how far a goal is on (F,): smoothly from 0 to 1 and back over `ease` frames at both ends."""
     first, last = goal.frames or (frames[0], frames[-1])
     inside = (frames >= first) & (frames <= last)

@@ -18,6 +18,7 @@ from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
 from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
+from .controls import frames_of_body
 from .evaluation import evaluate
 from .files import MOTIONS
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
@@ -195,15 +196,14 @@ def measure_ends(
     """Return the errors of wrists and ankles where their points are seen, as Blender evaluates the keys."""
     if not ends:
         return ()
-    take, skeleton, found = evaluate(context, armature, frames), target.character.skeleton, list[GoalReport]()
-    own = np.arange(len(skeleton)) if target.controlled is None else target.controlled.bones
+    take = frames_of_body(target.controlled, evaluate(context, armature, frames))
+    skeleton, found = target.character.skeleton, list[GoalReport]()
     for goal in ends:
         bone = skeleton.index(goal.bone)
         assert goal.position is not None
         seen = np.broadcast_to(goal.position_weight, frames.shape) > 0.0
         if seen.any():
-            gaps = (take.matrices[:, own[bone], :, 3] - goal.position)[..., None]
-            off = lengths((take.worlds[:, :3, :3] @ gaps)[..., 0])[seen]
+            off = lengths(take.vectors_in("world", take.matrices[:, bone, :, 3] - goal.position))[seen]
             found.append(GoalReport(skeleton.names[bone], "end", frames[seen], off, None, END, 0.0))
     return tuple(found)
 

@@ -39,7 +39,7 @@ def check_generated(armature: Any) -> None:
     """Raise CoreError if the armature has no generated motion now."""
     if armature.poise_generated is None or not armature.poise_recipe:
         raise CoreError(f'"{armature.name}" has no generated motion; generate one first.')
-    if armature.animation_data is None or armature.animation_data.action != armature.poise_generated:
+    if not has_generated(armature):
         raise CoreError(f'"{armature.name}" has another action now; give it "{armature.poise_generated.name}" again.')
 
 

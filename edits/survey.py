@@ -120,11 +120,8 @@ def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> It
         yield "DRIVEN", _listed(alone), "Without controls of their own are bones of"
     kinds = Counter(reason.rpartition(" (")[2].rstrip(")") if reason.endswith(")") else reason.split(" ")[0]
                     for reason in rig.driven.values())  # fmt: skip
-    yield (
-        "DRIVEN",
-        _listed([f"{kind} ({count})" for kind, count in kinds.most_common()]),
-        (f"{counted(len(rig.driven), 'bone')} of {len(names)} go as the rig has it, by"),
-    )
+    text = f"{counted(len(rig.driven), 'bone')} of {len(names)} go as the rig has it, by"
+    yield "DRIVEN", _listed([f"{kind} ({count})" for kind, count in kinds.most_common()]), text
 
 
 def _driven(rig: bridge.Rig) -> Iterator[Finding]:
@@ -149,11 +146,8 @@ def _hindrances(context: Any, armature: Any) -> Iterator[Finding]:
         return
     stretches = np.linalg.svd(bridge.world_matrix(armature)[:3, :3], compute_uv=False)
     if np.ptp(stretches) > _UNEVEN * stretches[0]:
-        yield (
-            "HINDRANCE",
-            "",
-            "The object is scaled unevenly: pinned rotations are inexact. Apply its scale in Object Mode.",
-        )
+        uneven = "The object is scaled unevenly: pinned rotations are inexact. Apply its scale in Object Mode."
+        yield "HINDRANCE", "", uneven
     try:
         autokey.check(context, armature)
     except CoreError as refusal:

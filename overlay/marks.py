@@ -64,7 +64,7 @@ class Marks:
 
     pins: list[PinMark] = field(default_factory=list[PinMark])
     bones: list[BoneMark] = field(default_factory=list[BoneMark])
-    targets: list[tuple[Array, Array]] = field(default_factory=list[tuple[Array, Array]])  # wanted, and where it is
+    targets: list[Array] = field(default_factory=list[Array])  # (2, 3): where it is wanted, and where it is
     paths: list[Array] = field(default_factory=list[Array])  # (n, 3) each, oldest point first
     cones: list[Array] = field(default_factory=list[Array])  # (n, 3) each, the directions that limits allow
     joint: Array | None = None  # (3,) under the mouse

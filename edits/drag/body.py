@@ -96,9 +96,7 @@ class DragBody:
 
     def to_world(self, places: Array) -> Array:
         """Return positions (..., 3) of armature space in the world."""
-        found, _ = bridge.armature_to_world(self.world, places)
-        assert found is not None
-        return found
+        return bridge.armature_to_world(self.world, places)[0]
 
     def part_of(self, name: str) -> tuple[int, Array, Array]:
         """Return the bone of the skeleton that a bone is, or is carried by, and its place (3,) and turn (4,) in it."""

@@ -1,7 +1,7 @@
 """Shift and turn of a drag from the mouse, as arrays of the world without Blender."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -38,17 +38,12 @@ class Pointer:
     precise: bool = False
     snap: bool = False
     turning: bool = False
-    _last: Array = field(init=False)
-    _begin: Array = field(init=False)
-    _deep: Array = field(init=False)
-    _angle: float = 0.0
-    _settled: Array = field(init=False)  # the shift before a turn, and the turn before a shift
-    _turned: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.mouse = np.asarray(self.mouse, float)
         self._last = self._begin = self.mouse.copy()
-        self._deep, self._settled, self._turned = np.zeros(3), np.zeros(3), rotation.IDENTITY.copy()
+        self._deep, self._angle = np.zeros(3), 0.0
+        self._settled, self._turned = np.zeros(3), rotation.IDENTITY.copy()  # before the last switch
 
     def move(self, mouse: tuple[float, float]) -> None:
         """Note a new position of the mouse."""

@@ -11,15 +11,13 @@ from .session import DragSession
 _STRETCHED: Final = 1e-3  # change of a scale that is shown
 
 
-def targets(session: DragSession) -> list[tuple[Array, Array]]:
-    """Return for each effector its target (3,) and its place (3,)."""
+def targets(session: DragSession) -> list[Array]:
+    """Return for each effector its target and its place (2, 3)."""
     heads, turns = session.frames()
-    found: list[tuple[Array, Array]] = []
-    for effector, (wanted, _) in zip(session.effectors, session.targets, strict=True):
-        here = heads[effector.bone] + turns[effector.bone] @ effector.point
-        places = session.body.to_world(np.stack([wanted, here]))
-        found.append((places[0], places[1]))
-    return found
+    return [
+        session.body.to_world(np.stack([wanted, heads[effector.bone] + turns[effector.bone] @ effector.point]))
+        for effector, (wanted, _) in zip(session.effectors, session.targets, strict=True)
+    ]
 
 
 def limited_bones(session: DragSession) -> list[Array]:
