@@ -54,7 +54,6 @@ class LiveKeypoints:
         self.status = " ".join(["Waiting for packets.", *self.target.notes])
         self._work: Work | None = None  # filters the recording
         self._why = ""
-        self._motion: Motion | None = None
         self._recorder: ControlRecorder | None = None  # transfers the recording to the controls
         self._posed: list[Pose] = []  # of the rig, by its controls
         host = EVERYWHERE if armature.poise_live_remote else LOCAL
@@ -194,14 +193,14 @@ class LiveKeypoints:
         self.show(context, live)
         return _SHOWN
 
-    def _clip(self, fps: float) -> None:
-        """Resample the recording at whole frames, by the times of its packets."""
+    def _clip(self, fps: float) -> Motion:
+        """Return the recording, resampled at whole frames by the times of its packets."""
         captured, frames = resample(*self.tracker.clip(), fps, self._start)
         if self.travel == "NONE":
             pose = self.character.rotate(captured.rotations, self.present)
         else:
             pose = self.character.motion(captured, self.present, self.travel == "HIPS")
-        self._motion = Motion(pose, frames, fps)
+        return Motion(pose, frames, fps)
 
     def _finish(self, context: Any, armature: Any, live: Any, work: Work) -> float | None:
         """Key the recording once it is filtered and the armature can be keyed; a second stop discards it."""
@@ -217,8 +216,7 @@ class LiveKeypoints:
             self.status = f"The recording waits: {reason}"
             self.show(context, live)
             return _SHOWN
-        motion = self._motion
-        assert motion is not None
+        motion: Motion = work.result
         if self.target.controlled is None:
             keyed = bridge.write_motion(armature, self.target.rig, motion, self.character.bones)
         else:  # one frame per call: Blender stays responsive

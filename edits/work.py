@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from threading import Event, Thread
+from typing import Any
 
 from .motion_edit import Progress
 
@@ -11,10 +12,11 @@ class _Cancelled(Exception):
 
 
 class Work:
-    """A function that runs in its own thread: the share that is done, and the error that ended it."""
+    """A function that runs in its own thread: the share that is done, its result, and the error that ended it."""
 
     def __init__(self, work: Callable[[Progress], object]) -> None:
         self.share = 0.0
+        self.result: Any = None
         self.error: BaseException | None = None
         self._stop = Event()
         self._thread = Thread(target=self._run, args=(work,), daemon=True)
@@ -22,7 +24,7 @@ class Work:
 
     def _run(self, work: Callable[[Progress], object]) -> None:
         try:
-            work(self._note)
+            self.result = work(self._note)
         except BaseException as error:  # the caller raises it again
             self.error = error
 
