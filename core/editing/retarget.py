@@ -129,10 +129,8 @@ def _part_rotations(turns: Array, source: Roles, target: Roles) -> dict[int, Arr
             chain = [turns[:, bone] for bone in (before, *(own or ())) if isinstance(bone, int)]
             found |= {bone: _interpolate(chain, (k + 1) / len(bones)) for k, bone in enumerate(bones)}
             before = own[-1] if own else before
-        elif isinstance(bones, int) and isinstance(own, int):
-            found[bones] = turns[:, own]
-        elif not isinstance(bones, int) and isinstance(own, tuple):
-            found |= {bone: turns[:, one] for bone, one in zip(bones, own, strict=False)}
+        elif own is not None and isinstance(bones, int) == isinstance(own, int):
+            found |= {bone: turns[:, one] for bone, one in zip(target.chain(role), source.chain(role), strict=False)}
     return found
 
 

@@ -80,7 +80,7 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
     """
     try:
         array = np.asarray(points, float)
-        trust = None if confidence is None else np.asarray(confidence, float)
+        trust = np.asarray(np.ones(array.shape[:2]) if confidence is None else confidence, float)
     except (TypeError, ValueError):
         raise CoreError(
             "Keypoints must be numbers, three for each point, with as many points in every frame."
@@ -97,8 +97,6 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
     if np.isinf(array).any():
         frame, point = np.argwhere(np.isinf(array).any(axis=-1))[0]
         raise CoreError(f'The point "{layout.points[point]}" is infinite in frame {frame}.')
-    if trust is None:
-        trust = np.ones(array.shape[:2])
     if trust.shape != array.shape[:2]:
         raise CoreError(f"There are confidences of shape {trust.shape} for points of shape {array.shape[:2]}.")
     return array, np.clip(np.nan_to_num(trust, nan=0.0), 0.0, 1.0)

@@ -47,12 +47,12 @@ class Layout:
         if not self.markers:
             return self
         present = {_plain(name) for name in names}
-        landmarks = {name: tuple(p for p in points if _plain(p) in present) for name, points in self.landmarks.items()}
+        found = {name: tuple(p for p in points if _plain(p) in present) for name, points in self.landmarks.items()}
+        landmarks = {landmark: points for landmark, points in found.items() if points}
         for landmark in TRUNK:
-            if not landmarks.get(landmark):
+            if landmark not in landmarks:
                 asked = " or ".join(f'"{point}"' for point in self.landmarks.get(landmark, ())) or "a marker"
                 raise CoreError(f'The file has no {asked} for the mark "{landmark}" of "{self.name}".')
-        landmarks = {landmark: points for landmark, points in landmarks.items() if points}
         return replace(self, points=_all_points(landmarks), landmarks=landmarks)
 
     @cached_property
