@@ -156,7 +156,7 @@ def pin_motion(
     for positions and rotations that do not fit the motion.
     """
     solver = _PinSolver(skeleton, motion, pins, method, only, draft)
-    steps = sum(len(blocks(len(frames))) for frames in solver.frames if len(frames))
+    steps = sum(map(len, solver.frames))
     for number, _ in enumerate(solver.passes(), start=1):
         if progress is not None:
             progress(number / steps)
@@ -262,19 +262,19 @@ class _PinSchedule:
                 found.append(_Fade(border, near, shares))
         return found
 
-    def frames_of_passes(self, count: int, wanted: Flags | None) -> list[Indices]:
-        """Return the held frames to solve in each of `count` passes, for the frames `wanted` (F,), by default all.
+    def frames_of_passes(self, count: int, wanted: Flags) -> list[list[Indices]]:
+        """Return the held frames to solve in each of `count` passes, in blocks, for the frames `wanted` (F,).
 
         Passes but the last also need the frames on both sides of the jumps that the next one fades out.
         """
-        needed = np.ones(len(self.frames), bool) if wanted is None else wanted.copy()
-        found = [np.flatnonzero(self.held & needed)]
+        needed = wanted.copy()
+        found = [_in_blocks(self.held & needed)]
         for _ in range(count - 1):
             after = needed.copy()
             for fade in self.fades:
                 needed[fade.border - 1 : fade.border + 1] |= after[fade.frames].any()
-            found.insert(0, np.flatnonzero(self.held & needed))
-        return found if len(found[0]) else []
+            found.insert(0, _in_blocks(self.held & needed))
+        return found
 
 
 class _PinSolver:
@@ -293,11 +293,12 @@ class _PinSolver:
         only: Flags | None,
         draft: bool,
     ) -> None:
-        self.skeleton, self.motion, self.pins, self.only = skeleton, motion, tuple(pins), only
+        self.skeleton, self.motion, self.pins = skeleton, motion, tuple(pins)
+        self.only = np.ones(len(motion), bool) if only is None else only
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
         self.schedule = _PinSchedule(skeleton, motion.frames, pins)
         self._spans = self.schedule.spans
-        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, only)
+        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, self.only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
         named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
         bones = {bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}
@@ -339,8 +340,7 @@ class _PinSolver:
             jumps = [self.change[fade.border] - self.change[fade.border - 1] for fade in self.schedule.fades]
             for fade, jump in zip(self.schedule.fades, jumps, strict=True):
                 self.change[fade.frames] += fade.shares[:, None, None] * jump
-            for part in blocks(len(solved_now)) if len(solved_now) else ():
-                block = solved_now[part]
+            for block in solved_now:
                 reference = self._changed(block)
                 goals = [goal.at((block,), (len(self.motion),)) for goal in self.goals]
                 solved = replace(method, reference=reference).solve(self.skeleton, reference, goals).pose
@@ -361,27 +361,27 @@ class _PinSolver:
         return Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices)
 
     def result(self) -> PinMotionResult:
-        motion, changed = self.motion, np.any(self.change != 0.0, axis=(1, 2))
-        if self.only is not None:
-            changed &= self.only
-        touched = np.flatnonzero(changed)
-        if len(touched):
+        motion, changed = self.motion, np.any(self.change != 0.0, axis=(1, 2)) & self.only
+        if changed.any():
             own = motion.pose
             rotations, translations = own.rotations.copy(), own.translations.copy()
-            for part in blocks(len(touched)):
-                block = touched[part]
+            for block in _in_blocks(changed):
                 new = self._changed(block)
                 rotations[block], translations[block] = new.rotations, new.translations
             motion = replace(motion, pose=Pose.trusted(rotations, translations, own.scales, own.driven_matrices))
         errors = np.zeros((2, len(self.pins)))
         for number, pin in enumerate(self.pins):
-            on = slice(*self._spans[number])
-            asked = np.ones(len(motion), bool)[on] if self.only is None else self.only[on]
-            if not asked.any():
-                continue
-            gaps, turns = (rotation.lengths(part)[asked] for part in pin_errors(self.skeleton, motion, pin))
-            errors[:, number] = gaps.max(initial=0.0), turns.max(initial=0.0)
+            asked = self.only[slice(*self._spans[number])]
+            if asked.any():
+                gaps = pin_errors(self.skeleton, motion, pin)
+                errors[:, number] = [rotation.lengths(part)[asked].max() for part in gaps]
         return PinMotionResult(motion, changed, *errors)
+
+
+def _in_blocks(flags: Flags) -> list[Indices]:
+    """Return the true frames (F,) in blocks."""
+    frames = np.flatnonzero(flags)
+    return [frames[part] for part in blocks(len(frames)) if len(frames)]
 
 
 def _span(pin: TimedPin | PinFingerprint, frames: Array) -> tuple[int, int]:
