@@ -24,6 +24,8 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
 
+UP: Final = (0.0, 0.0, 1.0)
+
 # Lengths relative to the skeleton's size, times in seconds
 GROUND_PERCENTILE: Final = 2.0
 UNDER: Final = 0.1  # expectile of the heights of slow points that is the resting height
@@ -138,7 +140,7 @@ def point_positions(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint])
     return heads[..., bones, :] + rotation.rotate(frames[..., bones, :], [point.position for point in points])
 
 
-def find_ground(positions: Array, up: ArrayLike = (0.0, 0.0, 1.0)) -> Ground:
+def find_ground(positions: Array, up: ArrayLike = UP) -> Ground:
     """Return the ground plane under positions (F, P, 3) of toes, at a low percentile of their heights.
 
     Captured toes dip below the floor at times. Raises CoreError for an up direction of no length.
@@ -152,11 +154,7 @@ def find_ground(positions: Array, up: ArrayLike = (0.0, 0.0, 1.0)) -> Ground:
 
 
 def find_contacts(
-    skeleton: Skeleton,
-    motion: Motion,
-    points: Sequence[BodyPoint],
-    ground: Ground | None = None,
-    up: ArrayLike = (0.0, 0.0, 1.0),
+    skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], ground: Ground | None = None, up: ArrayLike = UP
 ) -> Contacts:
     """Return the contacts of points with the ground.
 

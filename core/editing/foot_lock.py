@@ -19,7 +19,7 @@ from ..motion import Motion
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton
 from ..solvers import PinAndDrag
-from .contacts import BodyPoint, ContactInterval, Contacts, find_contacts, foot_points, point_positions
+from .contacts import UP, BodyPoint, ContactInterval, Contacts, find_contacts, foot_points, point_positions
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
 EASE: Final = 0.2  # seconds
@@ -46,7 +46,7 @@ def lock_feet(
     points: Sequence[BodyPoint] | None = None,
     ease: float = EASE,
     method: PinAndDrag | None = None,
-    up: ArrayLike = (0.0, 0.0, 1.0),
+    up: ArrayLike = UP,
 ) -> LockFeetResult:
     """Return the motion with its feet, or other `points`, pinned while in contact with the ground.
 
@@ -71,9 +71,8 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
     deviations[knees] = KNEE
     hinges = [group.take(kept) for group in found.limits if len(kept := np.flatnonzero(np.isin(group.bones, knees)))]
     limits = [group.widened(rotation.to_matrix(motion.pose.rotations[:, group.bones])) for group in hinges]
-    method = replace(
-        WHOLE_BODY, root_bone=carrier_of(skeleton, roles), deviations=deviations, axes=found.axes, limits=bool(limits)
-    )
+    root = carrier_of(skeleton, roles)
+    method = replace(WHOLE_BODY, root_bone=root, deviations=deviations, axes=found.axes, limits=bool(limits))
     return replace(skeleton, limits=tuple(limits)), method
 
 

@@ -46,9 +46,8 @@ def edit_path(
     moved = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scales * rotation.rotate(halfway, steps), axis=0)])
     beside = np.maximum(np.maximum(first - motion.frames, motion.frames - last), 0.0)
     share = smootherstep(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
-    return replace(
-        motion, pose=move_roots(skeleton, motion, flat, turns, moved + share[:, None] * np.asarray(offset, float))
-    )
+    moved += share[:, None] * np.asarray(offset, float)
+    return replace(motion, pose=move_roots(skeleton, motion, flat, turns, moved))
 
 
 def move_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, end: Array) -> Pose:

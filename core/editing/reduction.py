@@ -221,12 +221,7 @@ class _KeyReducer:
     """Fits of all bones, and the linear errors (S, P, 3) of the watched points as sums over the bones."""
 
     def __init__(
-        self,
-        skeleton: Skeleton,
-        motion: Motion,
-        chosen: Sequence[int],
-        channels: Sequence[BoneChannels],
-        tolerance: float,
+        self, skeleton: Skeleton, motion: Motion, chosen: list[int], channels: list[BoneChannels], tolerance: float
     ) -> None:
         self.skeleton, self.motion, self.tolerance = skeleton, motion, tolerance
         self.whole = bool(motion.frames[1] - motion.frames[0] == 1.0)

@@ -155,7 +155,7 @@ def pin_motion(
     these frames. A `draft` is faster: pins hold, but joints do not settle and fades are not finished. Raises CoreError
     for positions and rotations that do not fit the motion.
     """
-    solver = _PinSolver(skeleton, motion, pins, method, only, draft)
+    solver = _PinSolver(skeleton, motion, pins, method, np.ones(len(motion), bool) if only is None else only, draft)
     steps = sum(map(len, solver.frames))
     for number, _ in enumerate(solver.passes(), start=1):
         if progress is not None:
@@ -285,20 +285,13 @@ class _PinSolver:
     """
 
     def __init__(
-        self,
-        skeleton: Skeleton,
-        motion: Motion,
-        pins: Sequence[TimedPin],
-        method: PinAndDrag,
-        only: Flags | None,
-        draft: bool,
+        self, skeleton: Skeleton, motion: Motion, pins: Sequence[TimedPin], method: PinAndDrag, only: Flags, draft: bool
     ) -> None:
-        self.skeleton, self.motion, self.pins = skeleton, motion, tuple(pins)
-        self.only = np.ones(len(motion), bool) if only is None else only
+        self.skeleton, self.motion, self.pins, self.only = skeleton, motion, tuple(pins), only
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
         self.schedule = _PinSchedule(skeleton, motion.frames, pins)
         self._spans = self.schedule.spans
-        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, self.only)
+        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
         named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
         bones = {bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}
@@ -310,9 +303,8 @@ class _PinSolver:
         lanes: dict[tuple[object, ...], list[list[int]]] = {}
         for number in sorted(range(len(self.pins)), key=lambda number: self._spans[number]):
             pin = self.pins[number]
-            alike = lanes.setdefault(
-                (self.schedule.points[number], pin.position is None, pin.rotation is None, pin.relative_to), []
-            )
+            lacks = pin.position is None, pin.rotation is None
+            alike = lanes.setdefault((self.schedule.points[number], lacks, pin.relative_to), [])
             free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), list[int]())
             if not free:
                 alike.append(free)

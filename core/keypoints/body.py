@@ -18,9 +18,8 @@ LANDMARKS: Final = (
     "pelvis", "neck", "crown", "nose", *(f"{landmark}.{side}" for side in SIDES for landmark in SIDE_LANDMARKS)
 )  # fmt: skip
 LANDMARK: Final = {name: number for number, name in enumerate(LANDMARKS)}
-LANDMARK_SWAP: Final = np.array(  # of left and right
-    [LANDMARK[name.translate(str.maketrans("LR", "RL"))] for name in LANDMARKS]
-)
+# of left and right
+LANDMARK_SWAP: Final = np.array([LANDMARK[name.translate(str.maketrans("LR", "RL"))] for name in LANDMARKS])
 HIPS: Final = np.array([LANDMARK["hip.L"], LANDMARK["hip.R"]])
 
 SIDE_PARTS: Final = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")

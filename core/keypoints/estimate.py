@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..body import SIDES
@@ -98,11 +97,7 @@ def estimate_rotations(
 
 
 def estimate_clip(
-    landmarks: Landmarks,
-    times: ArrayLike,
-    method: Method = "corrected",
-    smooth: bool = True,
-    noise: float | None = None,
+    landmarks: Landmarks, times: Array, method: Method = "corrected", smooth: bool = True, noise: float | None = None
 ) -> CapturedMotion:
     """Return the motion of a whole clip, with landmarks at increasing times (F,) in seconds.
 
@@ -120,9 +115,8 @@ def estimate_clip(
     if smooth and len(positions) > 1:
         positions, weights, level = smooth_clip(positions, weights, np.asarray(times, float), level)
     rotations = estimate_rotations(positions, weights, level, None if subject is None else subject.lengths, method)
-    return CapturedMotion(
-        rotation.unroll(rotations), positions[:, HIPS].mean(axis=1), positions, weights, subject, left_out
-    )
+    hips = positions[:, HIPS].mean(axis=1)
+    return CapturedMotion(rotation.unroll(rotations), hips, positions, weights, subject, left_out)
 
 
 class LiveEstimator:
@@ -138,9 +132,8 @@ class LiveEstimator:
     def add(self, positions: Array, weights: Array, time: float) -> None:
         """Add one frame of landmarks (M, 3) with weights (M,) at a time in seconds."""
         if self.subject is not None:
-            weights = np.where(
-                stretched_landmarks(positions[None], weights[None], self.subject.lengths)[0], 0.0, weights
-            )
+            off = stretched_landmarks(positions[None], weights[None], self.subject.lengths)[0]
+            weights = np.where(off, 0.0, weights)
         self._seen.append((positions, weights))
         self._count += 1
         if self._count % _EVERY == 0:

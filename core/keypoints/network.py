@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array
-from .body import LANDMARK, LANDMARKS, PARTS, sided
+from .body import LANDMARKS, PARTS, sided
 from .bones import bone_vectors, normalised
 from .geometry import frame, least, unit, used_landmarks
 
@@ -37,16 +37,12 @@ _NEEDED: Final = {
 }  # fmt: skip
 
 
-def _needed() -> NDArray[np.bool_]:
-    result = np.zeros((len(PARTS), len(LANDMARKS)), bool)
-    for number, part in enumerate(PARTS):
-        base, _, side = part.partition(".")
-        names = [sided(landmark, one) for landmark in _NEEDED.get(base, ()) for one in (side or "LR")]
-        result[number, [LANDMARK[name] for name in names]] = True
-    return result
+def _needed(part: str) -> NDArray[np.bool_]:
+    base, _, side = part.partition(".")
+    return np.isin(LANDMARKS, [sided(landmark, one) for landmark in _NEEDED.get(base, ()) for one in (side or "LR")])
 
 
-_NEEDS: Final = used_landmarks(_needed())
+_NEEDS: Final = used_landmarks(np.array([_needed(part) for part in PARTS]))
 
 
 def inputs(frames: Array, landmarks: Array, weights: Array, noise: Array, lengths: Array | None) -> Floats:
