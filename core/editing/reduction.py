@@ -144,7 +144,7 @@ class _Fit:
     """Keys fitted to the channels of one bone at S samples; frames count from 0."""
 
     def __init__(self, channels: BoneChannels, whole: bool, first: float) -> None:
-        self.channels = channels
+        self.channels, self.first = channels, first
         parts = [channels.rotation] if channels.location is None else [channels.rotation, channels.location]
         self.width = channels.rotation.shape[1]
         given = np.concatenate(parts, axis=1).astype(float)
@@ -213,8 +213,8 @@ class _Fit:
         self.heights = np.delete(self.heights, place, axis=1)
         return self.fit(max(place - WINDOW, 0), min(place + WINDOW - 1, len(self.times) - 1))
 
-    def keys(self, first: float) -> Keys:
-        return Keys.of_slopes(first + self.times, *self.heights)
+    def keys(self) -> Keys:
+        return Keys.of_slopes(self.first + self.times, *self.heights)
 
 
 class _KeyReducer:
@@ -293,19 +293,17 @@ class _KeyReducer:
                 continue
             break
         keys = tuple(
-            BoneKeys(fit.channels.bone, fit.channels.mode, fit.channels.location is not None,
-                     fit.keys(float(self.motion.frames[0])))
+            BoneKeys(fit.channels.bone, fit.channels.mode, fit.channels.location is not None, fit.keys())
             for fit in self.fits
-        )  # fmt: skip
+        )
         kept = sum(len(fit.times) for fit in self.fits)
         bones = tuple(self.fits[number].channels.bone for number in sorted(missed))
         return ReducedKeys(keys, kept, len(self.fits) * self.count, error, frame, bones)
 
     def _exact_error(self) -> tuple[float, float]:
         """Return the largest error of the keys by exact evaluation, and its frame."""
-        first = float(self.motion.frames[0])
-        at = first + np.arange(len(self.truth)) / QUARTERS
-        pose = self._pose([fit.keys(first).evaluate(at) for fit in self.fits])
+        at = float(self.motion.frames[0]) + np.arange(len(self.truth)) / QUARTERS
+        pose = self._pose([fit.keys().evaluate(at) for fit in self.fits])
         errors = rotation.lengths(self._points(*forward(self.skeleton, pose)) - self.truth).max(axis=1)
         worst = int(np.argmax(errors))
         return float(errors[worst]), float(at[worst])
@@ -328,9 +326,8 @@ class _KeyReducer:
             for number in range(len(self.fits)):
                 self._refine(number, parts[number])
             length = rotation.lengths(self.errors)
-            peaks = _peaks(length.max(axis=1), aim)
             helped, stuck = False, set[int]()
-            for sample in peaks:
+            for sample in _peaks(length.max(axis=1), aim):
                 worst = self._main_cause(sample, int(np.argmax(length[sample])))
                 if parts[worst] > FLOOR * aim:
                     parts[worst] *= LESS

@@ -72,8 +72,7 @@ def plant_feet(
     if not contacts.touching.any():
         return moved, ()
     here = replace(contacts, points=tuple(other[name] for name in names))
-    above = before.heights(motion.pose, points) - before.ground(motion.pose)
-    above += before.ground(before.rest)
+    above = before.heights(motion.pose, points) - before.ground(motion.pose) + before.ground(before.rest)
     above -= before.heights(before.rest, points)
     wanted = after.heights(after.rest, here.points) + after.leg / before.leg * above
     lack = (wanted - after.heights(moved.pose, here.points))[contacts.touching]

@@ -127,12 +127,10 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
 
     Raises CoreError if the frame is malformed or has another number of points than the layout.
     """
-    time = None
-    if is_object(frame):
-        time = frame.get("time")
-        if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
-            raise CoreError('"time" of a frame is its number of seconds.')
-        frame = frame.get("points")
+    time = frame.get("time") if is_object(frame) else None
+    if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
+        raise CoreError('"time" of a frame is its number of seconds.')
+    frame = frame.get("points") if is_object(frame) else frame
     if not is_list(frame):
         raise CoreError('A frame is a list of points or an object with "points".')
     if len(frame) != len(layout.points):  # checked first: a live sender may send any number
@@ -355,10 +353,10 @@ def _read_trc(text: str, layout: Layout) -> Recording:
     head = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
     names = [name.strip() for name in lines[3].rstrip("\t").split("\t")[2:] if name.strip()]
     table = _table([line.rstrip("\t") for line in lines[_TRC_HEADER:]], "\t", _TRC_HEADER + 1)
-    width = len(table.names)
-    if width != 2 + 3 * len(names):
-        raise CoreError(f"The file names {len(names)} points, but has {width - 2} columns of numbers for them.")
-    positions = table.columns(range(2, width)).reshape(-1, len(names), 3)
+    width = len(table.names) - 2  # without frame and time
+    if width != 3 * len(names):
+        raise CoreError(f"The file names {len(names)} points, but has {width} columns of numbers for them.")
+    positions = table.columns(range(2, 2 + width)).reshape(-1, len(names), 3)
     fps = check_fps(head.get("DataRate", "").strip() or None)
     return _read_markers(layout, names, positions, fps, head.get("Units", "").strip().lower(), table.column(1))
 
