@@ -152,7 +152,11 @@ class Recipe:
 
     def _moved(self, skeleton: Skeleton, pose: Pose, seconds: Array) -> Pose:
         """Return the pose with its roots on the path, and on ballistic arcs in flights."""
-        path = (lambda times: np.zeros((len(times), 3))) if self.path is None else self.path.curve()
+        curve = None if self.path is None else self.path.curve()
+
+        def path(times: Array) -> Array:
+            return np.zeros((len(times), 3)) if curve is None else curve(times)
+
         shifts = path(seconds)
         up = np.array(self.up) / np.linalg.norm(self.up)
         gravity = GRAVITY * skeleton.size if self.gravity is None else self.gravity
