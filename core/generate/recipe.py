@@ -126,8 +126,11 @@ class Recipe:
         offsets = self.offsets(skeleton, seconds)
         rotations = rotation.slerp(low.rotations, high.rotations, offsets)
         translations = low.translations + offsets[..., None] * (high.translations - low.translations)
-        lows = low.reshape((1,))[np.zeros(len(frames), int)]
-        pose = replace(lows, rotations=rotations, translations=translations)
+        scales, driven = (
+            None if part is None else np.broadcast_to(part, (len(frames), *part.shape))
+            for part in (low.scales, low.driven_matrices)
+        )
+        pose = Pose(rotations, translations, scales, driven)
         if self.path is not None or self.flights:
             pose = self._moved(skeleton, pose, seconds)
         return Motion(pose, frames, fps)
