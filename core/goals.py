@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from . import rotation
 from .errors import CoreError
@@ -42,9 +41,8 @@ class _GoalBase:
 
     def batch_shapes(self) -> list[tuple[int, ...]]:
         """Return the leading shapes of the fields that may have values for each pose."""
-        values = {name: getattr(self, name) for name in self._batched}
-        shapes = {name: np.shape(value) for name, value in values.items() if value is not None}
-        return [shape[: len(shape) - self._batched[name]] for name, shape in shapes.items()]
+        values = [(getattr(self, name), tail) for name, tail in self._batched.items()]
+        return [np.shape(value)[: np.ndim(value) - tail] for value, tail in values if value is not None]
 
     def at(self, index: tuple[Any, ...], batch_shape: tuple[int, ...]) -> Self:
         """Return the goal of one pose of a batch."""
@@ -66,15 +64,12 @@ class _GoalBase:
         """Return how sentences call a field."""
         return f'The {name} of the goal of "{self.bone}"'
 
-    def _vectors(self, name: str, size: int, batched: bool = True, optional: bool = False) -> None:
+    def _vectors(self, name: str, size: int, batched: bool = True) -> Array | None:
         """Make a field an array (..., size), or (size,) unless `batched`. Raises CoreError for other values."""
-        value = getattr(self, name)
-        if value is None and optional:
-            return
-        array = self._numbers(name, value)
-        if array.shape[-1:] != (size,) or not (batched or array.ndim == 1):
+        array = self._numbers(name)
+        if array is not None and (array.shape[-1:] != (size,) or not (batched or array.ndim == 1)):
             raise CoreError(f"{self._called(name)} needs {size} numbers.")
-        self._set(name, array)
+        return array
 
     def _direction(self, name: str, called: str) -> None:
         """Make a field a unit vector (3,). Raises CoreError for a zero vector."""
@@ -85,9 +80,15 @@ class _GoalBase:
             raise CoreError(f"{called} has no direction.")
         self._set(name, frozen(vector / length))
 
-    def _numbers(self, name: str, value: ArrayLike | None) -> NDArray[Any]:
-        """Return a read-only array of a field. Raises CoreError unless it has finite numbers up to LARGEST."""
+    def _numbers(self, name: str) -> Array | None:
+        """Make a field a read-only array and return it; None if it is not given and None by default.
+
+        Raises CoreError unless it has finite numbers up to LARGEST.
+        """
+        value = getattr(self, name)
         if value is None:
+            if getattr(type(self), name, ...) is None:
+                return None
             raise CoreError(f"{self._called(name)} needs numbers.")
         try:
             array = frozen(value, float)
@@ -97,12 +98,12 @@ class _GoalBase:
             raise CoreError(f"{self._called(name)} is not a finite number.")
         if np.any(np.abs(array) > LARGEST):
             raise CoreError(f"{self._called(name)} is too large a number.")
+        self._set(name, array)
         return array
 
     def _quaternions(self, name: str) -> None:
         """Make a field unit quaternions (..., 4), if it is given. Raises CoreError for other lengths."""
-        self._vectors(name, 4, optional=True)
-        value: Array | None = getattr(self, name)
+        value = self._vectors(name, 4)
         if value is None:
             return
         if np.any(np.abs(np.linalg.norm(value, axis=-1) - 1.0) > _UNIT):
@@ -112,10 +113,9 @@ class _GoalBase:
     def _not_negative(self, *names: str) -> None:
         """Make fields arrays. Raises CoreError for negative numbers."""
         for name in names:
-            array = self._numbers(name, getattr(self, name))
-            if np.any(array < 0.0):
+            array = self._numbers(name)
+            if array is not None and np.any(array < 0.0):
                 raise CoreError(f"{self._called(name)} must be a number of at least 0.")
-            self._set(name, array)
 
     def _check_names(self, other: object = None, supports: Sequence[object] = ()) -> None:
         """Raise CoreError if the bone, another bone, supports or the priority have wrong types."""
@@ -168,14 +168,11 @@ class Goal(_GoalBase):
             raise CoreError(f'The goal of "{self.bone}" wants neither a position nor a rotation.')
         self._check_names(self.relative_to)
         for name in ("position", "velocity", "angular_velocity", "position_axes", "rotation_axes"):
-            self._vectors(name, 3, optional=True)
+            self._vectors(name, 3)
         self._vectors("point", 3, batched=False)
         self._quaternions("rotation")
         self._quaternions("axes")
-        self._not_negative("position_weight", "rotation_weight")
-        for name in ("position_axes", "rotation_axes"):
-            if getattr(self, name) is not None:
-                self._not_negative(name)
+        self._not_negative("position_weight", "rotation_weight", "position_axes", "rotation_axes")
 
     def moved(self, seconds: float) -> "Goal":
         """Return the goal with its position and rotation moved by their velocities."""
@@ -271,14 +268,12 @@ class Balance(_GoalBase):
             raise CoreError("Balance needs at least one bone that the body stands on, in a list.")
         self._check_names(supports=self.supports)
         self._direction("up", "The up direction of the balance")
-        if self.masses is not None:
-            self._not_negative("masses")
-            if not np.sum(self.masses) > 0.0:
-                raise CoreError("The masses of the balance are all 0.")
-        if self.radius is not None:
-            self._not_negative("radius")
-            if np.ndim(self.radius):
-                raise CoreError(f"{self._called('radius')} must be one number.")
+        self._not_negative("masses")
+        if self.masses is not None and not np.sum(self.masses) > 0.0:
+            raise CoreError("The masses of the balance are all 0.")
+        self._not_negative("radius")
+        if self.radius is not None and np.ndim(self.radius):
+            raise CoreError(f"{self._called('radius')} must be one number.")
         self._not_negative("weight")
 
 

@@ -78,21 +78,19 @@ class Pose:
         """The leading axes."""
         return self.rotations.shape[:-2]
 
+    @property
+    def _parts(self) -> tuple[Array | None, ...]:
+        return self.rotations, self.translations, self.scales, self.driven_matrices
+
     def reshape(self, batch_shape: tuple[int, ...]) -> Self:
         """Return the same poses with other leading axes."""
         drop = len(self.batch_shape)
-        parts = (self.rotations, self.translations, self.scales, self.driven_matrices)
-        return self.trusted(*(None if p is None else p.reshape(batch_shape + p.shape[drop:]) for p in parts))  # pyright: ignore
+        parts = (None if part is None else part.reshape(batch_shape + part.shape[drop:]) for part in self._parts)
+        return self.trusted(*parts)  # pyright: ignore
 
     def __getitem__(self, index: Any) -> "Pose":
         """Return a part of the batch; `index` is for the leading axes."""
-        scales, driven = self.scales, self.driven_matrices
-        return Pose(
-            self.rotations[index],
-            self.translations[index],
-            None if scales is None else scales[index],
-            None if driven is None else driven[index],
-        )
+        return Pose(*(None if part is None else part[index] for part in self._parts))  # pyright: ignore
 
 
 def _numbers(name: str, values: Any) -> Array:

@@ -19,16 +19,15 @@ _SMALL_ANGLE: Final = 1e-4  # radians: below it series replace sin(a) / a and si
 _SERIES_ANGLE: Final = 1e-2  # radians: below it two terms of a series are exact to 1e-12, unlike differences
 _GIMBAL: Final = 16.0 * float(np.finfo(np.float32).eps)  # threshold of Blender's mat3_to_eulo
 
-# quaternion product as a bilinear form: (a b)_k = a_i b_j PRODUCT[i, j, k]
-_PRODUCT: Final[Array] = np.zeros((4, 4, 4))
+# quaternion product as a bilinear form: (a b)_k = a_i b_j _PRODUCT[4 i + j, k]
+_PRODUCT: Final[Array] = np.zeros((16, 4))
 for _i, _j, _k, _sign in (
     (0, 0, 0, 1), (1, 1, 0, -1), (2, 2, 0, -1), (3, 3, 0, -1),
     (0, 1, 1, 1), (1, 0, 1, 1), (2, 3, 1, 1), (3, 2, 1, -1),
     (0, 2, 2, 1), (2, 0, 2, 1), (3, 1, 2, 1), (1, 3, 2, -1),
     (0, 3, 3, 1), (3, 0, 3, 1), (1, 2, 3, 1), (2, 1, 3, -1),
 ):  # fmt: skip
-    _PRODUCT[_i, _j, _k] = _sign
-_PRODUCT_FLAT: Final[Array] = _PRODUCT.reshape(16, 4)
+    _PRODUCT[4 * _i + _j, _k] = _sign
 
 # rotation matrix as a linear map of the outer product q q^T (unit q)
 _OUTER_TO_MATRIX: Final[Array] = np.zeros((16, 9))
@@ -82,7 +81,7 @@ def mul(a: ArrayLike, b: ArrayLike) -> Array:
     """Return Hamilton products a b, which rotate by b first, then by a: (..., 4) x (..., 4) -> (..., 4)."""
     left, right = np.asarray(a, float), np.asarray(b, float)
     outer = left[..., :, None] * right[..., None, :]
-    return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT_FLAT
+    return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT
 
 
 def inv(q: ArrayLike) -> Array:
@@ -252,15 +251,13 @@ def matrix_to_euler(matrices: ArrayLike, order: str = "XYZ") -> Array:
     i, j, k, parity = axes_and_parity(order)
     cosine = np.hypot(m[..., i, i], m[..., j, i])
     regular = cosine > _GIMBAL
-    first = np.where(regular, np.arctan2(m[..., k, j], m[..., k, k]), np.arctan2(-m[..., j, k], m[..., j, j]))
-    third = np.where(regular, np.arctan2(m[..., j, i], m[..., i, i]), 0.0)
     # orders of odd parity: all three angles change sign (Shoemake, Euler Angle Conversion, Graphics Gems IV)
-    if parity < 0:
-        first = np.where(regular, np.arctan2(-m[..., k, j], m[..., k, k]), np.arctan2(m[..., j, k], m[..., j, j]))
-        third = np.where(regular, np.arctan2(-m[..., j, i], m[..., i, i]), 0.0)
-    second = np.arctan2(-parity * m[..., k, i], cosine)
+    sines = parity * m
+    locked = np.arctan2(-sines[..., j, k], m[..., j, j])
     one = np.empty((*m.shape[:-2], 3))
-    one[..., i], one[..., j], one[..., k] = first, second, third
+    one[..., i] = np.where(regular, np.arctan2(sines[..., k, j], m[..., k, k]), locked)
+    one[..., j] = np.arctan2(-sines[..., k, i], cosine)
+    one[..., k] = np.where(regular, np.arctan2(sines[..., j, i], m[..., i, i]), 0.0)
     other = other_euler(one, order)
     smaller = np.sum(np.abs(other), axis=-1) < np.sum(np.abs(one), axis=-1)
     return np.where((smaller & regular)[..., None], other, one)

@@ -111,21 +111,19 @@ class Skeleton:
         late = np.flatnonzero((parents >= np.arange(count)) | (parents < -1))
         if len(late):
             raise CoreError(f'Parents must come before their children: "{names[late[0]]}" comes too early.')
-        self._fill("offsets", self.offsets, (count, 3), float)
-        self._fill("lengths", self.lengths, (count,), float)
+        self._fill("offsets", (count, 3), float)
+        self._fill("lengths", (count,), float)
         rest = self._shaped("rest_rotations", np.asarray(self.rest_rotations, float), (count, 4))
         if not np.all(np.sum(np.square(rest), axis=-1) > 0.0):
             raise CoreError("A rest rotation is the quaternion 0, 0, 0, 0.")
         self._set("rest_rotations", frozen(rotation.normalize(rest)))
-        self._fill("rest_bases", self.rest_bases, (count, 3, 3), float, rotation.to_matrix(self.rest_rotations))
-        self._fill("stiffness", self.stiffness, (count, 3), float, 0.0)
-        self._fill("stretch", self.stretch, (count,), float, 0.0)
-        for name, default in (("movable", True), ("connected", False), ("driven", False)):
-            self._fill(name, getattr(self, name), (count,), bool, default)
-        for name in ("local_location", "inherit_rotation"):
-            self._fill(name, getattr(self, name), (count,), bool, True)
-        self._fill("translatable", self.translatable, (count, 3), bool, np.repeat(parents[:, None] < 0, 3, axis=1))
-        self._fill("rotation_locks", self.rotation_locks, (count, 3), bool, False)
+        self._fill("rest_bases", (count, 3, 3), float, rotation.to_matrix(self.rest_rotations))
+        self._fill("stiffness", (count, 3), float, 0.0)
+        self._fill("stretch", (count,), float, 0.0)
+        for name in ("movable", "connected", "driven", "local_location", "inherit_rotation"):
+            self._fill(name, (count,), bool, name not in ("connected", "driven"))
+        self._fill("translatable", (count, 3), bool, np.repeat(parents[:, None] < 0, 3, axis=1))
+        self._fill("rotation_locks", (count, 3), bool, False)
         for name, known, default in (
             ("inherit_scale", INHERIT_SCALE_MODES, "FULL"),
             ("rotation_modes", ROTATION_MODES, "QUATERNION"),
@@ -151,9 +149,8 @@ class Skeleton:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _fill(
-        self, name: str, value: ArrayLike | None, shape: tuple[int, ...], dtype: type[Any], default: ArrayLike = 0
-    ) -> None:
+    def _fill(self, name: str, shape: tuple[int, ...], dtype: type[Any], default: ArrayLike = 0) -> None:
+        value = getattr(self, name)
         array = np.broadcast_to(default, shape) if value is None else np.asarray(value, dtype)
         self._set(name, frozen(self._shaped(name, array, shape), dtype))
 

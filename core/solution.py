@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ class Explains(Protocol):
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
         """Return the reasons why goal `index` of one pose is not met, the greatest first."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +60,10 @@ class Solution:
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """Return the same solution with other leading axes."""
         drop = self.iterations.ndim
-
-        def shaped(array: NDArray[Any]) -> NDArray[Any]:
-            return array.reshape(batch_shape + array.shape[drop:])
-
-        active, finished = self.limits_active, self.finished
-        return replace(
-            self,
-            pose=self.pose.reshape(batch_shape),
-            position_error=shaped(self.position_error),
-            rotation_error=shaped(self.rotation_error),
-            iterations=shaped(self.iterations),
-            converged=shaped(self.converged),
-            start=self.start.reshape(batch_shape),
-            brought_in=shaped(self.brought_in),
-            limits_active=None if active is None else shaped(active),
-            finished=None if finished is None else shaped(finished),
-        )
+        names = "position_error rotation_error iterations converged brought_in limits_active finished".split()
+        arrays = {name: array for name in names if (array := getattr(self, name)) is not None}
+        shaped = {name: array.reshape(batch_shape + array.shape[drop:]) for name, array in arrays.items()}
+        return replace(self, pose=self.pose.reshape(batch_shape), start=self.start.reshape(batch_shape), **shaped)
 
     def met(self) -> NDArray[np.bool_]:
         """Return which goals (..., G) are within the tolerances."""

@@ -1,7 +1,7 @@
 """Limits of Blender's inverse kinematics."""
 
 import math
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from .. import rotation
 from ..errors import CoreError
 from ..rotation import Array
 from .bounds import between, readable_ranges
-from .group import KeptGradients, RangeGroup
+from .group import RangeGroup
 from .swing import NEAR_SINGULAR, from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
 _BOTH: Final = np.ones(2)  # sums two numbers faster than numpy's sum
@@ -30,12 +30,11 @@ class EllipticSwing(RangeGroup):
     IK_QSphericalSegment (SphericalRangeParameters, SetLimit).
     """
 
-    names: Final = ("X", "Z", "swing", "twist")
+    names = ("X", "Z", "swing", "twist")
 
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
         super().__init__(bones, lower, upper)
         low, high = self._given
-        self._rows = KeptGradients(self.gradients)
         swing_low, swing_high = low[..., [0, 2]], high[..., [0, 2]]
         if np.any(swing_low > 0.0) or np.any(swing_high < 0.0):
             raise CoreError("Swing limits must have zero inside.")
@@ -44,32 +43,17 @@ class EllipticSwing(RangeGroup):
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
         elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
         self._elliptic = elliptic
-        below: Array
-        above: Array
         below, above = np.where(elliptic[..., None], sine, 1.0)
         self._sine = below, above  # (..., k, 2) each: below and above zero, x and z
         self._sides = below.T.copy(), above.T.copy()
         span = np.sqrt(np.prod(0.5 * (below + above), axis=-1))
         self._scale = 2.0 * span  # from the radius of the unit circle to about radians
-        infinite = np.inf
-        self.lower = np.stack(
-            [
-                np.where(elliptic, -infinite, swing_low[..., 0]),
-                np.where(elliptic, -infinite, swing_low[..., 1]),
-                np.full_like(span, -infinite),
-                low[..., 1],
-            ],
-            axis=-1,
-        )
-        self.upper = np.stack(
-            [
-                np.where(elliptic, infinite, swing_high[..., 0]),
-                np.where(elliptic, infinite, swing_high[..., 1]),
-                np.where(elliptic, self._scale, infinite),
-                high[..., 1],
-            ],
-            axis=-1,
-        )
+        single = ~elliptic[..., None]
+        self.lower, self.upper = (np.full((*span.shape, 4), bound) for bound in (-np.inf, np.inf))
+        np.copyto(self.lower[..., :2], swing_low, where=single)
+        np.copyto(self.upper[..., :2], swing_high, where=single)
+        np.copyto(self.upper[..., 2], self._scale, where=elliptic)
+        self.lower[..., 3], self.upper[..., 3] = low[..., 1], high[..., 1]
 
     def _radii(self, swing: Array) -> Array:
         below, above = self._sine
@@ -116,7 +100,7 @@ class EllipticSwing(RangeGroup):
         (m00, m01, m02), (m10, m11, m12), (m20, m21, m22) = matrices[index].tolist()
         cosine2 = max(0.5 * (1.0 + m11), NEAR_SINGULAR**2)
         if cosine2 <= NEAR_SINGULAR**2:
-            return self._rows.row(matrices, coordinates, index, coordinate)
+            return super().gradient(matrices, coordinates, index, coordinate)
         if coordinate == 3:
             return np.array([0.5 * m10 / cosine2, 1.0, 0.5 * m12 / cosine2])
         half = 0.5 / math.sqrt(cosine2)
@@ -159,12 +143,6 @@ class EllipticSwing(RangeGroup):
         corner = between(-below, above, shares[..., :2])
         vector = _disc(corner / self._radii(corner)) * self._radii(corner)
         return vector * (_FARTHEST / np.maximum(np.linalg.norm(vector, axis=-1, keepdims=True), _FARTHEST))
-
-    def describe(self, index: int, coordinate: int) -> str:
-        return self.names[coordinate]
-
-    def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
-        return type(self)(self.bones[kept], lower, upper)
 
 
 def _in_ranges(low: Array, high: Array, shares: Array) -> Array:

@@ -12,7 +12,7 @@ from .group import LimitGroup
 from .order_free_box import OrderFreeBox
 
 
-class Framed:
+class Framed(LimitGroup):
     """Limits of the rotations before * own * after: anatomical axes about a canonical pose, on any rig.
 
     before, after (k, 4), quaternions. With A a bone's frame in the axes of the limits and R0 the own rotation that
@@ -21,8 +21,8 @@ class Framed:
     """
 
     def __init__(self, group: LimitGroup, before: ArrayLike, after: ArrayLike, bones: ArrayLike | None = None) -> None:
-        self.group = group
-        self.bones: NDArray[np.int64] = group.bones if bones is None else np.asarray(bones, int)
+        self.group, self.lower, self.upper, self.folds = group, group.lower, group.upper, group.folds
+        self.bones = group.bones if bones is None else np.asarray(bones, int)
         frames = np.asarray(before, float), np.asarray(after, float)
         shape = (len(self.bones), 4)
         if any(frame.shape != shape for frame in frames):
@@ -32,21 +32,6 @@ class Framed:
         self._before, self._after = (normalize(frame) for frame in frames)
         self._left, self._right = to_matrix(self._before), to_matrix(self._after)
         self._left_back, self._right_back = to_matrix(inv(self._before)), to_matrix(inv(self._after))
-
-    def __len__(self) -> int:
-        return len(self.group.bones)
-
-    @property
-    def folds(self) -> int:
-        return self.group.folds
-
-    @property
-    def lower(self) -> Array:
-        return self.group.lower
-
-    @property
-    def upper(self) -> Array:
-        return self.group.upper
 
     def _framed(self, matrices: Array) -> Array:
         return self._left @ matrices @ self._right

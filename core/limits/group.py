@@ -6,8 +6,7 @@ treat all kinds alike: a coordinate beyond its bound is one row n . omega = boun
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,97 +16,86 @@ from ..rotation import Array
 from .bounds import checked_bounds
 
 
-class Bounds(Protocol):
-    """Bounds of the coordinates of k bones."""
+class LimitGroup(ABC):
+    """Limits of one kind. Matrices are own rotations (..., k, 3, 3), coordinates (..., k, C), radians.
 
-    @property
-    def lower(self) -> Array:
-        """Return the lower bounds (..., k, C), -inf for none."""
-        ...
+    bones         (k,) indices
+    lower, upper  (..., k, C) bounds of the coordinates, infinite for none
+    folds         number of coordinates, the last ones, that only hard bounds need: others are outside before
+    names         (C,) of the coordinates
+    """
 
-    @property
-    def upper(self) -> Array:
-        """Return the upper bounds (..., k, C), inf for none."""
-        ...
-
-
-class LimitGroup(Bounds, Protocol):
-    """Limits of one kind. Matrices are own rotations (..., k, 3, 3), coordinates (..., k, C), radians."""
-
-    @property
-    def bones(self) -> NDArray[np.int64]:
-        """Return the indices (k,) of the bones."""
-        ...
-
-    @property
-    def folds(self) -> int:
-        """Return the number of coordinates, the last ones, that only hard bounds need: others are outside before."""
-        ...
-
-    def coordinates(self, matrices: Array) -> Array:
-        """Return the bounded coordinates (..., k, C)."""
-        ...
-
-    def gradients(self, matrices: Array, coordinates: Array) -> Array:
-        """Return d coordinate / d omega, (..., k, C, 3); omega turns the bone in its own frame: R -> R exp(omega)."""
-        ...
-
-    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        """Return one row (3,) of `gradients` for matrices (k, 3, 3): a single frame needs few of them."""
-        ...
-
-    def clamp(self, matrices: Array) -> Array:
-        """Return rotations (..., k, 3, 3) clamped to the limits; those inside stay as they are."""
-        ...
-
-    def within(self, shares: Array) -> Array:
-        """Return own rotations (..., k, 3, 3) inside the limits, away from where coordinates are ambiguous.
-
-        shares (..., k, 3) from 0 to 1 are the places of three parameters in their ranges; 0.5 everywhere is the middle.
-        """
-        ...
-
-    def describe(self, index: int, coordinate: int) -> str:
-        """Return the name of a bone's coordinate: "X", "swing", "twist"."""
-        ...
-
-    def take(self, kept: NDArray[np.int64]) -> "LimitGroup":
-        """Return the limits of some of the bones, by their places in the group."""
-        ...
-
-    def at_frames(self, frames: NDArray[np.int64]) -> "LimitGroup":
-        """Return the limits of some frames, if bounds differ from frame to frame."""
-        ...
-
-
-class RangeGroup(ABC):
-    """The shared part of limits with three ranges by bone: bones (k,), bounds (..., k, 3) by axis x, y, z."""
-
+    bones: NDArray[np.int64]
     lower: Array
     upper: Array
-    folds = 0
-
-    def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
-        self.bones, low, high = checked_bounds(bones, lower, upper)
-        self._given = low, high
+    folds: int = 0
+    names: tuple[str, ...]
+    _kept: tuple[bytes, Array] = b"", np.zeros(0)  # the last matrices of `gradient`, and their gradients
 
     def __len__(self) -> int:
         return len(self.bones)
 
     @abstractmethod
     def coordinates(self, matrices: Array) -> Array:
-        """See `LimitGroup.coordinates`."""
+        """Return the bounded coordinates (..., k, C)."""
+
+    @abstractmethod
+    def gradients(self, matrices: Array, coordinates: Array) -> Array:
+        """Return d coordinate / d omega, (..., k, C, 3); omega turns the bone in its own frame: R -> R exp(omega)."""
+
+    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
+        """Return one row (3,) of `gradients` for matrices (k, 3, 3): a single frame needs few of them.
+
+        By default all rows of the last matrices are kept, where they cost little more than one.
+        """
+        key = matrices.tobytes()
+        kept, rows = self._kept
+        if key != kept:
+            rows = self.gradients(matrices, coordinates)
+            rows.setflags(write=False)
+            self._kept = key, rows
+        return rows[index, coordinate]
+
+    @abstractmethod
+    def clamp(self, matrices: Array) -> Array:
+        """Return rotations (..., k, 3, 3) clamped to the limits; those inside stay as they are."""
+
+    @abstractmethod
+    def within(self, shares: Array) -> Array:
+        """Return own rotations (..., k, 3, 3) inside the limits, away from where coordinates are ambiguous.
+
+        shares (..., k, 3) from 0 to 1 are the places of three parameters in their ranges; 0.5 everywhere is the middle.
+        """
+
+    def describe(self, index: int, coordinate: int) -> str:
+        """Return the name of a bone's coordinate: "X", "swing", "twist"."""
+        return self.names[coordinate]
+
+    @abstractmethod
+    def take(self, kept: NDArray[np.int64]) -> Self:
+        """Return the limits of some of the bones, by their places in the group."""
+
+    def at_frames(self, frames: NDArray[np.int64]) -> Self:
+        """Return the limits of some frames, if bounds differ from frame to frame."""
+        return self
+
+
+class RangeGroup(LimitGroup):
+    """The shared part of limits with three ranges by bone: bones (k,), bounds (..., k, 3) by axis x, y, z."""
+
+    def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.bones, low, high = checked_bounds(bones, lower, upper)
+        self._given = low, high
 
     @abstractmethod
     def _inside(self, matrices: Array, coordinates: Array, out: Array) -> Array:
         """Return the rotations (..., k, 3, 3) whose coordinates are less by `out`."""
 
-    @abstractmethod
     def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
         """Return some of the bones with other bounds."""
+        return type(self)(self.bones[kept], lower, upper)
 
     def clamp(self, matrices: Array) -> Array:
-        """See `LimitGroup.clamp`."""
         coordinates = self.coordinates(matrices)
         out = excess(self, coordinates)
         outside = np.any(out != 0.0, axis=-1)
@@ -116,35 +104,15 @@ class RangeGroup(ABC):
         return np.where(outside[..., None, None], self._inside(matrices, coordinates, out), matrices)
 
     def take(self, kept: NDArray[np.int64]) -> Self:
-        """See `LimitGroup.take`."""
         low, high = self._given
         return self._with(kept, low[..., kept, :], high[..., kept, :])
 
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
-        """See `LimitGroup.at_frames`."""
         low, high = self._given
         return self if low.ndim == 2 else self._with(np.arange(len(self)), low[frames], high[frames])
 
 
-class KeptGradients:
-    """Cache of `gradients` at the last matrices, for kinds whose `gradients` cost little more than one row."""
-
-    def __init__(self, gradients: Callable[[Array, Array], Array]) -> None:
-        self._gradients = gradients
-        self._kept: tuple[bytes, Array] = b"", np.zeros(0)
-
-    def row(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        """Return one row (3,), read-only."""
-        key = matrices.tobytes()
-        kept, rows = self._kept
-        if key != kept:
-            rows = self._gradients(matrices, coordinates)
-            rows.setflags(write=False)
-            self._kept = key, rows
-        return rows[index, coordinate]
-
-
-def excess(group: Bounds, coordinates: Array) -> Array:
+def excess(group: LimitGroup, coordinates: Array) -> Array:
     """Return how far coordinates are above (positive) or below (negative) their bounds, (..., k, C); 0 inside."""
     return np.maximum(coordinates - group.upper, 0.0) + np.minimum(coordinates - group.lower, 0.0)
 

@@ -3,7 +3,7 @@
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..rotation import Array
@@ -29,6 +29,8 @@ class OrderFreeBox(RangeGroup):
     (the same one for all axes); an axis without component has no angle and counts as inside its range.
     """
 
+    names = ("X", "Y", "Z")
+
     def __init__(self, bones: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
         super().__init__(bones, lower, upper)
         self.lower, self.upper = self._given
@@ -45,15 +47,10 @@ class OrderFreeBox(RangeGroup):
         if self._middle is not None:
             angles = self._middle + rotation.wrap(angles - self._middle)
         if near.any():
-            nowhere = self._undetermined(matrices)
+            # twice w^2 + q_i^2: the rotation does not determine the angle
+            nowhere = 1.0 + np.diagonal(matrices, axis1=-2, axis2=-1) < 2.0 * _NEAR_SINGULAR**2
             angles = np.where(nowhere, np.minimum(np.maximum(angles, self.lower), self.upper), angles)
         return angles
-
-    @staticmethod
-    def _undetermined(matrices: Array) -> NDArray[np.bool_]:
-        """Return which angles (..., k, 3) the rotation does not determine."""
-        diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
-        return 1.0 + diagonal < 2.0 * _NEAR_SINGULAR**2  # twice w^2 + q_i^2
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
         # d angle_i = 2 (w dq_i - q_i dw) / (w^2 + q_i^2), and with dq = q omega / 2 that is row i of
@@ -73,12 +70,6 @@ class OrderFreeBox(RangeGroup):
     def within(self, shares: Array) -> Array:
         low, high = readable_ranges(self.lower, self.upper, 0.0 if self._middle is None else self._middle)
         return rotation.to_matrix(rotation.from_order_free(between(low, high, shares)))
-
-    def describe(self, index: int, coordinate: int) -> str:
-        return "XYZ"[coordinate]
-
-    def _with(self, kept: NDArray[np.int64], lower: Array, upper: Array) -> Self:
-        return type(self)(self.bones[kept], lower, upper)
 
     def widened(self, matrices: Array) -> Self:
         """Return the same limits, wide enough for all rotations (..., k, 3, 3)."""

@@ -123,8 +123,7 @@ class Polygon:
     def outline(self) -> Indices:
         """Return the outline's edges (E, 2), from vertex to vertex with the inside on the left."""
         edges = _edges(self.triangles)
-        known = {(int(a), int(b)) for a, b in edges}
-        return np.array([edge for edge in edges.tolist() if (edge[1], edge[0]) not in known], int)
+        return edges[self.beside(edges[:, ::-1]) < 0]
 
     def beside(self, edges: Indices) -> Indices:
         """Return the triangles (...) to the left of edges (..., 2), -1 for none."""
@@ -223,13 +222,9 @@ class PolygonStack:
         one, two, three = np.moveaxis(self.places[row, triangle], -2, 0)
         return (1.0 - root) * one + root * ((1.0 - second) * two + second * three)
 
-    def locate(self, points: Array) -> "Located":
-        """Return the places of points (..., k, 2), each in its own polygon."""
-        return Located(self, points)
-
 
 class Located:
-    """Points (..., k, 2) in their polygons: distances from two sides, nearest points, bounds, and all their rates.
+    """Points (..., k, 2), each in its polygon: distances from two sides, nearest points, bounds, and all their rates.
 
     The sides of a point are the nearest edge and, where the outline is convex at that edge's nearer end, the next edge
     there: at a corner two half-planes bound a point, and a solver needs both. Each is a signed distance, positive

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import CoreError
 from ..rotation import Array, to_matrix, wrap
 from .bounds import CLEAR, between, finite_ranges
-from .group import KeptGradients
+from .group import LimitGroup
 from .polygon import FREE_TWIST, Located, Polygon, PolygonStack
 from .swing import from_swing_twist, swing_rates, swing_vector, twist_angle, twist_rates
 
 _RADIANS: Final = 2.0  # of a small swing, per unit of distance in the plane
 
 
-class SwingPolygon:
+class SwingPolygon(LimitGroup):
     """A polygon for the swing's vector part, and a range for the twist about Y at each of its points.
 
     polygons: one for each bone, the same in all frames; rest need not be inside. Outside, a swing is clamped to the
@@ -28,26 +28,19 @@ class SwingPolygon:
     `Located.folds`). A twist is wrapped about the middle of its range.
     """
 
-    names: Final = ("swing", "swing", "twist", "twist", *6 * ("twist",))
+    names = ("swing", "swing", "twist", "twist", *6 * ("twist",))
+    folds = 6
 
     def __init__(self, bones: ArrayLike, polygons: Sequence[Polygon] | PolygonStack) -> None:
-        self.bones: NDArray[np.int64] = np.asarray(bones, int)
+        self.bones = np.asarray(bones, int)
         self._stack = polygons if isinstance(polygons, PolygonStack) else PolygonStack.of(polygons)
         if self.bones.shape != (len(self._stack),):
             raise CoreError(f"Swing polygons of {self.bones.size} bones need as many polygons.")
-        self._rows = KeptGradients(self.gradients)
-        self.lower: Array = np.full((len(self.bones), len(self.names)), -np.inf)
-        self.upper: Array = np.zeros((len(self.bones), len(self.names)))
-
-    @property
-    def folds(self) -> int:
-        return 6
-
-    def __len__(self) -> int:
-        return len(self.bones)
+        self.lower = np.full((len(self.bones), len(self.names)), -np.inf)
+        self.upper = np.zeros((len(self.bones), len(self.names)))
 
     def coordinates(self, matrices: Array) -> Array:
-        located = self._stack.locate(swing_vector(matrices)[0])
+        located = Located(self._stack, swing_vector(matrices)[0])
         middle, half, off = _twists(located, matrices)
         below, above = np.moveaxis(located.folds() - (middle + off)[..., None, None], -2, 0)
         values = np.empty((*off.shape, len(self.names)))
@@ -60,7 +53,7 @@ class SwingPolygon:
 
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
         vector, cosine = swing_vector(matrices)
-        located = self._stack.locate(vector)
+        located = Located(self._stack, vector)
         rates = swing_rates(matrices, vector, cosine)
         ranges = located.range_rates() @ rates
         twist = twist_rates(matrices, cosine)
@@ -74,11 +67,8 @@ class SwingPolygon:
         slopes[..., 7:, :] = below
         return slopes
 
-    def gradient(self, matrices: Array, coordinates: Array, index: int, coordinate: int) -> Array:
-        return self._rows.row(matrices, coordinates, index, coordinate)
-
     def clamp(self, matrices: Array) -> Array:
-        located = self._stack.locate(swing_vector(matrices)[0])
+        located = Located(self._stack, swing_vector(matrices)[0])
         middle, half, off = _twists(located, matrices)
         inside = np.minimum(np.maximum(off, -half), half)
         moved = located.outside | (inside != off)
@@ -90,21 +80,15 @@ class SwingPolygon:
     def within(self, shares: Array) -> Array:
         """See `LimitGroup.within`; two shares cover the polygon's area evenly, the third the twists at that point."""
         points = self._stack.pick(shares[..., :2])
-        middle, half = np.moveaxis(self._stack.locate(points).ranges(), -1, 0)
+        middle, half = np.moveaxis(Located(self._stack, points).ranges(), -1, 0)
         lower, upper = middle - half, middle + half
         lower = np.where(lower < CLEAR - FREE_TWIST, -np.inf, lower)
         upper = np.where(upper > FREE_TWIST - CLEAR, np.inf, upper)
         twist = between(*finite_ranges(lower, upper), shares[..., 2])
         return to_matrix(from_swing_twist(points, twist))
 
-    def describe(self, index: int, coordinate: int) -> str:
-        return self.names[coordinate]
-
     def take(self, kept: NDArray[np.int64]) -> Self:
         return type(self)(self.bones[kept], self._stack.take(kept))
-
-    def at_frames(self, frames: NDArray[np.int64]) -> Self:
-        return self
 
 
 def _twists(located: Located, matrices: Array) -> tuple[Array, Array, Array]:
