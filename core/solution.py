@@ -60,7 +60,8 @@ class Solution:
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """Return the same solution with other leading axes."""
         drop = self.iterations.ndim
-        names = "position_error rotation_error iterations converged brought_in limits_active finished".split()
+        names = ("position_error", "rotation_error", "iterations", "converged")
+        names += ("brought_in", "limits_active", "finished")
         arrays = {name: array for name in names if (array := getattr(self, name)) is not None}
         shaped = {name: array.reshape(batch_shape + array.shape[drop:]) for name, array in arrays.items()}
         return replace(self, pose=self.pose.reshape(batch_shape), start=self.start.reshape(batch_shape), **shaped)

@@ -12,7 +12,7 @@ from .. import bridge
 from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, solve
 from ..core.body import SIDES
 from ..core.body.gaze import gaze_at
-from ..core.body.grip import has_fingers, pose_fingers
+from ..core.body.grip import finger_chains, pose_fingers
 from ..core.body.ground import Plane, lay_hands, plant_feet
 from ..core.body.mirror import mirror_pose
 from ..core.body.posture import take_posture
@@ -106,7 +106,7 @@ class PoseFingers(BodyTool):
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
         pose = body.pose
         sides = _chosen_sides(self.side, body, "hand")
-        for side in [side for side in sides if has_fingers(body.roles, side)] or sides:
+        for side in [side for side in sides if finger_chains(body.roles, side)] or sides:
             pose = pose_fingers(body.skeleton, body.roles, pose, side, self.close, self.spread)
         return pose
 
@@ -223,7 +223,7 @@ class LayHands(SurfaceTool):
         heads, turns = forward(skeleton, pose)
         planes = self.planes(context, armature, body, "hand", self.side, heads)
         for side in planes:
-            if self.use_fingers and has_fingers(roles, side):
+            if self.use_fingers and finger_chains(roles, side):
                 pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)
         goals = lay_hands(skeleton, roles, pose, planes)
         feet = [f"foot.{side}" for side in SIDES if f"foot.{side}" in roles.bones]

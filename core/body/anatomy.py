@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -29,9 +28,9 @@ from ..solvers import PinAndDrag
 from ..solvers.pins import numbers
 from .axes import canonical_frame, mirror_direction, mirror_rotation
 from .detection import find_roles
-from .joint_limits import hinge_limits, range_limits
+from .joint_limits import SPINE_JOINTS, hinge_limits, range_limits
 from .masses import masses_of
-from .roles import LIMBS, SIDES, Roles
+from .roles import LIMBS, SEGMENTS, SIDES, Roles
 
 DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the left limbs in the T-pose
 _FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint of a flat foot
@@ -46,7 +45,7 @@ _RELAXED: Final = {
     "foot": (-10.0, 0.0, 0.0),
 }
 _DEVIATIONS: Final = {
-    "spine": (8.0, 8.0, 8.0),  # of each of _SPINE_JOINTS
+    "spine": (8.0, 8.0, 8.0),  # of each of SPINE_JOINTS
     "neck": (12.0, 15.0, 10.0),
     "head": (12.0, 15.0, 10.0),
     "shoulder": (4.0, 8.0, 10.0),
@@ -59,7 +58,6 @@ _DEVIATIONS: Final = {
     "toe": (15.0, 1.0, 1.0),
 }
 _ROOT: Final = (35.0, 90.0, 30.0)  # of the root; recorded hips lean by about 10 degrees, but turn freely
-_SPINE_JOINTS: Final = 3
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, such as halves of a pelvis
 
 _BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # unit axes
@@ -203,13 +201,9 @@ def root_bones(skeleton: Skeleton, roles: Roles) -> Flags:
 
 def with_root_of(relaxed: Pose, skeleton: Skeleton, pose: Pose, roles: Roles) -> Pose:
     """Return a pose (J) with the `root_bones`, scales and driven bones of `pose` (...)."""
-    roots = root_bones(skeleton, roles)
-    shape = pose.rotations.shape
-    rotations, translations = (
-        np.broadcast_to(a, (*shape[:-1], n)).copy() for a, n in ((relaxed.rotations, 4), (relaxed.translations, 3))
-    )
-    rotations[..., roots, :] = pose.rotations[..., roots, :]
-    translations[..., roots, :] = pose.translations[..., roots, :]
+    roots = root_bones(skeleton, roles)[:, None]
+    rotations = np.where(roots, pose.rotations, relaxed.rotations)
+    translations = np.where(roots, pose.translations, relaxed.translations)
     return Pose(rotations, translations, pose.scales, pose.driven_matrices)
 
 
@@ -242,16 +236,9 @@ class _AnatomyBuilder:
     def anatomy(self) -> Anatomy:
         """Return the anatomy."""
         limited = self._limited(), self.axes, self.canonical
-        return Anatomy(
-            self.pose({}),
-            self._deviations(),
-            self.axes,
-            hinge_limits(*limited),
-            range_limits(*limited),
-            self._bends(),
-            masses_of(self.skeleton, self.roles),
-            self.canonical,
-        )
+        limits = hinge_limits(*limited), range_limits(*limited)
+        masses = masses_of(self.skeleton, self.roles)
+        return Anatomy(self.pose({}), self._deviations(), self.axes, *limits, self._bends(), masses, self.canonical)
 
     def pose(self, angles: Mapping[str, Sequence[float]]) -> Pose:
         """Return the relaxed pose with other angles, degrees, by role or part."""
@@ -272,12 +259,10 @@ class _AnatomyBuilder:
             part, _, side = role.partition(".")
             if part in _DEVIATIONS:
                 found |= dict.fromkeys(self.roles.chain(role), (part, side))
-        for side in SIDES:
-            for parts in LIMBS.values():
-                for above, below in pairwise(parts):
-                    upper, lower = self.roles.bone(f"{above}.{side}"), self.roles.bone(f"{below}.{side}")
-                    if upper >= 0 and lower >= 0 and upper not in self.skeleton.ancestors(lower):
-                        found.pop(lower, None)
+        for pair in SEGMENTS:
+            upper, lower = map(self.roles.bone, pair)
+            if upper >= 0 and lower >= 0 and upper not in self.skeleton.ancestors(lower):
+                found.pop(lower, None)
         return found
 
     # -- the rest pose ----------------------------------------------------------------------------------------------
@@ -328,7 +313,7 @@ class _AnatomyBuilder:
         for bone, part in bending.items():
             variance = np.square(np.radians(_DEVIATIONS[part]))
             if part == "spine":
-                variance *= _SPINE_JOINTS / counts[part]
+                variance *= SPINE_JOINTS / counts[part]
             elif part == "neck":
                 variance /= counts[part]
             elif part == "head" and not counts["neck"]:

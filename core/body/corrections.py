@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..rotation import Array
 from ..skeleton import Skeleton
 from .axes import axis_vector, nearest_axis, unit
 from .detection.rest_pose import rest_kind
-from .roles import ARM, BODY, LEG, LIMBS, LISTS, ROLES, SIDES, Bones, Roles, opposite_role
+from .roles import ARM, BODY, LEG, LIMBS, LISTS, ROLES, SEGMENTS, SIDES, Bones, Roles, opposite_role
 
 NO_PART: Final = "none"  # correction of a bone that has no role
 
@@ -142,17 +142,15 @@ def _is_body(bones: Mapping[str, Bones]) -> bool:
 def _twists(skeleton: Skeleton, corrected: Roles, roles: Roles) -> dict[str, tuple[int, ...]]:
     """Return the twist bones, found again between two segments of which one is corrected."""
     found = dict(roles.twist)
-    for side in SIDES:
-        for parts in LIMBS.values():
-            for upper, lower in pairwise(f"{part}.{side}" for part in parts):
-                first, last = roles.bone(upper), roles.bone(lower)
-                if first >= 0 and last >= 0 and upper not in corrected.bones and lower not in corrected.bones:
-                    continue
-                found.pop(upper, None)
-                chain = skeleton.ancestors(last)
-                between = chain[1 : chain.index(first)] if first in chain else []
-                if between:
-                    found[upper] = tuple(reversed(between))
+    for upper, lower in SEGMENTS:
+        first, last = roles.bone(upper), roles.bone(lower)
+        if first >= 0 and last >= 0 and upper not in corrected.bones and lower not in corrected.bones:
+            continue
+        found.pop(upper, None)
+        chain = skeleton.ancestors(last)
+        between = chain[1 : chain.index(first)] if first in chain else []
+        if between:
+            found[upper] = tuple(reversed(between))
     return found
 
 
@@ -160,23 +158,14 @@ def _directed(skeleton: Skeleton, roles: Roles) -> Roles:
     """Return the roles with up, facing and kind of rest pose found again from the parts and their sides."""
     heads = skeleton.rest_matrices[:, :, 3]
 
-    def place(role: str) -> Array | None:
-        bone = roles.bone(role)
-        return heads[bone] if bone >= 0 else None
+    def places(*wanted: str) -> Array:
+        return heads[[bone for role in wanted if (bone := roles.bone(role)) >= 0]]
 
-    def middle(part: str) -> Array | None:
-        both = [at for side in SIDES if (at := place(f"{part}.{side}")) is not None]
-        return np.mean(both, axis=0) if both else None
-
-    below, above = place("hips"), place("head")
-    below = middle("thigh") if below is None else below
-    above = middle("upper_arm") if above is None else above
-    across = [
-        left - right
-        for part in ("upper_arm", "thigh")
-        if (left := place(f"{part}.L")) is not None and (right := place(f"{part}.R")) is not None
-    ]
-    up_axis = roles.up if below is None or above is None else nearest_axis(above - below)
+    arms, thighs = (places(*(f"{part}.{side}" for side in SIDES)) for part in ("upper_arm", "thigh"))
+    below, above = places("hips"), places("head")
+    below, above = below if len(below) else thighs, above if len(above) else arms
+    across = [both[0] - both[1] for both in (arms, thighs) if len(both) == 2]
+    up_axis = nearest_axis(above.mean(axis=0) - below.mean(axis=0)) if len(below) and len(above) else roles.up
     up, facing = axis_vector(up_axis), roles.facing
     if across:
         facing = nearest_axis(np.cross(unit(np.sum(across, axis=0)), up))

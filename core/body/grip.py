@@ -35,11 +35,12 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     Raises CoreError if there is no hand, or it has no fingers.
     """
     roles.require(f"hand.{side}")
-    if not has_fingers(roles, side):
+    chains = finger_chains(roles, side)
+    if not chains:
         raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
     hinges = finger_hinges(skeleton, roles)
     rotations = np.array(pose.rotations)
-    for finger, chain in finger_chains(roles, side).items():
+    for finger, chain in chains.items():
         angles = close * np.radians(_THUMB if finger == "thumb" else _FIST)
         for joint, bone in enumerate(chain):
             hinge, aside = hinges[bone]
@@ -84,7 +85,7 @@ def finger_limits(skeleton: Skeleton, roles: Roles, hinges: Hinges) -> tuple[Fra
     """Return limits of the fingers' joints about their hinges, of bones without limits of their own."""
     limited = {bone for group in skeleton.limits for bone in group.bones.tolist()}
     ranges: dict[int, Array] = {}
-    for finger, chain in ((finger, chain) for side in SIDES for finger, chain in finger_chains(roles, side).items()):
+    for finger, chain in (pair for side in SIDES for pair in finger_chains(roles, side).items()):
         closes = np.radians(_THUMB_CLOSES if finger == "thumb" else _CLOSES)
         for joint, bone in enumerate(chain):
             if bone in hinges and bone not in limited and skeleton.inherit_rotation[bone]:
@@ -117,8 +118,3 @@ def finger_chains(roles: Roles, side: str) -> dict[str, tuple[int, ...]]:
 def find_knuckles(roles: Roles) -> set[int]:
     """Return the first bones of all fingers."""
     return {chain[0] for side in SIDES for chain in finger_chains(roles, side).values()}
-
-
-def has_fingers(roles: Roles, side: str) -> bool:
-    """Return whether the hand of one side has fingers."""
-    return bool(finger_chains(roles, side))

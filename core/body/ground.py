@@ -17,6 +17,7 @@ from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
 from .axes import axis_vector, mirror_direction, unit
+from .posture import rest_turn
 from .roles import SIDES, Roles
 
 # Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
@@ -155,7 +156,7 @@ def find_palm(skeleton: Skeleton, roles: Roles, side: str) -> tuple[int, Array, 
     frame = anatomy(skeleton, roles).axes[hand]
     palm = rotation.rotate(frame, np.array([0.0, -1.0, 0.0]))
     out = rotation.rotate(frame, mirror_direction((1.0, 0.0, 0.0), side))
-    back = rotation.inv(rotation.from_matrix(rest[hand, :, :3]))
+    back = rotation.inv(rest_turn(skeleton, hand))
     firsts = roles.knuckles(side)
     reach = _HAND * skeleton.size * out
     if firsts:

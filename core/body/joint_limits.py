@@ -16,6 +16,8 @@ from ..limits import EulerBox, Framed, OrderFreeBox
 from ..rotation import Array
 from .axes import mirror_rotation
 
+SPINE_JOINTS: Final = 3
+
 # Order, lower and upper degrees by axis. The hinge is the outermost angle, which is unique up to half a turn; the other
 # two ranges only exclude turns to the side.
 ASIDE: Final = 45.0
@@ -28,7 +30,7 @@ HINGES: Final = {
 # most distinct near the centre of a wide range and ambiguous half a turn from it.
 _T: Final = (0.0, 0.0, 0.0)
 RANGES: Final = {
-    "spine": (_T, (-30.0, -35.0, -30.0), (55.0, 35.0, 30.0)),  # each of _SPINE_JOINTS
+    "spine": (_T, (-30.0, -35.0, -30.0), (55.0, 35.0, 30.0)),  # each of SPINE_JOINTS
     "neck": (_T, (-55.0, -50.0, -40.0), (50.0, 50.0, 40.0)),  # each, of one or more
     "head": (_T, (-75.0, -75.0, -60.0), (60.0, 75.0, 60.0)),
     "shoulder": (_T, (-25.0, -30.0, -20.0), (25.0, 30.0, 45.0)),
@@ -38,7 +40,6 @@ RANGES: Final = {
     "foot": (_T, (-85.0, -45.0, -45.0), (90.0, 60.0, 45.0)),
     "toe": (_T, (-50.0, -20.0, -20.0), (75.0, 20.0, 20.0)),
 }
-_SPINE_JOINTS: Final = 3
 
 Parts = Mapping[int, tuple[str, str]]  # bone -> (part, side)
 
@@ -60,7 +61,7 @@ def range_limits(parts: Parts, axes: Array, canonical: Array) -> tuple[Framed, .
         return ()
     middles, lower, upper = (np.array(column) for column in zip(*(RANGES[parts[b][0]] for b in bones), strict=True))
     spine = Counter(part for part, _ in parts.values())["spine"]
-    wider = np.array([np.sqrt(_SPINE_JOINTS / spine) if parts[bone][0] == "spine" else 1.0 for bone in bones])
+    wider = np.array([np.sqrt(SPINE_JOINTS / spine) if parts[bone][0] == "spine" else 1.0 for bone in bones])
     sides = [parts[bone][1] for bone in bones]
     box = OrderFreeBox(bones, *_sided(lower * wider[:, None], upper * wider[:, None], sides))
     turns = [mirror_rotation(middle, side) for middle, side in zip(middles, sides, strict=True)]

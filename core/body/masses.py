@@ -22,7 +22,6 @@ _SHARES: Final = {
     "shin": 0.0465,
     "foot": 0.0145,
 }
-_MIDDLE: Final = ("hips", "spine", "head")
 
 
 def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
@@ -38,7 +37,7 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
         return _by_length(skeleton, everything)
     masses = np.zeros(len(skeleton))
     for part, share in _SHARES.items():
-        for role in (part,) if part in _MIDDLE else tuple(f"{part}.{side}" for side in SIDES):
+        for role in (part, *(f"{part}.{side}" for side in SIDES)):
             bones = [*roles.chain(role), *roles.twist.get(role, ())]
             if part == "head":
                 bones += roles.chain("neck")

@@ -41,7 +41,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     new = rotation.conjugate(own[partners[changed]] * MIRROR_QUATERNION, known.axes[changed])
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
-    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # `_move_over` moves the hips
+    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # the hips are moved at last
     moved = carried[skeleton.local_location[carried]]
     zero = rotation.mul(known.canonical, known.axes)  # (J, 4) the canonical frame in that of the bone at rest
     shifts = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
@@ -69,15 +69,12 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     rotations[figure.hips] = rotation.mul(
         pose.rotations[figure.hips], rotation.mul(rotation.inv(turns[figure.hips]), wanted)
     )
-    return _move_over(figure, replace(pose, rotations=rotations), _between_feet(figure, heads))
-
-
-def _move_over(figure: Figure, pose: Pose, place: Array) -> Pose:
-    """Return the pose moved horizontally so that the point between the feet is above or below `place` (3,)."""
-    up = axis_vector(figure.roles.up)
-    step = place - _between_feet(figure, forward(figure.skeleton, pose)[0])
-    step = step - (step @ up) * up
-    return shifted(figure.skeleton, pose, figure.root, step) if figure.shifts else pose
+    pose = replace(pose, rotations=rotations)
+    if not figure.shifts:
+        return pose
+    up = axis_vector(roles.up)
+    step = _between_feet(figure, heads) - _between_feet(figure, forward(skeleton, pose)[0])
+    return shifted(skeleton, pose, figure.root, step - (step @ up) * up)
 
 
 def _between_feet(figure: Figure, heads: Array) -> Array:

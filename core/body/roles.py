@@ -1,6 +1,7 @@
 """Roles: the names of the parts of a body, and which bones of a skeleton are these parts."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from ..errors import CoreError
@@ -10,6 +11,12 @@ ARM: Final = ("shoulder", "upper_arm", "forearm", "hand")
 LEG: Final = ("thigh", "shin", "foot", "toe")
 PARTS: Final = {"arm": ARM, "leg": LEG}
 LIMBS: Final = {"arm": ARM[1:], "leg": LEG[:3]}  # the three segments of each
+SEGMENTS: Final = tuple(  # roles of two segments in line
+    (f"{upper}.{side}", f"{lower}.{side}")
+    for side in SIDES
+    for parts in LIMBS.values()
+    for upper, lower in pairwise(parts)
+)
 FINGERS: Final = ("thumb", "index", "middle", "ring", "pinky")
 
 # The roles of a body; those of hands are optional. `LISTS` are roles of several bones.

@@ -31,17 +31,16 @@ class EulerBox(RangeGroup):
         self.orders = tuple(orders)
         if len(self.orders) != len(self.bones) or not set(self.orders) <= set(rotation.EULER_ORDERS):
             raise CoreError(f"Euler limits of {len(self.bones)} bones need as many orders such as XYZ.")
-        table = [rotation.axes_and_parity(order) for order in self.orders]
-        self._axes = np.array([row[:3] for row in table], int).reshape(-1, 3)
-        self._parity = np.array([row[3] for row in table], float)
-        self._plan = table
+        self._plan = [rotation.axes_and_parity(order) for order in self.orders]
+        self._axes = np.array([row[:3] for row in self._plan], int).reshape(-1, 3)
+        self._parity = np.array([row[3] for row in self._plan], float)
         i, j, k = self._axes.T
-        base = 9 * np.arange(len(table))
+        base = 9 * np.arange(len(self))
         # flat indices of the matrices' entries for the angles: sines, cosines, and the other side of the second cosine
         places = (k, j), (k, i), (j, i), (k, k), (i, i), (i, i), (j, i)
         self._entries = np.stack([base + 3 * a + b for a, b in places])
-        self._places = np.unravel_index(self._entries, (len(table), 3, 3))
-        signs = np.ones((7, len(table)))
+        self._places = np.unravel_index(self._entries, (len(self), 3, 3))
+        signs = np.ones((7, len(self)))
         signs[[0, 2]], signs[1] = self._parity, -self._parity
         self._signs = signs
         # coordinates are in the order of rotation: first, second, third

@@ -5,8 +5,6 @@ two arms by proportions, `incomplete` a body that lacks a limb. `human` combines
 add the other parts, `creature` the limbs of other bodies, `rest_pose` the facing and the kind of rest pose.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -14,24 +12,14 @@ import numpy as np
 from ...errors import CoreError
 from ...skeleton import Flags, Skeleton
 from ..axes import axis_vector, nearest_axis
-from ..roles import BODY, LIMBS, SIDES, Bones, Roles
+from ..roles import BODY, SEGMENTS, SIDES, Bones, Roles
 from .creature import find_creature, find_extras
 from .fingers import named_fingers, shaped_fingers
-from .human import (
-    BY_NAME,
-    HumanLimbs,
-    complete_limbs,
-    find_limbs,
-    joints,
-    left_direction,
-    named_limbs,
-    orient,
-    trunk_direction,
-)
+from .human import BY_NAME, HumanLimbs, complete_limbs, find_limbs, named_limbs
 from .incomplete import find_incomplete
 from .names import NameReading, read_names
 from .rest_pose import rest_kind
-from .shape import BodyShape, find_shape
+from .shape import find_shape
 from .tree import BodyTree, build_tree
 from .trunk import Trunk, find_trunk
 
@@ -50,41 +38,35 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
     if flags.shape != (len(skeleton),):
         raise CoreError(f"deform needs one flag for each of the {len(skeleton)} bones, not {flags.shape}.")
     readings = read_names(skeleton.names) if use_names else (NameReading(),) * len(skeleton)
-    tree, shape = _tree_and_shape(skeleton, flags, readings)
-    if use_names and not complete_limbs(tree, named_limbs(tree, readings)):
+    tree = build_tree(skeleton, flags, readings)
+    shape = find_shape(tree) or find_incomplete(tree)
+    if use_names and not complete_limbs(tree, named_limbs(tree)):
         # if names form no limb but the shape is a body's, only the sides of the names count
         plain = tuple(NameReading(side=reading.side) for reading in readings)
-        other_tree, other_shape = _tree_and_shape(skeleton, flags, plain)
+        other = build_tree(skeleton, flags, plain)
+        other_shape = find_shape(other) or find_incomplete(other)
         if other_shape is not None:
-            tree, shape, readings = other_tree, other_shape, plain
-    body = find_limbs(tree, readings, shape)
-    return _creature(tree, readings) if body is None else _humanoid(skeleton, tree, readings, body)
+            tree, shape = other, other_shape
+    body = find_limbs(tree, shape)
+    return _creature(tree) if body is None else _humanoid(skeleton, tree, body)
 
 
-def _tree_and_shape(
-    skeleton: Skeleton, deform: Flags, readings: Sequence[NameReading]
-) -> tuple[BodyTree, BodyShape | None]:
-    helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
-    tree = build_tree(skeleton, deform, helpers, ends, known)
-    return tree, find_shape(tree) or find_incomplete(tree)
-
-
-def _humanoid(skeleton: Skeleton, tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs) -> Roles:
+def _humanoid(skeleton: Skeleton, tree: BodyTree, body: HumanLimbs) -> Roles:
     """Return the roles of a human body with these limbs."""
-    up = trunk_direction(tree, body)
+    up = body.up()
     trust = min(body.confidence.values())  # of parts without a side
-    orient(tree, body, up)
-    left = left_direction(tree, body)
+    body.orient(up)
+    left = body.left()
     bones: dict[str, Bones] = {}
     confidence: dict[str, float] = {}
-    trunk = find_trunk(tree, readings, body, up, left)
+    trunk = find_trunk(tree, body, up, left)
     if trunk is not None:
         bones |= {"hips": trunk.hips, "spine": trunk.spine}
         if trunk.head >= 0:
             bones |= {"neck": trunk.neck, "head": trunk.head}
             up = tree.heads[trunk.head] - tree.heads[trunk.hips]
         confidence |= dict.fromkeys(bones, trust)
-        _doubt(skeleton, tree, readings, body, trunk, confidence)
+        _doubt(skeleton, tree, body, trunk, confidence)
     up_axis = nearest_axis(up)
     up = axis_vector(up_axis)
     forward = np.cross(left, up)
@@ -92,29 +74,21 @@ def _humanoid(skeleton: Skeleton, tree: BodyTree, readings: Sequence[NameReading
     bones |= {role: body.limbs[role] for role in BODY if role in body.limbs}
     confidence |= body.confidence
     for side in SIDES:
-        for role, found in _fingers(tree, readings, body, side).items():
+        for role, found in _fingers(tree, body, side).items():
             bones[role] = found
             confidence[role] = min(body.confidence[f"forearm.{side}"], BY_NAME)
     limbs: dict[str, tuple[int, ...]] = {}
     if trunk is not None and body.of("upper_arm"):
         taken = {bone for found in bones.values() for bone in ((found,) if isinstance(found, int) else found)}
-        spine = trunk.spine or (trunk.hips,)
-        extras = find_extras(tree, readings, taken, spine, trunk.hips, body.of("upper_arm")[0], (up, forward, left))
+        extras = find_extras(tree, taken, trunk, body.of("upper_arm")[0], (up, forward, left))
         limbs = extras.bones
         confidence |= extras.confidence
     missing = tuple(role for role in BODY if role not in bones)
-    rest = rest_kind(up, joints(tree, body, "arm", 2), joints(tree, body, "leg"))
+    rest = rest_kind(up, body.joints("arm", 2), body.joints("leg"))
     return Roles(True, bones, _twists(tree, body), limbs, confidence, missing, nearest_axis(forward), up_axis, rest)
 
 
-def _doubt(
-    skeleton: Skeleton,
-    tree: BodyTree,
-    readings: Sequence[NameReading],
-    body: HumanLimbs,
-    trunk: Trunk,
-    confidence: dict[str, float],
-) -> None:
+def _doubt(skeleton: Skeleton, tree: BodyTree, body: HumanLimbs, trunk: Trunk, confidence: dict[str, float]) -> None:
     """Lower the confidence of a head that may be a neck without head, and of hips that may be a spine without hips."""
     thighs, arms = body.of("thigh"), body.of("upper_arm")
     if len(thighs) < 2 or not arms:
@@ -122,7 +96,7 @@ def _doubt(
     legs, shoulders = (tree.heads[bones].mean(axis=0) for bones in (thighs, arms))
     rise = shoulders - legs
     square = max(float(rise @ rise), np.finfo(float).tiny)
-    if trunk.head >= 0 and not trunk.neck and readings[trunk.head].part != "head":
+    if trunk.head >= 0 and not trunk.neck and tree.readings[trunk.head].part != "head":
         beyond = [bone for bone in tree.members if trunk.head in tree.ancestors(bone)]
         if float(np.max((tree.tips[beyond] - shoulders) @ rise)) < _SHORT_HEAD * square:
             confidence["head"] = min(confidence["head"], _GUESS)
@@ -134,24 +108,22 @@ def _doubt(
 def _twists(tree: BodyTree, body: HumanLimbs) -> dict[str, tuple[int, ...]]:
     """Return the bones between the first bones of two segments, by role of the upper one."""
     found: dict[str, tuple[int, ...]] = {}
-    for side in SIDES:
-        for parts in LIMBS.values():
-            for part, after in pairwise(parts):
-                upper, lower = (body.limbs.get(f"{name}.{side}", -1) for name in (part, after))
-                between = tree.path(upper, lower)[:-1] if upper >= 0 and lower >= 0 else []
-                if between:
-                    found[f"{part}.{side}"] = tuple(between)
+    for role, after in SEGMENTS:
+        upper, lower = (body.limbs.get(name, -1) for name in (role, after))
+        between = tree.path(upper, lower)[:-1] if upper >= 0 and lower >= 0 else []
+        if between:
+            found[role] = tuple(between)
     return found
 
 
-def _fingers(tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs, side: str) -> dict[str, Bones]:
+def _fingers(tree: BodyTree, body: HumanLimbs, side: str) -> dict[str, Bones]:
     """Return the roles of the fingers and palm bones of one side."""
     forearm = body.limbs.get(f"forearm.{side}", -1)
     hand = body.limbs.get(f"hand.{side}", forearm)
     if hand < 0:
         return {}
-    named_side = readings[hand].side or side  # the character's left may be called right
-    chains = named_fingers(tree, readings, hand, named_side) or shaped_fingers(tree, hand, forearm)
+    named_side = tree.readings[hand].side or side  # the character's left may be called right
+    chains = named_fingers(tree, hand, named_side) or shaped_fingers(tree, hand, forearm)
     return _finger_roles(chains, side)
 
 
@@ -159,16 +131,16 @@ def _finger_roles(chains: dict[str, tuple[int, ...]], side: str) -> dict[str, Bo
     return {f"{part}.{side}": chain[0] if part.startswith("palm") else chain for part, chain in chains.items()}
 
 
-def _creature(tree: BodyTree, readings: Sequence[NameReading]) -> Roles:
+def _creature(tree: BodyTree) -> Roles:
     """Return the limbs of a creature, or the named parts of a piece of a body, such as a single hand."""
     bones: dict[str, Bones] = {}
-    named = named_limbs(tree, readings)
+    named = named_limbs(tree)
     for side in SIDES:
         hand = named.get(f"hand.{side}", -1)
-        fingers = named_fingers(tree, readings, hand, side) if hand >= 0 and tree.parents[hand] < 0 else {}
+        fingers = named_fingers(tree, hand, side) if hand >= 0 and tree.parents[hand] < 0 else {}
         if fingers:
             bones |= {f"hand.{side}": hand} | _finger_roles(fingers, side)
     if bones:
         return Roles(False, bones, {}, {}, dict.fromkeys(bones, BY_NAME), (), "-Y", "+Z", "other")
-    limbs = find_creature(tree, readings)
+    limbs = find_creature(tree)
     return Roles(False, {}, {}, limbs.bones, limbs.confidence, (), limbs.facing, limbs.up, "other")

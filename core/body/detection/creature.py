@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array
-from ..axes import axis_vector, nearest_axis
+from ..axes import axis_vector, left_vector, nearest_axis
 from .human import fans_out
-from .names import ARM_PARTS, LEG_PARTS, NameReading
+from .names import ARM_PARTS, LEG_PARTS
 from .shape import LimbPair, limb_pairs
 from .tree import BodyTree
-from .trunk import find_head, named_head
+from .trunk import Trunk, find_head, named_head
 
 _LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
 _AMONG_OTHERS: Final = 0.3  # of the longest pair: least reach of a pair that is no legs
@@ -57,56 +57,50 @@ class CreatureLimbs:
             self.add(f"{name}.{'L' if direction @ left > 0.0 else 'R'}", limb.chain[:end], confidence)
 
 
-def find_creature(tree: BodyTree, readings: Sequence[NameReading]) -> CreatureLimbs:
+def find_creature(tree: BodyTree) -> CreatureLimbs:
     """Return the limbs, spine, neck, head and tail of a body that is not human."""
     pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH))
     if not pairs:
         limbs = CreatureLimbs()
-        limbs.add("tail", [bone for bone in tree.members if readings[bone].part == "tail"], _BY_NAME)
+        limbs.add("tail", [bone for bone in tree.members if tree.readings[bone].part == "tail"], _BY_NAME)
         return limbs
     up = _up(tree, pairs)
-    legs, others = _legs_and_others(tree, readings, pairs, up)
-    forward, sure = _forward(tree, readings, legs, others, up)
+    legs, others = _legs_and_others(tree, pairs, up)
+    forward, sure = _forward(tree, legs, others, up)
     left = np.cross(up, forward)
     limbs = CreatureLimbs(nearest_axis(forward), nearest_axis(up))
     legs.sort(key=lambda pair: -float(_start(tree, pair) @ forward))
     places = {1: ("leg",), 2: ("leg.front", "leg.hind")}.get(len(legs), [f"leg.{n + 1}" for n in range(len(legs))])
-    for name, pair in (*zip(places, legs, strict=True), *((_kind(tree, readings, p, legs), p) for p in others)):
-        trust = _BY_NAME if any(_parts(readings, pair)) else _BY_SHAPE
+    for name, pair in (*zip(places, legs, strict=True), *((_kind(tree, p, legs), p) for p in others)):
+        trust = _BY_NAME if any(_parts(tree, pair)) else _BY_SHAPE
         limbs.add_pair(tree, name, pair, left, trust if sure else _GUESS)
-    _add_trunk(limbs, tree, readings, legs, others, forward, left)
+    _add_trunk(limbs, tree, legs, others, forward)
     return limbs
 
 
 def find_extras(
-    tree: BodyTree,
-    readings: Sequence[NameReading],
-    taken: Collection[int],
-    spine: Sequence[int],
-    hips: int,
-    arm: int,
-    axes: tuple[Array, Array, Array],
+    tree: BodyTree, taken: Collection[int], trunk: Trunk, arm: int, axes: tuple[Array, Array, Array]
 ) -> CreatureLimbs:
     """Return the wings, tail and further arms of a human body.
 
     taken  bones that have roles
-    spine  the trunk's bones that may carry limbs, the one that carries the arms last
     arm    an upper arm
     axes   up, forward and left
     """
     up, forward, left = axes
+    spine = trunk.spine or (trunk.hips,)  # may carry limbs; the last bone carries the arms
     limbs = CreatureLimbs()
     for pair in limb_pairs(tree, _EXTRA * float(tree.reach[arm])):
         if pair.trunk not in spine or not pair.bones.isdisjoint(taken):
             continue
-        parts = _parts(readings, pair)
+        parts = _parts(tree, pair)
         if "wing" in parts or (not parts & ARM_PARTS and pair.trunk == spine[-1]):
             name = "wing"
         else:
             name = "arm.lower" if (_start(tree, pair) - tree.heads[arm]) @ up < 0.0 else "arm.upper"
         limbs.add_pair(tree, name, pair, left, _BY_NAME if parts & (ARM_PARTS | {"wing"}) else _GUESS)
-    tail = _tail(tree, readings, hips, {*taken, *spine}, -forward, left)
-    limbs.add("tail", tail, _BY_NAME if any(readings[bone].part == "tail" for bone in tail) else _GUESS)
+    tail = _tail(tree, trunk.hips, {*taken, *spine}, -forward, left)
+    limbs.add("tail", tail, _BY_NAME if any(tree.readings[bone].part == "tail" for bone in tail) else _GUESS)
     return limbs
 
 
@@ -147,9 +141,9 @@ def _start(tree: BodyTree, pair: LimbPair) -> Array:
     return tree.heads[[limb.bones[0] for limb in pair.limbs]].mean(axis=0)
 
 
-def _parts(readings: Sequence[NameReading], pair: LimbPair) -> set[str]:
+def _parts(tree: BodyTree, pair: LimbPair) -> set[str]:
     """Return the parts that the names of a pair's bones say."""
-    return {readings[bone].part for bone in pair.bones}
+    return {tree.readings[bone].part for bone in pair.bones}
 
 
 def _lowest(tree: BodyTree, bones: Collection[int], up: Array) -> float:
@@ -168,9 +162,7 @@ def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
     return axis_vector(nearest_axis(-down))
 
 
-def _legs_and_others(
-    tree: BodyTree, readings: Sequence[NameReading], pairs: Sequence[LimbPair], up: Array
-) -> tuple[list[LimbPair], list[LimbPair]]:
+def _legs_and_others(tree: BodyTree, pairs: Sequence[LimbPair], up: Array) -> tuple[list[LimbPair], list[LimbPair]]:
     """Return the pairs that reach the ground, and other pairs that are long enough and no part of a face."""
     low = _lowest(tree, tree.members, up)
     high = max(float(_start(tree, pair) @ up) for pair in pairs)
@@ -184,18 +176,16 @@ def _legs_and_others(
     if len(legs) > 1:  # pairs beyond the front legs are a face
         front = max((leg.trunk for leg in legs), key=lambda bone: tree.depth[bone])
         called = ARM_PARTS | {"wing"}
-        others = [pair for pair in others if not tree.below(pair.trunk, front) or _parts(readings, pair) & called]
+        others = [pair for pair in others if not tree.below(pair.trunk, front) or _parts(tree, pair) & called]
     return legs, others
 
 
-def _forward(
-    tree: BodyTree, readings: Sequence[NameReading], legs: Sequence[LimbPair], others: Sequence[LimbPair], up: Array
-) -> tuple[Array, bool]:
+def _forward(tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair], up: Array) -> tuple[Array, bool]:
     """Return the unit vector (3,) of the axis towards the head, and whether there is any evidence for it."""
     pairs = [*legs, *others]
     level = np.ones(3) - abs(up)
     level[_side_axis(pairs)] = 0.0
-    heads = [bone for bone in tree.members if readings[bone].part == "head" and not readings[bone].rest]
+    heads = [bone for bone in tree.members if tree.readings[bone].part == "head" and not tree.readings[bone].rest]
     if heads:
         ahead = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
     else:
@@ -207,23 +197,21 @@ def _forward(
     return axis_vector(nearest_axis(ahead if ahead.any() else level)), bool(ahead.any())
 
 
-def _kind(tree: BodyTree, readings: Sequence[NameReading], pair: LimbPair, legs: Sequence[LimbPair]) -> str:
+def _kind(tree: BodyTree, pair: LimbPair, legs: Sequence[LimbPair]) -> str:
     """Return "wing" for a pair with that name or longer than the legs, else "arm"."""
-    parts = _parts(readings, pair)
+    parts = _parts(tree, pair)
     if "wing" in parts:
         return "wing"
     shorter = bool(legs) and _reach(tree, pair) < _reach(tree, legs[0])
     return "arm" if shorter or parts & (ARM_PARTS | LEG_PARTS) else "wing"
 
 
-def _tail(
-    tree: BodyTree, readings: Sequence[NameReading], hips: int, taken: Collection[int], back: Array, left: Array
-) -> Sequence[int]:
+def _tail(tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: Array) -> Sequence[int]:
     """Return the middle chain on the hips that is called a tail, or the longest in the direction `back` (3,)."""
     best: Sequence[int] = ()
     for child in tree.children[hips]:
         chain = tree.chain(child)
-        named = [place for place, bone in enumerate(chain) if readings[bone].part == "tail"]
+        named = [place for place, bone in enumerate(chain) if tree.readings[bone].part == "tail"]
         if named:
             return chain[named[0] :]
         start, end = tree.heads[child], tree.tips[chain[-1]]
@@ -236,15 +224,10 @@ def _tail(
 
 
 def _add_trunk(
-    limbs: CreatureLimbs,
-    tree: BodyTree,
-    readings: Sequence[NameReading],
-    legs: Sequence[LimbPair],
-    others: Sequence[LimbPair],
-    forward: Array,
-    left: Array,
+    limbs: CreatureLimbs, tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair], forward: Array
 ) -> None:
     """Add spine, neck, head and tail."""
+    left = left_vector(limbs.up, limbs.facing)
     hind, chest = (legs or others)[-1].trunk, (others or legs)[0].trunk
     hips = tree.common(hind, chest)
     if hips < 0:
@@ -252,16 +235,16 @@ def _add_trunk(
     taken = {bone for pair in (*legs, *others) for bone in pair.bones}
     tail: Sequence[int] = ()
     for bone in tree.ancestors(hips):  # the tail may be on an ancestor of the bone that carries the legs
-        tail = _tail(tree, readings, bone, taken | set(tree.ancestors(chest)), -forward, left)
+        tail = _tail(tree, bone, taken | set(tree.ancestors(chest)), -forward, left)
         if tail:
             hips = bone
             break
-    head = named_head(tree, readings, chest)
+    head = named_head(tree, chest)
     if head < 0:
         head = find_head(tree, chest, {*taken, *tail}, forward, left, human=False)
     spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
-    if chest == hips and any(readings[bone].part == "neck" for bone in neck):
-        start = next(place for place, bone in enumerate(neck) if readings[bone].part == "neck")
+    if chest == hips and any(tree.readings[bone].part == "neck" for bone in neck):
+        start = next(place for place, bone in enumerate(neck) if tree.readings[bone].part == "neck")
         spine, neck = neck[:start], neck[start:]
     for name, bones in (("spine", spine), ("neck", neck), ("head", [head] if head >= 0 else []), ("tail", tail)):
-        limbs.add(name, bones, _BY_NAME if any(readings[bone].part for bone in bones) else _BY_SHAPE)
+        limbs.add(name, bones, _BY_NAME if any(tree.readings[bone].part for bone in bones) else _BY_SHAPE)

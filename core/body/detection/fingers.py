@@ -8,21 +8,20 @@ import numpy as np
 from ...rotation import lengths
 from ..axes import angle
 from ..roles import FINGERS
-from .names import NameReading
 from .tree import BodyTree
 
 _PHALANGES: Final = 3  # a longer chain begins in the palm
 
 
-def named_fingers(tree: BodyTree, readings: Sequence[NameReading], hand: int, side: str) -> dict[str, tuple[int, ...]]:
+def named_fingers(tree: BodyTree, hand: int, side: str) -> dict[str, tuple[int, ...]]:
     """Return finger -> phalanges, and "palm.FINGER" -> (metacarpal,), of the bones below `hand`, by their names."""
-    below = [bone for bone in tree.members if readings[bone].side in ("", side) and tree.below(bone, hand)]
-    below = [bone for bone in below if not readings[bone].twist]
+    named = [bone for bone in tree.members if tree.readings[bone].side in ("", side) and not tree.readings[bone].twist]
+    below = [bone for bone in named if tree.below(bone, hand)]
     found: dict[str, list[int]] = {}
     for bone in below:
-        part = readings[bone].part
+        part = tree.readings[bone].part
         if part == "finger":
-            part = _numbered(readings, below, bone)
+            part = _numbered(tree, below, bone)
         if part in FINGERS:
             found.setdefault(part, []).append(bone)
     result = {
@@ -30,19 +29,19 @@ def named_fingers(tree: BodyTree, readings: Sequence[NameReading], hand: int, si
     }
     for finger, bones in list(result.items()):
         above = tree.parents[bones[0]]
-        if finger != "thumb" and above != hand and readings[above].part == "palm":
+        if finger != "thumb" and above != hand and tree.readings[above].part == "palm":
             result[f"palm.{finger}"] = (above,)
     return result
 
 
-def _numbered(readings: Sequence[NameReading], below: Sequence[int], bone: int) -> str:
+def _numbered(tree: BodyTree, below: Sequence[int], bone: int) -> str:
     """Return the finger of a bone called finger and a number, counted from the thumb; a single chain is the middle.
 
     3ds Max counts from 0, and "Finger12" is a phalanx of finger 1; MakeHuman counts from 1.
     """
-    fingers = [readings[other].numbers for other in below if readings[other].part == "finger"]
+    fingers = [tree.readings[other].numbers for other in below if tree.readings[other].part == "finger"]
     firsts = {int(str(numbers[0])[0]) for numbers in fingers if numbers}
-    numbers = readings[bone].numbers
+    numbers = tree.readings[bone].numbers
     if not numbers or len(firsts) < 2:
         return "middle"
     place = int(str(numbers[0])[0]) - (0 if 0 in firsts else 1)

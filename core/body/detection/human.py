@@ -9,7 +9,6 @@ import numpy as np
 from ...rotation import Array
 from ..axes import angle, nearest_axis, unit
 from ..roles import ARM, LEG, LIMBS, PARTS, SIDES, opposite_role
-from .names import NameReading
 from .rest_pose import forward_evidence
 from .shape import UPRIGHT, BodyShape
 from .tree import BodyTree
@@ -44,6 +43,7 @@ _AGREED: Final = 0.8  # share of them that names the same side
 class HumanLimbs:
     """Limb roles ("upper_arm.L" -> bone); `sided` if names tell the sides."""
 
+    tree: BodyTree
     limbs: dict[str, int]
     sided: bool
     confidence: dict[str, float] = field(default_factory=dict[str, float])
@@ -70,14 +70,55 @@ class HumanLimbs:
         self.limbs = {opposite_role(role): bone for role, bone in self.limbs.items()}
         self.confidence = {opposite_role(role): trust for role, trust in self.confidence.items()}
 
+    def joints(self, kind: str, count: int = 3) -> Array:
+        """Return the first joints (n, count, 3) of the limbs that have so many."""
+        chains = [chain[:count] for chain in self.chains(kind) if len(chain) >= count]
+        return self.tree.heads[np.array(chains, int).reshape(-1, count)]
 
-def find_limbs(tree: BodyTree, readings: Sequence[NameReading], shape: BodyShape | None) -> HumanLimbs | None:
+    def up(self) -> Array:
+        """Return the unit vector (3,) from hips to shoulders; without legs or arms, from the feet or the root."""
+        legs, arms = ([chain[0] for chain in self.chains(kind)] for kind in ("leg", "arm"))
+        if legs and arms:
+            return unit(_middle(self.tree, arms) - _middle(self.tree, legs))
+        if legs:
+            return unit(_middle(self.tree, legs) - _middle(self.tree, [chain[-1] for chain in self.chains("leg")]))
+        chest = self.tree.common(*arms)
+        if chest < 0:
+            return np.array([0.0, 0.0, 1.0])
+        return unit(self.tree.tips[chest] - self.tree.heads[self.tree.ancestors(chest)[-1]])
+
+    def left(self) -> Array:
+        """Return the unit vector (3,) from the right limbs to the left ones."""
+        pairs = [self.tree.heads[bones] for part in ("upper_arm", "thigh") if len(bones := self.of(part)) == 2]
+        return unit(np.sum([pair[0] - pair[1] for pair in pairs], axis=0)) if pairs else np.array([1.0, 0.0, 0.0])
+
+    def orient(self, up: Array) -> None:
+        """Swap left and right where feet, knees and elbows show that the body faces backwards."""
+        forward = unit(np.cross(self.left(), up))
+        feet, toes = self.of("foot"), self.of("toe")
+        has_toes = len(toes) == len(feet)
+        steps = (self.tree.heads[toes] if has_toes else self.tree.tips[feet]) - self.tree.heads[feet]
+        evidence = forward_evidence(forward, steps, has_toes, self.joints("leg"), self.joints("arm"))
+        disputed = self.sided and evidence < -_SURE
+        evidence += _SIDE_BY_NAME if self.sided else 0.0
+        unsure = abs(evidence) < _SURE
+        if unsure:  # Blender's front view looks along +Y; Y-up figures of other programs face +Z
+            front = np.array([0.0, -1.0, 0.0]) if nearest_axis(up)[1] == "Z" else np.array([0.0, 0.0, 1.0])
+            evidence = float(forward @ front)
+        if evidence < 0.0:
+            self.swap()
+        if unsure or disputed:
+            most = _UNSURE_SIDE if unsure else _DISPUTED
+            self.confidence = {role: min(trust, most) for role, trust in self.confidence.items()}
+
+
+def find_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
     """Return two arms, an arm and two legs, or all; None for less, or if the trunk is horizontal.
 
     Two legs alone, by their names, are a body if a head is above them and no other bone has a side.
     """
-    named = named_limbs(tree, readings)
-    shaped = _shaped_limbs(tree, readings, shape)
+    named = named_limbs(tree)
+    shaped = _shaped_limbs(tree, shape)
     by_shape = {} if shaped is None else shaped.limbs
     complete = complete_limbs(tree, named)
     if len(complete) < 4 and shaped is not None:
@@ -87,9 +128,9 @@ def find_limbs(tree: BodyTree, readings: Sequence[NameReading], shape: BodyShape
                 roles = [f"{part}.{side}" for part in PARTS[kind]]
                 kept = {role: bone for role, bone in body.limbs.items() if role not in roles}
                 body.limbs = kept | {role: named[role] for role in roles if role in named}
-    elif {("arm", "L"), ("arm", "R")} <= complete or len(complete) == 3 or _walks(tree, readings, named, complete):
+    elif {("arm", "L"), ("arm", "R")} <= complete or len(complete) == 3 or _walks(tree, named, complete):
         roles = [f"{part}.{side}" for kind, side in complete for part in PARTS[kind]]
-        body = HumanLimbs({role: named[role] for role in roles if role in named}, True)
+        body = HumanLimbs(tree, {role: named[role] for role in roles if role in named}, True)
     else:
         return None
     for role, bone in body.limbs.items():
@@ -102,40 +143,40 @@ def find_limbs(tree: BodyTree, readings: Sequence[NameReading], shape: BodyShape
     return body if _is_upright(tree, body) else None
 
 
-def named_limbs(tree: BodyTree, readings: Sequence[NameReading]) -> dict[str, int]:
+def named_limbs(tree: BodyTree) -> dict[str, int]:
     """Return the limb roles by name; every bone is a descendant of the one before it in its limb."""
     found: dict[str, int] = {}
     for side in SIDES:
         usable = [
             bone
             for bone in tree.members
-            if readings[bone].side == side and not readings[bone].twist and not readings[bone].place
+            if tree.readings[bone].side == side and not tree.readings[bone].twist and not tree.readings[bone].place
         ]
         taken: set[int] = set()
         for parts in (ARM[1:], LEG):
             above = -1
             for part in parts:
                 among = [b for b in usable if b not in taken and (above < 0 or tree.below(b, above))]
-                bone = _pick(tree, readings, part, among)
+                bone = _pick(tree, part, among)
                 if bone >= 0:
                     found[f"{part}.{side}"] = above = bone
                     taken.add(bone)
         arm = found.get(f"upper_arm.{side}", -1)
-        clavicle = _pick(tree, readings, "shoulder", [bone for bone in usable if tree.below(arm, bone)])
+        clavicle = _pick(tree, "shoulder", [bone for bone in usable if tree.below(arm, bone)])
         if clavicle >= 0:
             found[f"shoulder.{side}"] = clavicle
     return found
 
 
-def _pick(tree: BodyTree, readings: Sequence[NameReading], role: str, among: Sequence[int]) -> int:
+def _pick(tree: BodyTree, role: str, among: Sequence[int]) -> int:
     """Return the bone with the best name for a role, the first of a row; -1 if there is none, or a fan of equals."""
     called = _CALLED[role]
-    fit = [bone for bone in among if readings[bone].part in called]
+    fit = [bone for bone in among if tree.readings[bone].part in called]
 
     def rank(bone: int) -> tuple[int, int, int]:
-        return called.index(readings[bone].part), readings[bone].rest, tree.depth[bone]
+        return called.index(tree.readings[bone].part), tree.readings[bone].rest, tree.depth[bone]
 
-    best = min(fit, key=lambda bone: (rank(bone), readings[bone].numbers), default=-1)
+    best = min(fit, key=lambda bone: (rank(bone), tree.readings[bone].numbers), default=-1)
     equals = [bone for bone in fit if rank(bone) == rank(best)]
     return -1 if role == "hand" and len(equals) >= FAN else best
 
@@ -156,7 +197,7 @@ def fans_out(tree: BodyTree, bone: int) -> bool:
     return sum(bool(tree.children[child]) for child in tree.children[bone]) >= FAN
 
 
-def _shaped_limbs(tree: BodyTree, readings: Sequence[NameReading], shape: BodyShape | None) -> HumanLimbs | None:
+def _shaped_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
     """Return the limb roles by shape, with the sides that most names have, or any sides."""
     if shape is None:
         return None
@@ -170,9 +211,9 @@ def _shaped_limbs(tree: BodyTree, readings: Sequence[NameReading], shape: BodySh
         if "hand" in roles and fans_out(tree, tree.parents[roles["hand"]]):
             del roles["hand"]
         limbs |= {f"{part}.{side}": bone for part, bone in roles.items()}
-        votes += [readings[bone].side == side for bone in roles.values() if readings[bone].side]
+        votes += [tree.readings[bone].side == side for bone in roles.values() if tree.readings[bone].side]
     agreed = np.mean(votes) if len(votes) >= _VOTES else 0.5
-    body = HumanLimbs(limbs, bool(max(agreed, 1.0 - agreed) > _AGREED))
+    body = HumanLimbs(tree, limbs, bool(max(agreed, 1.0 - agreed) > _AGREED))
     if body.sided and agreed < 0.5:
         body.swap()
     return body
@@ -192,64 +233,14 @@ def _middle(tree: BodyTree, bones: Sequence[int]) -> Array:
     return tree.heads[list(bones)].mean(axis=0)
 
 
-def _walks(
-    tree: BodyTree, readings: Sequence[NameReading], named: Mapping[str, int], complete: set[tuple[str, str]]
-) -> bool:
+def _walks(tree: BodyTree, named: Mapping[str, int], complete: set[tuple[str, str]]) -> bool:
     """Return whether two legs carry a head upright, and only parts of the head have a side besides them."""
-    heads = [bone for bone in tree.members if readings[bone].part == "head" and not readings[bone].side]
+    heads = [bone for bone in tree.members if tree.readings[bone].part == "head" and not tree.readings[bone].side]
     if complete != {("leg", "L"), ("leg", "R")} or not heads:
         return False
     head = min(heads, key=lambda bone: tree.depth[bone])
     thighs, shins = ([named[f"{part}.{side}"] for side in SIDES] for part in ("thigh", "shin"))
-    aside = [bone for bone in tree.members if readings[bone].side and not tree.below(bone, head)]
+    aside = [bone for bone in tree.members if tree.readings[bone].side and not tree.below(bone, head)]
     hips, knees = _middle(tree, thighs), _middle(tree, shins)
     upright = angle(tree.heads[head] - hips, hips - knees) < UPRIGHT
     return upright and all(any(thigh in tree.ancestors(bone) for thigh in thighs) for bone in aside)
-
-
-def joints(tree: BodyTree, body: HumanLimbs, kind: str, count: int = 3) -> Array:
-    """Return the first joints (n, count, 3) of the limbs that have so many."""
-    chains = [chain[:count] for chain in body.chains(kind) if len(chain) >= count]
-    return tree.heads[np.array(chains, int).reshape(-1, count)]
-
-
-def trunk_direction(tree: BodyTree, body: HumanLimbs) -> Array:
-    """Return the unit vector (3,) from the hips to the shoulders; without legs or arms, from the feet or the root."""
-    legs, arms = ([chain[0] for chain in body.chains(kind)] for kind in ("leg", "arm"))
-    if legs and arms:
-        return unit(_middle(tree, arms) - _middle(tree, legs))
-    if legs:
-        return unit(_middle(tree, legs) - _middle(tree, [chain[-1] for chain in body.chains("leg")]))
-    chest = tree.common(*arms)
-    return unit(tree.tips[chest] - tree.heads[tree.ancestors(chest)[-1]]) if chest >= 0 else np.array([0.0, 0.0, 1.0])
-
-
-def left_direction(tree: BodyTree, body: HumanLimbs) -> Array:
-    """Return the unit vector (3,) from the right limbs to the left ones."""
-    pairs = [tree.heads[bones] for part in ("upper_arm", "thigh") if len(bones := body.of(part)) == 2]
-    return unit(np.sum([pair[0] - pair[1] for pair in pairs], axis=0)) if pairs else np.array([1.0, 0.0, 0.0])
-
-
-def orient(tree: BodyTree, body: HumanLimbs, up: Array) -> None:
-    """Swap left and right where feet, knees and elbows show that the body faces backwards."""
-    forward = unit(np.cross(left_direction(tree, body), up))
-    feet, toes = body.of("foot"), body.of("toe")
-    evidence = forward_evidence(
-        forward,
-        tree.heads[feet],
-        tree.heads[toes] if toes and len(toes) == len(feet) else None,
-        tree.tips[feet],
-        joints(tree, body, "leg"),
-        joints(tree, body, "arm"),
-    )
-    disputed = body.sided and evidence < -_SURE
-    evidence += _SIDE_BY_NAME if body.sided else 0.0
-    unsure = abs(evidence) < _SURE
-    if unsure:  # Blender's front view looks along +Y; Y-up figures of other programs face +Z
-        front = np.array([0.0, -1.0, 0.0]) if nearest_axis(up)[1] == "Z" else np.array([0.0, 0.0, 1.0])
-        evidence = float(forward @ front)
-    if evidence < 0.0:
-        body.swap()
-    if unsure or disputed:
-        most = _UNSURE_SIDE if unsure else _DISPUTED
-        body.confidence = {role: min(trust, most) for role, trust in body.confidence.items()}

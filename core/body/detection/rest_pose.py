@@ -20,18 +20,16 @@ _BY_ELBOWS: Final = 0.3
 _BY_FOOT_TAILS: Final = 0.5
 
 
-def forward_evidence(
-    forward: Array, feet: Array, toes: Array | None, foot_tails: Array, legs: Array, arms: Array
-) -> float:
+def forward_evidence(forward: Array, feet: Array, has_toes: bool, legs: Array, arms: Array) -> float:
     """Return the evidence that a body faces `forward` (3,): positive for it, negative against it, 0 for none.
 
-    feet, toes, foot_tails (n, 3): ankles, the next joints (None if there are none) and the tails of the feet's bones;
-    legs, arms (n, 3, 3): hip, knee, ankle; shoulder, elbow, wrist.
+    feet (n, 3): from the ankles to the next joints, or without toes to the tails of the feet's bones; legs, arms
+    (n, 3, 3): hip, knee, ankle; shoulder, elbow, wrist.
     """
     evidence = 0.0
     if len(feet):
-        ahead = _ahead((foot_tails if toes is None else toes) - feet, forward)
-        evidence += (_BY_FOOT_TAILS if toes is None else _BY_TOES) * float(np.clip(ahead / _TOES, -1.0, 1.0))
+        ahead = _ahead(feet, forward)
+        evidence += (_BY_TOES if has_toes else _BY_FOOT_TAILS) * float(np.clip(ahead / _TOES, -1.0, 1.0))
     for limbs, weight in ((legs, _BY_KNEES), (arms, -_BY_ELBOWS)):
         if len(limbs):
             evidence += weight * float(np.clip(np.mean(_bulge(limbs) @ forward) / _BENT, -1.0, 1.0))

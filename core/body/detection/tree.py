@@ -1,6 +1,7 @@
 """Build the tree of the bones that may be parts of a body, linked as the body is, not as the rig parents them."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...rotation import Array, lengths
 from ...skeleton import Flags, Skeleton, chain_to_root
+from .names import NameReading
 
 # Lengths are shares of the skeleton's size.
 _SAME_PLACE: Final = 0.015  # two heads are one joint
@@ -35,6 +37,7 @@ class BodyTree:
     tips      (J, 3) the head of the bone's end bone if it has one, else its tail
     reach     (J,) length of the longest path from the head through the heads of descendants
     depth     (J,) number of ancestors
+    readings  (J,) meanings of the names
     """
 
     members: tuple[int, ...]
@@ -44,6 +47,7 @@ class BodyTree:
     tips: Array
     reach: Array
     depth: tuple[int, ...]
+    readings: Sequence[NameReading]
 
     def ancestors(self, bone: int) -> list[int]:
         """Return a bone and its ancestors, from the bone to its root."""
@@ -75,18 +79,19 @@ class BodyTree:
         return chain
 
 
-def build_tree(skeleton: Skeleton, deform: Flags, helpers: Flags, ends: Flags, known: Flags) -> BodyTree:
-    """Return the tree of the deforming bones that are neither helpers nor end bones; all flags are (J,).
+def build_tree(skeleton: Skeleton, deform: Flags, readings: Sequence[NameReading]) -> BodyTree:
+    """Return the tree of the bones marked by `deform` (J,) that are neither helpers nor end bones by name or shape.
 
-    Bones `known` by name are no end bones. A control between deforming bones is replaced by the deforming bone in its
-    place (generated Rigify rigs). A root, or a child of a root, is linked to the bone that ends at its head (feet of
-    inverse-kinematics rigs).
+    Bones with a part by name are no end bones by shape. A control between deforming bones is replaced by the deforming
+    bone in its place (generated Rigify rigs). A root, or a child of a root, is linked to the bone that ends at its head
+    (feet of inverse-kinematics rigs).
     """
     matrices = skeleton.rest_matrices
     heads, directions = matrices[:, :, 3] / skeleton.size, matrices[:, :, 1]
     tips = heads + directions * (skeleton.lengths / skeleton.size)[:, None]
     raw: list[int] = skeleton.parents.tolist()
 
+    helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
     ends = ends | (_copies(skeleton, directions) & ~known)
     used = np.asarray(deform & ~helpers & ~ends)
     if used.sum() < _FEWEST:
@@ -99,7 +104,7 @@ def build_tree(skeleton: Skeleton, deform: Flags, helpers: Flags, ends: Flags, k
         if raw[bone] >= 0:
             tips[raw[bone]] = heads[bone]
     _link_roots(members, parents, heads, tips)
-    return _linked(members, parents, heads, tips)
+    return _linked(members, parents, heads, tips, readings)
 
 
 def _copies(skeleton: Skeleton, directions: Array) -> Flags:
@@ -186,7 +191,9 @@ def _join_legs(members: list[int], parents: list[int], heads: Array, main: int) 
                 parents[one] = parents[other] = main
 
 
-def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -> BodyTree:
+def _linked(
+    members: list[int], parents: list[int], heads: Array, tips: Array, readings: Sequence[NameReading]
+) -> BodyTree:
     """Return the tree of members with these parents (J,), breadth first."""
     children: list[list[int]] = [[] for _ in parents]
     for bone in members:
@@ -202,4 +209,5 @@ def _linked(members: list[int], parents: list[int], heads: Array, tips: Array) -
     for bone in reversed(order):
         for child in children[bone]:
             reach[bone] = max(reach[bone], lengths(heads[child] - heads[bone]) + reach[child])
-    return BodyTree(tuple(order), tuple(parents), tuple(tuple(c) for c in children), heads, tips, reach, tuple(depth))
+    below = tuple(tuple(bones) for bones in children)
+    return BodyTree(tuple(order), tuple(parents), below, heads, tips, reach, tuple(depth), readings)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...rotation import Array, lengths
 from .human import HumanLimbs
-from .names import NameReading
 from .tree import BodyTree
 
 _MUCH_NEARER: Final = 0.6  # a parent whose distance to the hip joints is less than this share is the pelvis
@@ -29,40 +28,38 @@ class Trunk:
     head: int  # -1 if there is none
 
 
-def find_trunk(
-    tree: BodyTree, readings: Sequence[NameReading], body: HumanLimbs, up: Array, across: Array
-) -> Trunk | None:
+def find_trunk(tree: BodyTree, body: HumanLimbs, up: Array, across: Array) -> Trunk | None:
     """Return the trunk that carries the limbs, or None. `up` and `across` are unit vectors (3,)."""
     legs, arms = body.firsts("leg"), body.firsts("arm")
     pelvis, chest = (tree.common(*(tree.parents[bone] for bone in bones)) if bones else -1 for bones in (legs, arms))
     if not arms and pelvis >= 0:
-        chest = _chest(tree, readings, pelvis)
+        chest = _chest(tree, pelvis)
     if chest < 0:
         return None
-    hips = _hips(tree, readings, tree.common(pelvis, chest) if pelvis >= 0 else chest, body.of("thigh"))
+    hips = _hips(tree, tree.common(pelvis, chest) if pelvis >= 0 else chest, body.of("thigh"))
     if hips < 0:
         return None
-    head = named_head(tree, readings, chest)
+    head = named_head(tree, chest)
     if head < 0:
         head = find_head(tree, chest, {*legs, *arms}, up, across)
     neck = tree.path(chest, head)[:-1] if head >= 0 else []
     return Trunk(hips, tuple(tree.path(hips, chest)), tuple(neck), head)
 
 
-def _chest(tree: BodyTree, readings: Sequence[NameReading], pelvis: int) -> int:
+def _chest(tree: BodyTree, pelvis: int) -> int:
     """Return the bone that carries the neck, or the head, of a body without arms; -1 if no bone is called a head."""
-    head = named_head(tree, readings, pelvis)
+    head = named_head(tree, pelvis)
     carriers = reversed([pelvis, *tree.path(pelvis, head)[:-1]]) if head >= 0 else ()
-    return next((bone for bone in carriers if readings[bone].part != "neck"), -1)
+    return next((bone for bone in carriers if tree.readings[bone].part != "neck"), -1)
 
 
-def _hips(tree: BodyTree, readings: Sequence[NameReading], common: int, thighs: Sequence[int]) -> int:
+def _hips(tree: BodyTree, common: int, thighs: Sequence[int]) -> int:
     """Return the bone that carries legs and spine, or an ancestor that is the pelvis by its name or position."""
     if common < 0:
         return common
     above = tree.ancestors(common)
     for bone in above:
-        if readings[bone].part == "hips" and not readings[bone].rest:
+        if tree.readings[bone].part == "hips" and not tree.readings[bone].rest:
             return bone
     if not thighs:
         return common
@@ -71,14 +68,14 @@ def _hips(tree: BodyTree, readings: Sequence[NameReading], common: int, thighs: 
     return above[1] if len(above) > 1 and gap[1] < _MUCH_NEARER * gap[0] else common
 
 
-def named_head(tree: BodyTree, readings: Sequence[NameReading], chest: int) -> int:
+def named_head(tree: BodyTree, chest: int) -> int:
     """Return the first bone beyond the chest that is called a head; -1 if there is none."""
     heads = [
         bone
         for bone in tree.members
-        if readings[bone].part == "head" and not readings[bone].side and tree.below(bone, chest)
+        if tree.readings[bone].part == "head" and not tree.readings[bone].side and tree.below(bone, chest)
     ]
-    return min(heads, key=lambda bone: (readings[bone].rest, tree.depth[bone]), default=-1)
+    return min(heads, key=lambda bone: (tree.readings[bone].rest, tree.depth[bone]), default=-1)
 
 
 def find_head(tree: BodyTree, chest: int, limbs: set[int], up: Array, across: Array, human: bool = True) -> int:
