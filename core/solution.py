@@ -23,6 +23,7 @@ class Explains(Protocol):
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
         """Return the reasons why goal `index` of one pose is not met, the greatest first."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
     for part, share in _SHARES.items():
         for role in (part, *(f"{part}.{side}" for side in SIDES)):
             bones = [*roles.chain(role), *roles.twist.get(role, ())]
-            if part == "head":
+            if role == "head":
                 bones += roles.chain("neck")
             if bones:
                 masses += share * _by_length(skeleton, np.array(bones))

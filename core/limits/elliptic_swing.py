@@ -43,6 +43,8 @@ class EllipticSwing(RangeGroup):
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)
         elliptic: NDArray[np.bool_] = bounded.all(axis=-1) & np.all(sine > _THIN, axis=(0, -1))
         self._elliptic = elliptic
+        below: Array
+        above: Array
         below, above = np.where(elliptic[..., None], sine, 1.0)
         self._sine = below, above  # (..., k, 2) each: below and above zero, x and z
         self._sides = below.T.copy(), above.T.copy()
