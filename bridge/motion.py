@@ -4,7 +4,7 @@ Changes that Python handlers of other add-ons make on a frame change are visible
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Final
 
 import bpy
@@ -270,16 +270,41 @@ def _going_through(armature: ArmatureObject, frames: Array, note: Callable[[], N
     Closing the generator restores them, too.
     """
     context: Any = bpy.context
+    with preserve_channels(context, armature), closing(iterate_frames(context, frames)) as places:
+        for place in places:
+            note()
+            yield (place + 1) / len(frames)
+
+
+def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Generator[int, None, None]:
+    """Go to each frame in turn and yield its place; without `frames` yield `count` places at the present one.
+
+    The scene's present frame is restored at the end, and when the generator is closed.
+    """
+    if frames is None:
+        yield from range(count)
+        return
     scene = context.scene
     frame, subframe = scene.frame_current, scene.frame_subframe
-    before = read_channels(armature)
     try:
-        for done, number in enumerate(frames.tolist(), 1):
+        for place, number in enumerate(frames.tolist()):
             whole = int(np.floor(number))
             scene.frame_set(whole, subframe=number - whole)
-            note()
-            yield done / len(frames)
+            yield place
     finally:
         scene.frame_set(frame, subframe=subframe)
+
+
+@contextmanager
+def preserve_channels(context: Any, armature: Any, but: Sequence[int] = ()) -> Iterator[None]:
+    """Restore the armature's channels, keyed or not, after frame changes inside, except those of the bones `but`."""
+    before = read_channels(armature, CHANNELS)
+    try:
+        yield
+    finally:
+        if len(but):
+            now = read_channels(armature, CHANNELS)
+            for name, values in before.items():
+                values[list(but)] = now[name][list(but)]
         write_channels(armature, before)
         context.view_layer.update()

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.motion import iterate_frames, preserve_channels
 from ..core import Goal, LookAt, Pose, Skeleton, Solution, rotation
 from ..core.body.gaze import MISSED
 from ..core.formats.report import GoalReport
@@ -17,7 +18,7 @@ from ..core.rotation import Array, lengths
 from ..core.steps import finish
 from .body_tools import BodyTool, PoseGoals, Wanted
 from .controls import frames_of_body, pose_controls
-from .evaluation import Evaluation, evaluate, iterate_frames, preserve_channels
+from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
 
 

@@ -9,11 +9,12 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.motion import preserve_channels
 from ..core import Motion, Pose
 from ..core.rotation import Array
 from ..core.steps import finish
 from .controls import ControlMotion, pose_controls
-from .evaluation import evaluate, preserve_channels
+from .evaluation import evaluate
 from .motion_edit import ChangedBones, Frames, MotionEdit
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.channels import CHANNELS, read_channels, write_channels
+from ..bridge.motion import iterate_frames
 from ..core import Motion, Pose
-from .evaluation import Evaluation, iterate_frames
+from .evaluation import Evaluation
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,13 @@
 """Bones, the armature object and followed objects as Blender evaluates them at some frames."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
 from .. import bridge
-from ..bridge.channels import CHANNELS, read_channels, write_channels
+from ..bridge.motion import iterate_frames
 from ..core import rotation
 from ..core.formats.goals import Space
 from ..core.pose import frame_rotations
@@ -106,37 +105,3 @@ def evaluate(context: Any, armature: Any, frames: Array | None, follow: Mapping[
     numbers = np.array([context.scene.frame_current_final]) if frames is None else frames
     matrices, own, *objects = (np.stack(column) for column in zip(*found, strict=True))
     return Evaluation(numbers, own, matrices, dict(zip(follow, objects, strict=True)))
-
-
-def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Generator[int, None, None]:
-    """Go to each frame in turn and yield its place; without `frames` yield `count` places at the present one.
-
-    The scene's present frame is restored at the end, and when the generator is closed.
-    """
-    if frames is None:
-        yield from range(count)
-        return
-    scene = context.scene
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    try:
-        for place, number in enumerate(frames.tolist()):
-            whole = int(np.floor(number))
-            scene.frame_set(whole, subframe=number - whole)
-            yield place
-    finally:
-        scene.frame_set(frame, subframe=subframe)
-
-
-@contextmanager
-def preserve_channels(context: Any, armature: Any, but: Sequence[int] = ()) -> Iterator[None]:
-    """Restore the armature's channels, keyed or not, after frame changes inside, except those of the bones `but`."""
-    before = read_channels(armature, CHANNELS)
-    try:
-        yield
-    finally:
-        if len(but):
-            now = read_channels(armature, CHANNELS)
-            for name, values in before.items():
-                values[list(but)] = now[name][list(but)]
-        write_channels(armature, before)
-        context.view_layer.update()

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
 from ..core.body.anatomy import carrier_of
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin, pin_motion
@@ -15,7 +16,7 @@ from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
 from ..core.generate.recipe import ALL
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
-from .evaluation import evaluate, preserve_channels
+from .evaluation import evaluate
 from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion, Pose
 from ..core.formats.recipe import Moment, RecipeFile, Samples, Support, parse_recipe, track_of
 from ..core.formats.report import Report
@@ -20,7 +21,6 @@ from ..core.generate import Flight
 from ..properties.generate import label_of
 from ..properties.overrides import linked_count, new_key
 from . import sample_curves
-from .evaluation import preserve_channels
 from .generate import Generated
 from .motion_edit import temporary_value, unused_name
 from .renames import follow_renames, note_bones

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import bridge
+from ..bridge.motion import preserve_channels
 from ..core import CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy
@@ -21,7 +22,7 @@ from ..core.rotation import Array
 from ..core.steps import finish
 from .chains import chain_method, find_chain
 from .controls import frames_of_body, pose_controls
-from .evaluation import Evaluation, evaluate, preserve_channels
+from .evaluation import Evaluation, evaluate
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
 from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
 
