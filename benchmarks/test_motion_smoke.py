@@ -1,24 +1,14 @@
 """That the benchmarks of motions and of a bake run, and say so where there are no clips."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def run(*arguments: str) -> str:
-    command = [sys.executable, "-m", "benchmarks.motion", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+from benchmarks.smoke import ROOT, printed_by
 
 
 def test_the_shipped_clip_is_measured(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
-    printed = run("--folder", str(ROOT / "tests" / "data" / "motion"), "--json", str(file))
+    printed = printed_by("benchmarks.motion", "--folder", str(ROOT / "tests" / "data" / "motion"), "--json", str(file))
     figures = json.loads(file.read_text())
     (feet,), (keys,) = figures["feet"], figures["keys"]
     assert feet["clip"] == keys["clip"] == "cmu_07_12"
@@ -30,12 +20,10 @@ def test_the_shipped_clip_is_measured(tmp_path: Path) -> None:
 
 
 def test_without_clips_it_says_so(tmp_path: Path) -> None:
-    assert "Nothing was measured" in run("--folder", str(tmp_path))
+    assert "Nothing was measured" in printed_by("benchmarks.motion", "--folder", str(tmp_path))
 
 
 def test_the_bake_is_measured() -> None:
-    command = [sys.executable, "-m", "benchmarks.bake", "--frames", "12"]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "nla.bake" in done.stdout
-    assert "12 frames: a peak of" in done.stdout
+    printed = printed_by("benchmarks.bake", "--frames", "12")
+    assert "nla.bake" in printed
+    assert "12 frames: a peak of" in printed

@@ -1,25 +1,18 @@
 """That the benchmark of naturalness runs: a few frames of real motion, or a sentence that there is none."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from benchmarks.naturalness.motion import DATA
-
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.smoke import printed_by
 
 
 def measured(module: str, *options: str) -> list[str]:
     """The lines that a benchmark prints; the test is skipped where it says that there is no motion."""
-    command = [sys.executable, "-m", module, *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    printed = printed_by(module, *options)
     if not DATA.is_dir():
-        assert "Nothing was measured" in done.stdout
+        assert "Nothing was measured" in printed
         pytest.skip("the motion packs are not here")
-    return done.stdout.splitlines()
+    return printed.splitlines()
 
 
 def test_a_few_frames_are_measured() -> None:

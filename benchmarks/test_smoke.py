@@ -1,7 +1,6 @@
 """That the benchmarks run, with the peers and without, and that their judge can be trusted."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,9 +12,9 @@ import numpy as np
 import pytest
 
 from benchmarks import everything, work
+from benchmarks.smoke import ROOT, printed_by, start
 from benchmarks.with_poise import Solver
 
-ROOT = Path(__file__).resolve().parent.parent
 # stands in front of the peers, as if they were not installed
 NO_PEERS = "raise ImportError(f'{__name__} is hidden by the test')\n"
 
@@ -23,9 +22,7 @@ NO_PEERS = "raise ImportError(f'{__name__} is hidden by the test')\n"
 def smoke(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     for peer in ("mink", "pink", "pinocchio", "placo"):
         (tmp_path / f"{peer}.py").write_text(NO_PEERS)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-m", "benchmarks", "--smoke", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    return start("benchmarks", "--smoke", *arguments, PYTHONPATH=str(tmp_path))
 
 
 def test_without_peers_poise_is_measured_and_the_missing_ones_are_named(tmp_path: Path) -> None:
@@ -72,9 +69,7 @@ def test_asked_for_peers_must_be_there(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(find_spec("bpy") is None, reason="the tick inside Blender needs PyPI's bpy")
 def test_a_tick_inside_blender_is_measured_beside_its_own_constraints(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.tick", "--smoke", "--json", str(tmp_path / "figures.json")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    printed_by("benchmarks.tick", "--smoke", "--json", str(tmp_path / "figures.json"))
     figures = json.loads((tmp_path / "figures.json").read_text())["figures"]
     solved = {(f["solver"], f["settings"]): f["solved"] for f in figures}
     assert solved.pop(("still", "no limits")) == 0.0
@@ -135,18 +130,14 @@ def test_targets_move_by_what_a_mouse_and_a_walk_do() -> None:
 
 @pytest.mark.skipif(find_spec("bpy") is None, reason="a batch needs PyPI's bpy")
 def test_a_batch_is_measured_with_one_process_and_with_two(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.batch", "--smoke", "--json", str(tmp_path / "figures.json")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    printed_by("benchmarks.batch", "--smoke", "--json", str(tmp_path / "figures.json"))
     document = json.loads((tmp_path / "figures.json").read_text())
     assert [turn["processes"] for turn in document["turns"]] == [1, 2]
     assert document["bars"] == [{"bar": "two processes come to the same", "met": True}]
 
 
 def test_everything_is_measured_by_one_command_with_json_and_tables(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.everything", "--smoke", "--parts", "growth", "--folder", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    printed = printed_by("benchmarks.everything", "--smoke", "--parts", "growth", "--folder", str(tmp_path))
     rows = json.loads((tmp_path / "everything.json").read_text())["growth"]["rows"]
     assert {what: [row[what] for row in found] for what, found in rows.items()} == {
         "bones": [10],
@@ -154,7 +145,7 @@ def test_everything_is_measured_by_one_command_with_json_and_tables(tmp_path: Pa
         "frames": [1],
     }
     assert all(row["milliseconds"] > 0 < row["peak_mib"] for found in rows.values() for row in found)
-    assert "==== growth" in done.stdout
+    assert "==== growth" in printed
 
 
 def test_the_picture_has_the_time_of_every_solver() -> None:

@@ -44,6 +44,7 @@ from edits.drag.session import DragSession  # noqa: E402
 from edits.pin_list import add_pin  # noqa: E402
 
 from . import report  # noqa: E402
+from .blender_rig import build  # noqa: E402
 from .work import (  # noqa: E402
     DRAGGED,
     LIMIT_TOLERANCE,
@@ -82,7 +83,9 @@ class Contender:
         self.settings = self.kinds if limited else NO_LIMITS
         self.scene = bpy.data.scenes.new(self.name)
         self.enter()
-        self.armature = build(work)
+        rig = work.rig
+        rest = np.concatenate([rig.frames, rig.heads[..., None]], axis=-1)
+        self.armature: Any = build(rig.names, rig.parents, rig.lengths, rest, POSITION_TOLERANCE)
         if limited:
             limit(self.armature, work)
         self.rest = read_channels(self.armature)
@@ -176,27 +179,6 @@ class Still(Contender):
 
     def lead(self, target: Array) -> None:
         write_channels(self.armature, self.rest)
-
-
-def build(work: Work) -> Any:
-    """The rig of the work as an armature object in pose mode, in the scene of the context."""
-    rig = work.rig
-    context: Any = bpy.context
-    armature = bpy.data.armatures.new("rig")
-    armature_object: Any = bpy.data.objects.new("rig", armature)
-    context.scene.collection.objects.link(armature_object)
-    context.view_layer.objects.active = armature_object
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, name in enumerate(rig.names):
-        new: Any = armature.edit_bones.new(name)
-        new.tail = (0.0, rig.lengths[bone], 0.0)
-        new.matrix = Matrix.LocRotScale(rig.heads[bone].tolist(), Matrix(rig.frames[bone].tolist()), None)
-        if rig.parents[bone] >= 0:
-            new.parent = armature.edit_bones[rig.names[rig.parents[bone]]]
-            new.use_connect = (new.parent.tail - new.head).length < POSITION_TOLERANCE
-    bpy.ops.object.mode_set(mode="POSE")
-    context.view_layer.update()
-    return armature_object
 
 
 def limit(armature: Any, work: Work) -> None:

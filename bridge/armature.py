@@ -460,7 +460,7 @@ def _rotation_limits(
         order = automatic if constraint.euler_order == "AUTO" else constraint.euler_order
         if any(getattr(constraint, f"use_limit_{axis}") for axis in _AXES):
             by_order.setdefault(order, []).append(name)
-    clamps, bones, orders, bounds = [], [], [], []
+    clamps: list[RotationClamp] = []
     for order, names in by_order.items():
         rows = [limiting[name] for name in names]
 
@@ -470,11 +470,12 @@ def _rotation_limits(
         used, low, high = values("use_limit_{}", bool), values("min_{}"), values("max_{}")
         legacy = np.array([row.use_legacy_behavior for row in rows])
         clamps.append(RotationClamp(np.array([index[name] for name in names]), order, used, low, high, legacy))
-        bones += [index[name] for name in names]
-        orders += [order] * len(names)
-        bounds += [_bounds(*row) for row in zip(used, low, high, legacy, strict=True)]
-    boxes = [EulerBox(bones, orders, [b[0] for b in bounds], [b[1] for b in bounds])] if bones else []
-    return tuple(clamps), boxes
+    if not clamps:
+        return (), []
+    each = [(one.order, row) for one in clamps
+            for row in zip(one.bones.tolist(), one.used, one.lower, one.upper, one.legacy, strict=True)]  # fmt: skip
+    rows = [(bone, order, *_bounds(*bounds)) for order, (bone, *bounds) in each]
+    return tuple(clamps), [EulerBox(*(list(column) for column in zip(*rows, strict=True)))]
 
 
 def _bounds(used: NDArray[np.bool_], low: Array, high: Array, legacy: bool) -> tuple[Array, Array]:

@@ -316,17 +316,13 @@ def _hung(
         movable=~np.isin(bones, list(riding)),
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
     )
-    known: dict[str, Any] = {}
-    for role, found in roles.bones.items():
-        if isinstance(found, int):
-            known |= {role: place[found]} if found in place else {}
-        else:
-            known[role] = tuple(place[bone] for bone in found if bone in place)
-    limbs = {name: tuple(place[bone] for bone in chain if bone in place) for name, chain in roles.limbs.items()}
-    twist = {role: tuple(place[bone] for bone in chain if bone in place) for role, chain in roles.twist.items()}
-    twist = {role: chain for role, chain in twist.items() if chain}
-    known = {role: found for role, found in known.items() if found != ()}
-    lean = replace(roles, bones=known, twist=twist, limbs=limbs)
+
+    def kept(found: Any) -> Any:
+        return place.get(found, ()) if isinstance(found, int) else tuple(place[bone] for bone in found if bone in place)
+
+    known, twist = ({role: some for role, found in table.items() if (some := kept(found)) != ()}
+                    for table in (roles.bones, roles.twist))  # fmt: skip
+    lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
     switches = {place[bone]: found for bone in bones
                 if (found := graph.switch(bone, controls[bone].turns)) is not None}  # fmt: skip
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}

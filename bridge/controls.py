@@ -227,7 +227,8 @@ def pose_controls(
             raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
     except CoreError:
         write_channels(armature, channels)
-        _give_back(armature, before)
+        for (bone, name), value in before.items():
+            armature.pose.bones[bone][name] = value
         raise
     new_turned = [bone for bone in sorted({*turned.tolist(), *begins.tolist()} - {-1})
                   if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
@@ -339,11 +340,6 @@ def _set_switches(
     if before:
         armature.update_tag(refresh={"DATA"})
     return before
-
-
-def _give_back(armature: ArmatureObject, before: Mapping[tuple[str, str], float]) -> None:
-    for (bone, name), value in before.items():
-        armature.pose.bones[bone][name] = value
 
 
 def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:

@@ -323,27 +323,20 @@ def _channels(
     scaled: NDArray[np.int64] | None = None,
 ) -> list[_Channel]:  # fmt: skip
     """Return the channels to be keyed, sorted by bone."""
-    skeleton, names = rig.skeleton, rig.skeleton.names
-    result: list[_Channel] = []
+    skeleton, pose = rig.skeleton, motion.pose
+    rows: list[tuple[int, str, int, Array]] = []  # bone, property, index, values
     for bone, values in rotation_curves(armature, rig, motion, bones).items():
         mode = skeleton.rotation_modes[bone]
         locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
-        result += [
-            _Channel(names[bone], rotation_channel(mode), int(i), motion.frames, values[:, i])
-            for i in np.flatnonzero(~locks)
-        ]
+        rows += [(bone, rotation_channel(mode), i, values[:, i]) for i in np.flatnonzero(~locks).tolist()]
     for bone in translated:
-        values = motion.pose.translations[:, bone]
-        result += [
-            _Channel(names[bone], "location", int(i), motion.frames, values[:, i])
-            for i in np.flatnonzero(skeleton.translatable[bone])
-        ]
-    if motion.pose.scales is not None and scaled is not None:
-        result += [
-            _Channel(names[b], "scale", i, motion.frames, motion.pose.scales[:, b, i]) for b, i in scaled.tolist()
-        ]
-    order, kinds = ({name: i for i, name in enumerate(every)} for every in (names, CHANNELS))
-    return sorted(result, key=lambda c: (order[c.bone], kinds[c.name], c.index))
+        free = np.flatnonzero(skeleton.translatable[bone]).tolist()
+        rows += [(bone, "location", i, pose.translations[:, bone, i]) for i in free]
+    if pose.scales is not None and scaled is not None:
+        rows += [(bone, "scale", i, pose.scales[:, bone, i]) for bone, i in scaled.tolist()]
+    kinds = list(CHANNELS)
+    rows.sort(key=lambda row: (row[0], kinds.index(row[1]), row[2]))
+    return [_Channel(skeleton.names[bone], name, i, motion.frames, values) for bone, name, i, values in rows]
 
 
 def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:

@@ -11,26 +11,16 @@ from numpy.typing import NDArray
 from ..core.editing.bezier import split
 from .motion import SAME_FRAME
 
-# all properties of a key, with the number of values and their type
-KEY: Final[dict[str, tuple[int, type]]] = {
-    "co": (2, np.float32),
-    "handle_left": (2, np.float32),
-    "handle_right": (2, np.float32),
-    "handle_left_type": (1, np.intc),
-    "handle_right_type": (1, np.intc),
-    "interpolation": (1, np.intc),
-    "easing": (1, np.intc),
-    "type": (1, np.intc),
-    "back": (1, np.float32),
-    "amplitude": (1, np.float32),
-    "period": (1, np.float32),
-    "select_control_point": (1, np.bool_),
-    "select_left_handle": (1, np.bool_),
-    "select_right_handle": (1, np.bool_),
-}
 # properties of a key that apply to the segment up to the next one
 SEGMENT: Final = ("interpolation", "easing", "back", "amplitude", "period")
 HANDLES: Final = ("co", "handle_left", "handle_right")  # positions of keys and their handles
+# all properties of a key, with the number of values and their type
+KEY: Final[dict[str, tuple[int, type]]] = {
+    **dict.fromkeys(HANDLES, (2, np.float32)),
+    **dict.fromkeys(("handle_left_type", "handle_right_type", "interpolation", "easing", "type"), (1, np.intc)),
+    **dict.fromkeys(("back", "amplitude", "period"), (1, np.float32)),
+    **dict.fromkeys(("select_control_point", "select_left_handle", "select_right_handle"), (1, np.bool_)),
+}
 
 Keys = dict[str, NDArray[Any]]  # by KEY's names, (n, size)
 

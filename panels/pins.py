@@ -111,8 +111,36 @@ class _Bone:
         return context.active_pose_bone is not None
 
     def draw(self, context: Any) -> None:
+        """Draw the pin of the active bone and Blender's fields that the solver respects."""
         panel: Any = self
-        draw_bone(panel.layout, context)
+        layout = panel.layout
+        bone, armature = context.active_pose_bone, context.active_object
+        place = armature.poise_pins.find(bone.name)
+        row = layout.row(align=True)
+        if place >= 0:
+            pin = armature.poise_pins[place]
+            row.prop(pin, "use_position", toggle=True)
+            row.prop(pin, "use_rotation", toggle=True)
+            row.prop(pin, "mute", text="", icon="HIDE_ON" if pin.mute else "HIDE_OFF")
+            row.operator("poise.unpin", text="", icon="X").bone = bone.name
+            draw_pin(layout, pin)
+        else:
+            row.operator("poise.cycle_pin", text="Pin Position", icon="PINNED").bone = bone.name
+        column = labelled(layout.column())
+        for axis in "xyz":
+            heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
+            column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
+        column.prop(bone, "ik_stretch", slider=True)
+        for axis in "xyz":
+            row = column.row(align=True, heading=f"Limit {axis.upper()}")
+            row.prop(bone, f"use_ik_limit_{axis}", text="")
+            ends = row.row(align=True)
+            ends.active = getattr(bone, f"use_ik_limit_{axis}")
+            ends.prop(bone, f"ik_min_{axis}", text="")
+            ends.prop(bone, f"ik_max_{axis}", text="")
+        row = column.row(align=True)
+        row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
+        row.operator("poise.forget_limits", text="Forget")
 
 
 class POISE_PT_bone(_Bone, bpy.types.Panel):
@@ -138,37 +166,6 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")
-
-
-def draw_bone(layout: Any, context: Any) -> None:
-    """Draw the pin of the active bone and Blender's fields that the solver respects."""
-    bone, armature = context.active_pose_bone, context.active_object
-    place = armature.poise_pins.find(bone.name)
-    row = layout.row(align=True)
-    if place >= 0:
-        pin = armature.poise_pins[place]
-        row.prop(pin, "use_position", toggle=True)
-        row.prop(pin, "use_rotation", toggle=True)
-        row.prop(pin, "mute", text="", icon="HIDE_ON" if pin.mute else "HIDE_OFF")
-        row.operator("poise.unpin", text="", icon="X").bone = bone.name
-        draw_pin(layout, pin)
-    else:
-        row.operator("poise.cycle_pin", text="Pin Position", icon="PINNED").bone = bone.name
-    column = labelled(layout.column())
-    for axis in "xyz":
-        heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
-        column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
-    column.prop(bone, "ik_stretch", slider=True)
-    for axis in "xyz":
-        row = column.row(align=True, heading=f"Limit {axis.upper()}")
-        row.prop(bone, f"use_ik_limit_{axis}", text="")
-        ends = row.row(align=True)
-        ends.active = getattr(bone, f"use_ik_limit_{axis}")
-        ends.prop(bone, f"ik_min_{axis}", text="")
-        ends.prop(bone, f"ik_max_{axis}", text="")
-    row = column.row(align=True)
-    row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
-    row.operator("poise.forget_limits", text="Forget")
 
 
 class POISE_MT_pose(bpy.types.Menu):

@@ -23,9 +23,7 @@ class PoisePin(bpy.types.PropertyGroup):
     name_mark: mark()
     use_position: saved(props.BoolProperty, "Position", "The bone's head stays at its place", default=True)
     use_rotation: saved(props.BoolProperty, "Rotation", "The bone keeps its orientation", default=True)
-    position: saved(
-        props.FloatVectorProperty, "Position", "Where the bone's head is held", size=3, subtype="XYZ", precision=4
-    )
+    position: saved(props.FloatVectorProperty, "Position", "Where the bone's head is held", subtype="XYZ", precision=4)
     rotation: saved(
         props.FloatVectorProperty,
         "Rotation",

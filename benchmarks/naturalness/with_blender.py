@@ -10,8 +10,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from core import Pose, Skeleton, forward, rotation
+from core import Pose, forward, rotation
 
+from ..blender_rig import build
 from .motion import EFFECTORS, Array, Frames, place_root, start_poses
 
 # the effector, the role at the other end of its chain
@@ -24,7 +25,7 @@ def solve_in_blender(frames: Frames, case: str) -> Pose:
     """The poses that the constraints make of the start poses."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     skeleton, pelvis = frames.skeleton, frames.joints["pelvis"]
-    rig = _build(skeleton)
+    rig = build(skeleton.names, skeleton.parents, skeleton.lengths, skeleton.rest_matrices)
     targets = {joint: _constrain(rig, frames, joint, turned) for joint, (_, turned) in EFFECTORS[case].items()
                if joint in CHAINS}  # fmt: skip
     heads, turns = (np.array(part[:, pelvis]) for part in forward(skeleton, start_poses(frames, case)))
@@ -48,26 +49,6 @@ def solve_in_blender(frames: Frames, case: str) -> Pose:
 
 def _matrix(place: Array, turn: Array) -> Matrix:
     return Matrix.LocRotScale(place.tolist(), Matrix(rotation.to_matrix(turn).tolist()), None)
-
-
-def _build(skeleton: Skeleton) -> Any:
-    """The skeleton as an armature object in Pose Mode."""
-    context: Any = bpy.context
-    armature = bpy.data.armatures.new("rig")
-    armature_object: Any = bpy.data.objects.new("rig", armature)
-    context.scene.collection.objects.link(armature_object)
-    context.view_layer.objects.active = armature_object
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, name in enumerate(skeleton.names):
-        new: Any = armature.edit_bones.new(name)
-        new.tail = (0.0, skeleton.lengths[bone], 0.0)
-        rest = skeleton.rest_matrices[bone]
-        new.matrix = Matrix.LocRotScale(rest[:, 3].tolist(), Matrix(rest[:, :3].tolist()), None)
-        if skeleton.parents[bone] >= 0:
-            new.parent = armature.edit_bones[skeleton.names[skeleton.parents[bone]]]
-    bpy.ops.object.mode_set(mode="POSE")
-    context.view_layer.update()
-    return armature_object
 
 
 def _constrain(rig: Any, frames: Frames, joint: str, turned: bool) -> Any:
