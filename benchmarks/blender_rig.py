@@ -22,7 +22,7 @@ def build(names: Sequence[str], parents: Any, lengths: Array, rest: Array, near:
         new.tail = (0.0, lengths[bone], 0.0)
         new.matrix = Matrix.LocRotScale(rest[bone, :, 3].tolist(), Matrix(rest[bone, :, :3].tolist()), None)
         if parents[bone] >= 0:
-            new.parent = armature.edit_bones[names[parents[bone]]]
+            new.parent = armature.edit_bones[names[int(parents[bone])]]
             new.use_connect = near is not None and (new.parent.tail - new.head).length < near
     bpy.ops.object.mode_set(mode="POSE")
     context.view_layer.update()

@@ -313,7 +313,7 @@ def _curves_of_bones(armature: ArmatureObject) -> Iterator[tuple[str, Any]]:
             yield place[0], curve
 
 
-def _times(curve: Any) -> NDArray[np.float32]:
+def _times(curve: Any) -> NDArray[Any]:
     """Return the frames (n,) of the keys of a curve."""
     return read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
 
