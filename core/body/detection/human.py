@@ -124,12 +124,12 @@ def find_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
     if len(complete) < 4 and shaped is not None:
         body = shaped
         if body.sided:  # limbs that are complete by name replace those by shape
-            for kind, side in complete:
+            for kind, side in sorted(complete):
                 roles = [f"{part}.{side}" for part in PARTS[kind]]
                 kept = {role: bone for role, bone in body.limbs.items() if role not in roles}
                 body.limbs = kept | {role: named[role] for role in roles if role in named}
     elif {("arm", "L"), ("arm", "R")} <= complete or len(complete) == 3 or _walks(tree, named, complete):
-        roles = [f"{part}.{side}" for kind, side in complete for part in PARTS[kind]]
+        roles = [f"{part}.{side}" for kind, side in sorted(complete) for part in PARTS[kind]]
         body = HumanLimbs(tree, {role: named[role] for role in roles if role in named}, True)
     else:
         return None

@@ -1,5 +1,8 @@
 """Roles: names of many conventions, shape without names, and what is no human body."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +14,7 @@ from core.body import BODY, Roles, find_roles
 from core.body.axes import axis_vector
 from core.body.detection.names import read_names
 from tests.core.rigs import FIGURE, skeleton_of
+from tests.paths import ROOT
 
 Row = tuple[str, str | None, Any, Any]
 
@@ -483,3 +487,20 @@ def test_named_legs_under_a_head_are_a_body_without_arms_and_a_bird_is_none() ->
     assert (roles.facing, roles.up) == ("-Y", "+Z")
     wings = [(f"wing.{side}", "chest", (0.1 * x, 0.0, 1.4), (0.5 * x, 0.0, 1.4)) for side, x in (("L", 1), ("R", -1))]
     assert not find_roles(skeleton_of(rows + wings)).humanoid
+
+
+def test_roles_are_the_same_in_every_process_in_order_too() -> None:
+    """Python's hashes of texts differ from process to process."""
+    script = (
+        "from core.body import find_roles; from tests.core.body.rigs import figure; import sys;"
+        "found = find_roles(figure('T').skeleton); print([*found.bones], [*found.confidence])"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(told) == 1
+    assert "hips" in told.pop()
