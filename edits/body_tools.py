@@ -231,8 +231,9 @@ class LayHands(SurfaceTool):
         return PoseGoals(pose, goals)
 
 
-# Names on the command line: the tool, and settings that come with the name.
-TOOLS: Final[dict[str, tuple[type[BodyTool], dict[str, Any]]]] = {
+# Names on the command line: the tool, and settings that come with the name. `Final[...]` with these classes would keep
+# them, and with them Blender's module, in a cache of typing: the bpy module of Blender 4.5 then hangs at exit.
+TOOLS: Final = {
     "t-pose": (TakePosture, {"posture": "T"}),
     "a-pose": (TakePosture, {"posture": "A"}),
     "relaxed": (TakePosture, {"posture": "RELAXED"}),

@@ -22,19 +22,21 @@ class Modal(Tool):
 
     tick = 0.05  # seconds between two events of the timer
     budget = 0.1  # seconds of work between two draws
+    _timer: Any = None  # once it is modal
 
     def wait(self, context: Any) -> set[str]:
         """Become modal."""
         manager = context.window_manager
-        self._timer: Any = manager.event_timer_add(self.tick, window=context.window)
+        self._timer = manager.event_timer_add(self.tick, window=context.window)
         manager.progress_begin(0, _STEPS)
         manager.modal_handler_add(self)
         context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
         return {"RUNNING_MODAL"}
 
     def show(self, context: Any, share: float) -> None:
-        """Show the share that is done."""
-        context.window_manager.progress_update(round(_STEPS * share))
+        """Show the share that is done, once it is modal."""
+        if self._timer is not None:
+            context.window_manager.progress_update(round(_STEPS * share))
 
     def work(self, context: Any, seconds: float) -> set[str] | None:
         """Work for so many seconds; return the operator's result, or None if it goes on."""

@@ -18,6 +18,12 @@ def test_a_verb_runs_from_any_folder(tmp_path: Path) -> None:
     assert "missing.blend" in result.stderr
 
 
+def test_a_script_that_enables_poise_ends_by_itself(tmp_path: Path) -> None:
+    """Whatever keeps Blender's module when Python ends, such as a cache of typing, hangs the bpy module of 4.5."""
+    code = f"import sys; sys.path.insert(0, {str(standalone.ROOT)!r}); import standalone; standalone.enable()"
+    assert python("-c", code, folder=tmp_path).returncode == 0
+
+
 def test_core_is_one_copy_even_when_imported_before_blender(tmp_path: Path) -> None:
     code = f"""
 import sys
