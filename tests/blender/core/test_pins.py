@@ -169,7 +169,7 @@ class Case:
         for held in self.held:
             theirs = self.body.chain(held)
             shared = next((link for link in chain if link in theirs), None)
-            if shared is not None and held != bone:
+            if shared is not None:  # a held bone is its own anchor: it reaches nothing else
                 path = [*self.pivots(chain, shared), *reversed(self.pivots(theirs, shared))]
                 paths.append(path[:-1] if shared == held and self.turned else path)  # a held frame does not turn
         top = chain[-1]
@@ -264,7 +264,8 @@ def lower_levels(case: Case) -> Found:
     pins = case.pins()
     pulled, *more = [case.dragged, *(end for end in case.body.ends if end not in (case.dragged, *case.held))]
     second = Goal(pulled, case.out_of_reach(pulled), priority=1)
-    third_bone = more[0] if more else case.body.chain(pulled)[min(1, len(case.body.chain(pulled)) - 1)]
+    above = case.body.chain(pulled)[:2][-1]
+    third_bone = next((end for end in more if case.anchors(end)), above)  # nothing holds another armature's bones
     third = Goal(third_bone, case.out_of_reach(third_bone), priority=2)
     alone, two, three = (case.solve(goals) for goals in (pins, [*pins, second], [*pins, second, third]))
     count = len(pins)
