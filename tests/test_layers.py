@@ -31,6 +31,10 @@ PARTS = {
 WHEELS = {Path(wheel).name.partition("-")[0] for wheel in MANIFEST["wheels"]}
 # What comes with Blender; core and the root, which tools import without Blender, have to do without.
 BLENDER = {"bl_operators", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "rna_keymap_ui"}
+# What users may have beside: Dask, for `batch` on a cluster.
+CLUSTER = {"distributed"}
+# The upper rooms of core, which the others may not import: documents, and what is built of solutions.
+ROOMS = {"formats", "contribution", "editing", "generate", "keypoints"}
 
 
 def imports(source: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -47,13 +51,21 @@ def imports(source: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
             above = ("poise", *module)[: len(module) + 1 - node.level]
             names = [node.module] if node.module else [name.name for name in node.names]
             yield from ((node.lineno, ".".join((*above, name))) for name in names)
+        elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
+            name = node.args[0] if node.args else None
+            yield node.lineno, str(name.value) if isinstance(name, ast.Constant) else "a computed name"
+
+
+def called(node: ast.Call) -> str:
+    """The last name of what is called, "import_module" for `importlib.import_module(...)`."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def violations(source: str, module: tuple[str, ...]) -> list[str]:
     """What the source of one module imports against the rules, as `line N: NAME`."""
     part = module[0]
     own = {f"poise.{other}" for other in {part} | PARTS[part]}
-    own_needs = {"core": WHEELS, "__init__": set[str]()}
+    own_needs = {"core": WHEELS, "__init__": set[str](), "commands": BLENDER | CLUSTER}
     foreign = set(sys.stdlib_module_names) | {"numpy"} | own_needs.get(part, BLENDER)
 
     def allowed(name: str) -> bool:
@@ -71,6 +83,10 @@ def operators_named(source: str) -> list[str]:
             found.append((node.lineno, node.attr))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "POISE_OT_" in node.value:
             found.append((node.lineno, node.value))
+        elif isinstance(node, ast.ImportFrom) and node.module in ("bpy.ops", "bpy.types"):
+            found += [(node.lineno, name.name) for name in node.names if name.name.startswith(("poise", "POISE_"))]
+        elif isinstance(node, ast.Call) and called(node) == "getattr" and ast.unparse(node.args[1]) == "'poise'":
+            found.append((node.lineno, "poise"))
     return [f"line {line}: {name}" for line, name in sorted(found)]
 
 
@@ -91,10 +107,39 @@ def test_nothing_but_operators_calls_an_operator(module: tuple[str, ...]) -> Non
     assert operators_named(ROOT.joinpath(*module).with_suffix(".py").read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("module", [module for module in modules() if module[0] == "core"], ids="/".join)
+def test_the_lower_rooms_of_core_know_none_of_the_upper_ones(module: tuple[str, ...]) -> None:
+    source = ROOT.joinpath(*module).with_suffix(".py").read_text(encoding="utf-8")
+    assert upper_rooms(source, module) == []
+
+
+def upper_rooms(source: str, module: tuple[str, ...]) -> list[str]:
+    """Rooms above its own that a module of core imports: only formats know formats, and no solver knows an upper room."""
+    upper = {"poise.core.formats"} if module[1] in ROOMS else {f"poise.core.{room}" for room in ROOMS}
+    found = {".".join(name.split(".")[:3]) for _, name in imports(source, module)}
+    return [] if module[1] == "formats" else sorted(found & upper)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("core/solvers/pins/tree", "from ...formats.job import Job"),
+        ("core/solvers/pins/tree", "from ... import formats"),
+        ("core/body/roles", "from ..keypoints import Character"),
+        ("core/editing/path", "from ..formats import table"),
+    ],
+)
+def test_an_import_of_an_upper_room_is_found(module: str, source: str) -> None:
+    assert len(upper_rooms(source, tuple(module.split("/")))) == 1
+
+
 @pytest.mark.parametrize(
     "source",
     [
         "bpy.ops.poise.tune_chain(chain=1)",
+        "from bpy.ops import poise",
+        "from bpy.types import POISE_OT_drag",
+        'getattr(bpy.ops, "poise").drag()',
         "operators: Any = bpy.ops\ngetattr(operators.poise, name)",
         "kind = bpy.types.POISE_OT_drag",
         'kind = getattr(bpy.types, f"POISE_OT_{name}")',
@@ -132,6 +177,9 @@ def test_every_folder_that_ships_has_its_rule() -> None:
         ("properties/ccd", "from ..edits.chains import tune"),
         ("core/formats/job", "from ...edits import solve"),
         ("__init__", "import bpy"),
+        ("core/pose", '__import__("bpy")'),
+        ("edits/solve", 'import_module(f"{ROOT}.operators")'),
+        ("edits/solve", 'import_module("distributed")'),
     ],
 )
 def test_a_forbidden_import_is_found(module: str, source: str) -> None:
