@@ -92,7 +92,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
 
 
 def _check_summary(summary: Path, tasks: Sequence[Task]) -> None:
-    """Raises CoreError if the summary would be written over what the batch reads or makes."""
+    """Raise CoreError if the summary would be written over what the batch reads or makes."""
     for task in tasks:
         for path in (*task.sources, task.output, record_of(task.output)):
             if same_file(summary, path):

@@ -82,7 +82,7 @@ def _learn(arguments: argparse.Namespace) -> int:
 
 
 def _refuse(arguments: argparse.Namespace, names: Sequence[str], why: str) -> None:
-    """Raises CoreError if one of these options was given."""
+    """Raise CoreError if one of these options was given."""
     given = next((name for name in names if getattr(arguments, name) is not None), None)
     if given is not None:
         raise CoreError(f"--{given}: {why}.")

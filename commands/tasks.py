@@ -231,7 +231,7 @@ def _files(source: Path, target: Path, kinds: Sequence[str], refused: dict[str, 
 
 
 def check_output(output: Path, taken: Mapping[Path, Path]) -> None:
-    """Raises CoreError if this output is another file's, or if its name is too long."""
+    """Raise CoreError if this output is another file's, or if its name is too long."""
     for place in (output, record_of(output)):
         if place in taken:
             raise CoreError(f'Its result would be written over "{taken[place]}", or its result; rename one of them.')
@@ -240,7 +240,7 @@ def check_output(output: Path, taken: Mapping[Path, Path]) -> None:
 
 
 def _check_foreign(tasks: Sequence[Task]) -> None:
-    """Raises CoreError if a result would replace a file that no batch made."""
+    """Raise CoreError if a result would replace a file that no batch made."""
     for task in tasks:
         record = record_of(task.output)
         try:

@@ -99,7 +99,7 @@ def add_action(parser: argparse.ArgumentParser) -> None:
 
 
 def check_motion(arguments: argparse.Namespace) -> None:
-    """Raises CoreError if the range of frames runs backwards."""
+    """Raise CoreError if the range of frames runs backwards."""
     if arguments.frames:
         check_range(tuple(arguments.frames), "--frames")
 

@@ -112,7 +112,7 @@ class PoseFingers(BodyTool):
 
 
 @dataclass(frozen=True)
-class LookAt(BodyTool):
+class AimGaze(BodyTool):
     """Turn neck, head and eyes to a place."""
 
     target: str = _setting(
@@ -242,7 +242,7 @@ TOOLS: Final = {
     "feet": (PlantFeet, {}),
     "hands": (LayHands, {}),
     "fingers": (PoseFingers, {}),
-    "look-at": (LookAt, {}),
+    "look-at": (AimGaze, {}),
 }
 
 

@@ -71,13 +71,13 @@ class MotionEdit:
         """Check what an edit names against the rig, before the motion is read."""
 
     def solve(self, progress: Progress = no_progress) -> None:
-        """Find `after`."""
+        """Compute `after` and measure the time that this takes."""
         begin = perf_counter()
         self.compute(progress)
         self.seconds["solve"] = perf_counter() - begin
 
     def compute(self, progress: Progress) -> None:
-        """Find `after`, as each kind of edit does."""
+        """Compute `after`; each kind of edit overrides this."""
         raise NotImplementedError
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
@@ -220,7 +220,7 @@ def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
 
 
 def check_lasting(armature: Any, keyed: bool, way_out: str) -> None:
-    """Raises CoreError if animation would replace an unkeyed pose when the file is opened; `way_out` is said then."""
+    """Raise CoreError if animation would replace an unkeyed pose when the file is opened; `way_out` is said then."""
     data = armature.animation_data
     if keyed or data is None:
         return

@@ -78,7 +78,7 @@ def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
         pin = find_pin(armature, name)
         for field in ("use_position", "use_rotation", "weight", "priority", "mute"):
             setattr(twin, field, getattr(pin, field))
-        twin.space = WORLD if pin.space == OBJECT else pin.space  # what it goes with is on this side
+        twin.space = WORLD if pin.space == OBJECT else pin.space  # its object is on the first side
         position = np.zeros(3) if position is None else position
         place_pin(armature, twin, *bridge.mirrored(position, rotation.IDENTITY if turn is None else turn))
 

@@ -27,7 +27,7 @@ def _properties(tool: type[body_tools.BodyTool]) -> dict[str, Any]:
     return found
 
 
-class BodyTool(Tool):
+class BodyOperator(Tool):
     """An operator that applies `tool`, with its own properties as settings, to the body of the active armature."""
 
     tool: type[body_tools.BodyTool]
@@ -54,7 +54,7 @@ class BodyTool(Tool):
         return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
 
 
-class POISE_OT_take_posture(BodyTool, bpy.types.Operator):
+class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
     """Bring the body to a known posture, where it stands and looking where it looks"""
 
     bl_idname = "poise.take_posture"
@@ -63,7 +63,7 @@ class POISE_OT_take_posture(BodyTool, bpy.types.Operator):
     __annotations__ = _properties(tool)
 
 
-class POISE_OT_mirror_pose(BodyTool, bpy.types.Operator):
+class POISE_OT_mirror_pose(BodyOperator, bpy.types.Operator):
     """Mirror the pose by the parts of the body, whatever the bones are called; it keeps its place and heading"""
 
     bl_idname = "poise.mirror_pose"
@@ -72,7 +72,7 @@ class POISE_OT_mirror_pose(BodyTool, bpy.types.Operator):
     __annotations__ = _properties(tool)
 
 
-class ObjectTool(BodyTool):
+class ObjectTool(BodyOperator):
     """A tool whose panel shows its settings in the order `shown`, and the object only where the first asks for it."""
 
     shown: tuple[str, ...]
@@ -107,7 +107,7 @@ class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
     __annotations__ = _properties(tool)
 
 
-class POISE_OT_pose_fingers(BodyTool, bpy.types.Operator):
+class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
     """Close and spread all fingers of a hand, one slider each"""
 
     bl_idname = "poise.pose_fingers"
@@ -124,6 +124,6 @@ class POISE_OT_look_at(ObjectTool, bpy.types.Operator):
 
     bl_idname = "poise.look_at"
     bl_label = "Look At"
-    tool = body_tools.LookAt
+    tool = body_tools.AimGaze
     shown = ("target", "object", "head", "eyes")
     __annotations__ = _properties(tool)

@@ -7,6 +7,19 @@ import pytest
 
 from tests.paths import ROOT
 
+ROOMS = (
+    "core",
+    "bridge",
+    "edits",
+    "commands",
+    "operators",
+    "panels",
+    "overlay",
+    "properties",
+    "tests",
+    "benchmarks",
+    "docs",
+)
 NAMED = re.compile(r"`([\w/]+\.py)`:\s+((?:`[\w.]+`(?:,\s+| and )?)+)")
 
 
@@ -45,3 +58,12 @@ def test_the_page_of_methods_names_files_and_operators_that_exist() -> None:
     operators = re.findall(r"`poise\.(\w+)`", text)
     assert operators
     assert [name for name in operators if f"class POISE_OT_{name}(" not in classes] == []
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_a_page_names_python_files_that_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    files = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py")}
+    files |= {path.name for path in ROOT.glob("*.py")}
+    named_files = re.findall(r"`([\w/]+\.py)`", text)
+    assert [name for name in named_files if not any(f"/{file}".endswith(f"/{name}") for file in files)] == []

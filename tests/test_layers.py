@@ -114,7 +114,7 @@ def test_the_lower_rooms_of_core_know_none_of_the_upper_ones(module: tuple[str, 
 
 
 def upper_rooms(source: str, module: tuple[str, ...]) -> list[str]:
-    """Rooms above its own that a module of core imports: only formats know formats, and no solver knows an upper room."""
+    """Rooms above its own that a module of core imports: only formats know formats."""
     upper = {"poise.core.formats"} if module[1] in ROOMS else {f"poise.core.{room}" for room in ROOMS}
     found = {".".join(name.split(".")[:3]) for _, name in imports(source, module)}
     return [] if module[1] == "formats" else sorted(found & upper)

@@ -50,12 +50,12 @@ class Ccd:
         return ContributionCCD(**own, limits=limits, position_tolerance=position_tolerance)
 
     def over(self, other: "Ccd") -> "Ccd":
-        """Return this method, with what it does not say from another one."""
+        """Return this method with the fields of `other` in place of those that were not given."""
         return replace(other, **{name: getattr(self, name) for name in self.said}, said=self.said | other.said)
 
     @property
     def bones(self) -> dict[str, str]:
-        """The bones that it names, by field."""
+        """The names of its bones, by field."""
         named = {f"method.list[{number}].bone": str(one.bone) for number, one in enumerate(self.actuations)}
         return named if self.base is None else named | {"method.base": self.base}
 

@@ -119,11 +119,11 @@ class Job:
 
     @property
     def method(self) -> Literal["pins", "ccd", "humanoid"]:
-        """Its name."""
+        """The name of the method."""
         return "ccd" if self.ccd is not None else "humanoid" if self.humanoid is not None else "pins"
 
     def _check_method(self) -> None:
-        """Raises CoreError for what only pins and drag can do."""
+        """Raise CoreError for what only pins and drag can do."""
         first = self.goals[0]
         places = isinstance(first, JobGoal) and first.position is not None and first.rotation is None
         if self.ccd is not None and not (places and len(self.goals) == 1):

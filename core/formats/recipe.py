@@ -60,7 +60,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Samples:
-    """A track or a path before it has bones: what `Track` and `RootPath` take but those."""
+    """The samples of a track or a path, without bones: `track_of` and `path_of` make `Track` and `RootPath` of them."""
 
     times: tuple[float, ...]
     values: tuple[tuple[float, ...], ...]

@@ -89,7 +89,11 @@ class GoalReport:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a job did. `changed`: the bones that were written; `seconds`: of reading, solving and writing."""
+    """What a job did.
+
+    seconds                by phase: "read", "solve" and "write"
+    rotated, moved, grown  names of the bones that were written
+    """
 
     armature: str
     frames: Array
@@ -148,7 +152,11 @@ _ERRORS: Final = by_type({type(None): NULL}, _ERROR.kind())
 GOAL_REPORT: Final = Table(
     _always(
         ("bone", NAME, "the bone of the goal"),
-        ("kind", NAME, "`pin`, `drag`, `look_at`, `distance` or `balance`"),
+        (
+            "kind",
+            NAME,
+            "`pin`, `drag`, `look_at`, `distance` or `balance`; of verbs also `hold`, `keep`, `end` or `body`",
+        ),
         ("frames", vector(2), "the first and the last frame in which it was fully on"),
         ("position_error", _ERRORS, "metres, as Blender shows it"),
         ("rotation_error", _ERRORS, "degrees"),

@@ -48,6 +48,7 @@ class Track:
         self.curve()  # checks the samples
 
     def curve(self) -> FittedCurve:
+        """Return the smooth curve of the offsets over seconds."""
         return fit_curve(self.times, self.offsets, self.weights, self.width, self.gamma)
 
 
@@ -72,6 +73,7 @@ class RootPath:
         self.curve()
 
     def curve(self) -> FittedCurve:
+        """Return the smooth curve of the shifts (3,) over seconds."""
         return fit_curve(self.times, self.shifts, self.weights, self.width, self.gamma)
 
 

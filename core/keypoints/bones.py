@@ -45,7 +45,7 @@ ENDS: Final = np.array([np.isin(LANDMARKS, ends) for ends in zip(BONES, STARTS, 
 def bone_vectors(landmarks: Array, weights: Array) -> tuple[Array, Array]:
     """Return vectors (..., B, 3) along the bones, zero for unseen ones, and their weights (..., B).
 
-    From landmarks (..., M, 3) with weights (..., M); landmarks of weight 0 may be NaN.
+    landmarks (..., M, 3) have weights (..., M); those of weight 0 may be NaN.
     """
     landmarks = np.where(weights[..., None] > 0.0, landmarks, 0.0)
     bone_weights = least(weights, _USED)

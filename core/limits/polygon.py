@@ -151,6 +151,7 @@ class PolygonStack:
 
     @classmethod
     def of(cls, polygons: Sequence[Polygon]) -> Self:
+        """Return the stack of k polygons, padded to the largest numbers of edges and triangles."""
         k = len(polygons)
         e = max((len(polygon.outline) for polygon in polygons), default=1)
         t = max((len(polygon.triangles) for polygon in polygons), default=1)

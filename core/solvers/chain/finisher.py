@@ -19,7 +19,7 @@ _GROWTH: Final = 8.0
 _GIVEN_UP: Final = 1e4
 _DONE: Final = _GROWTH * _GIVEN_UP  # a damping that ends the iteration
 _RESTS: Final = 1e-3  # share of the tolerance by which a step must come nearer, or it was the last one
-RIDGE: Final = 1e-12  # damping that is always there, against chains in a line
+RIDGE: Final = 1e-12  # damping that is always added: chains in a line are singular
 
 
 class Finisher:

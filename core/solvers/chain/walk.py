@@ -93,6 +93,7 @@ class ChainWalk:
         self.measure()
 
     def measure(self) -> None:
+        """Set `error`, the distance from the effector to the target."""
         self.error = self.operations.length(*self.gap())
 
     # -- hooks of one frame and of many -------------------------------------------------------------------------------
@@ -224,7 +225,7 @@ def carried_links(turns: Iterable[Quaternion], links: Iterable[Triple]) -> Itera
 
 
 def mul(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Return the rotation by b, then by a."""
+    """Return the quaternion product a b: the rotation by b, then by a."""
     aw, ax, ay, az = a
     bw, bx, by, bz = b
     return (

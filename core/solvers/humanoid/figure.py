@@ -82,6 +82,7 @@ class Figure:
 
     @cached_property
     def anatomy(self) -> Anatomy:
+        """The anatomy of the skeleton."""
         return anatomy(self.skeleton, self.roles)
 
     @cached_property

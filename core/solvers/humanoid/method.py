@@ -34,7 +34,7 @@ from .trunk import place_trunk
 
 _RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
 _DRAG_RESTS: Final = 1e-4  # the same between two steps of a drag, where the next target is near
-_NEARLY_MET: Final = 0.01  # of the tolerances: goals missed by more are finished, as joints go far for the last bit
+_NEARLY_MET: Final = 0.01  # of the tolerances: goals missed by less are left: joints would turn far for little
 
 
 @dataclass(frozen=True, eq=False)

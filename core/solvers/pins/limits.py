@@ -250,9 +250,9 @@ class LinearLimits:
     def condition(
         self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
     ) -> tuple[Array, Array, NDArray[np.int64]]:
-        """Return the prior of z = dx + gain x under the active rows: mean (B, D), covariance (B, R, 3, 3).
+        """Return the prior of z = dx + gain x under the active rows, and the joints (h,) that these hold.
 
-        And the held joints (h,).
+        The prior is its mean (B, D) and its covariance (B, R, 3, 3).
         """
         count = len(x)
         held = np.unique(self.rows.joint[active.any(axis=0)])

@@ -1,4 +1,4 @@
-"""Numbers that several files of the pins solver share; a number that one file uses lives in that file.
+"""Numbers of the pins solver that several files share, also of other solvers and of `body`; others lie in their file.
 
 Lengths are in units of the skeleton's size, which makes them metres on a 1.7 m human; angles are in radians.
 """

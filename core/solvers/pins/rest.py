@@ -54,6 +54,7 @@ class State(Batch):
 
     @property
     def x(self) -> Array:
+        """Return the joints' states (B, D)."""
         return self.at.x
 
 
@@ -447,7 +448,7 @@ class Newton:
                 radius = np.where(held, given, radius)
                 continue
             # the slope may release a bound that a long step crosses again, where F is concave: step along the bound
-            # first; where that rests, release the bound with a shorter step. No time for it while the target moves
+            # first; where that rests, release the bound with a shorter step. A target that moves leaves no time
             torn = changed & let_go & self.limits.plain & (not objective.follows)
             let_go = changed & active | let_go & ~torn
             kept = kept | torn & ~tears[:, None]

@@ -75,6 +75,7 @@ class Features:
 
     @property
     def bones(self) -> Iterable[int]:
+        """Return the bones that have features."""
         return {*(bone for bone, _ in self.points), *self.ends, *self.masses}
 
 
