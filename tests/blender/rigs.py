@@ -253,6 +253,20 @@ def linked_copy(object: bpy.types.Object, file: Path) -> Any:
     return linked
 
 
+def library_override(armature: bpy.types.Object, file: Path) -> Any:
+    """The override, in an empty scene, of an armature whose collection is linked from a file that it is written to."""
+    bpy.ops.object.mode_set(mode="OBJECT")
+    group = bpy.data.collections.new("Character")
+    group.objects.link(armature)
+    bpy.context.scene.collection.children.link(group)
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(file), link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    wanted.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+    return next(one for one in bpy.data.objects if one.override_library)
+
+
 def world_rotation(object: bpy.types.Object, bone: str) -> np.ndarray:
     """A bone's orientation in the world, w x y z, for objects without scale."""
     bpy.context.view_layer.update()

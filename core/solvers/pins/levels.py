@@ -99,7 +99,7 @@ class Levels(Newton):
     ) -> tuple[Array, NDArray[np.int64], NDArray[np.bool_]]:
         """Return as `descend`, but lower levels do not move upper ones that are out of reach.
 
-        For two levels whose first one is met, F alone says it all.
+        For two levels whose first one is met `descend` suffices.
         """
         levels = self.rows.levels
         if met or len(levels) == 1:

@@ -27,6 +27,7 @@ from tests.blender.rigs import (
     contents,
     drawn_by,
     labels,
+    library_override,
     load,
     make_armature,
     make_chain,
@@ -630,16 +631,7 @@ def test_a_chain_is_removed_and_the_pose_stays(dragged: Any) -> None:
 
 
 def test_chains_survive_on_a_library_override(rig: Any, tmp_path: Path) -> None:
-    bpy.ops.object.mode_set(mode="OBJECT")
-    group = bpy.data.collections.new("Character")
-    group.objects.link(rig)
-    bpy.context.scene.collection.children.link(group)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
-        wanted.collections = ["Character"]
-    wanted.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
-    object = next(o for o in bpy.data.objects if o.override_library)
+    object = library_override(rig, tmp_path / "library.blend")
     choose(object, "thigh.L", "foot.L")
     bpy.ops.poise.add_chain()
     bpy.ops.poise.drag(bone="hand.L", shift=WAY)

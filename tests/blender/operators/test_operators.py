@@ -12,6 +12,7 @@ from mathutils import Vector
 from properties.pins import SETTINGS, PoisePin
 from tests.blender.rigs import (
     contents,
+    library_override,
     make_armature,
     make_chain,
     make_empty,
@@ -443,16 +444,7 @@ def test_pins_and_settings_are_saved_with_the_file(rig: bpy.types.Object, tmp_pa
 def overridden(rig: bpy.types.Object, tmp_path: Path) -> bpy.types.Object:
     """A library override of a linked armature that comes with one pin, of foot.L."""
     bpy.ops.poise.pin()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    group = bpy.data.collections.new("Character")
-    group.objects.link(rig)
-    bpy.context.scene.collection.children.link(group)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
-        wanted.collections = ["Character"]
-    wanted.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
-    object = next(o for o in bpy.data.objects if o.override_library)
+    object = library_override(rig, tmp_path / "library.blend")
     select(object, ["foot.R"])
     return object
 
