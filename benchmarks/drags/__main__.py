@@ -1,0 +1,104 @@
+"""What a drag does to a body: its time, what moves, what is missed, and whether it comes home; and pictures of it.
+
+    python -m benchmarks.drags                        all drags on all rigs that are here, in a Python with bpy
+    python -m benchmarks.drags --rig rigify mixamo --drag "hips up" "head down"
+    python -m benchmarks.drags --json FILE            the figures, and stick figures, as JSON
+    python -m benchmarks.drags --compare FILE         beside those of another run: before | after
+    python -m benchmarks.drags --sheets FOLDER        a picture of each drag, with matplotlib
+
+The session is the drag tool's, its settings those that ship; bodies start at ease, both feet pinned, unless `drags.py`
+says otherwise, and the mouse moves a centimetre of a 1.7 m human a tick. docs/drag.md says what the columns are.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import standalone
+
+standalone.enable()
+
+import bpy  # noqa: E402  (Poise has to be enabled before the first import)
+
+from .. import report  # noqa: E402
+from .drags import DRAGS, RIGS, open_rig, present  # noqa: E402
+from .play import Rig, play  # noqa: E402
+
+SMOKE_TICKS: Final = 3
+COLUMNS: Final = {  # key of a row -> head of the column, digits
+    "ms": ("ms", 2),
+    "ms_99": ("99 %", 1),
+    "steps": ("steps", 0),
+    "step_degrees": ("step °", 1),
+    "speed_mm": ("speed mm", 0),
+    "tilt_degrees": ("tilt °", 1),
+    "yaw_degrees": ("yaw °", 1),
+    "spine_degrees": ("spine °", 0),
+    "neck_degrees": ("neck °", 0),
+    "clavicle_degrees": ("clav °", 0),
+    "pin_mm": ("pin mm", 2),
+    "miss_mm": ("miss mm", 1),
+    "least_mm": ("least mm", 1),
+    "home_degrees": ("home °", 2),
+    "rest_degrees": ("rest °", 1),
+}
+
+Rows = dict[tuple[str, str], dict[str, Any]]  # by drag and rig
+
+
+def measure(rigs: list[str], drags: list[str], rounds: int, most: int | None) -> Rows:
+    """All drags on all rigs on which they make sense."""
+    found: Rows = {}
+    for name in rigs:
+        rig = Rig(open_rig(name))
+        for drag in drags:
+            if rig.four and not DRAGS[drag].four:
+                continue
+            print(f"{name}: {drag}", file=sys.stderr, flush=True)
+            found[drag, name] = play(rig, DRAGS[drag], rounds, most)
+    return {key: found[key] for key in sorted(found, key=lambda key: (drags.index(key[0]), rigs.index(key[1])))}
+
+
+def print_table(rows: Rows, before: Rows, out: Any) -> None:
+    """Markdown; where there are figures of before, before | after."""
+    print(f"\n| drag | rig |{'|'.join(f' {head} ' for head, _ in COLUMNS.values())}|", file=out)
+    print(f"| --- | --- |{' --: |' * len(COLUMNS)}", file=out)
+    last = ""
+    for (drag, name), row in rows.items():
+        cells = []
+        for key, (_, digits) in COLUMNS.items():
+            earlier = before.get((drag, name))
+            was = "" if earlier is None else f"{earlier[key]:.{digits}f} → "
+            cells.append(f"{was}{row[key]:.{digits}f}")
+        print(f"| {drag if drag != last else ''} | {name} | {' | '.join(cells)} |", file=out)
+        last = drag
+
+
+def main() -> int:
+    parser = report.options("benchmarks.drags", __doc__, 1)
+    parser.add_argument("--rig", nargs="+", choices=RIGS, metavar="NAME", help=f"of {', '.join(RIGS)}")
+    parser.add_argument("--drag", nargs="+", choices=DRAGS, metavar="NAME", help=f"of {', '.join(DRAGS)}")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="the JSON of another run")
+    chosen = parser.parse_args()
+    rounds, out = report.rounds_of(parser, chosen, 1), report.table_goes_to(chosen)
+    here = present()
+    rigs = [name for name in chosen.rig or here if name in here]
+    drags: list[str] = chosen.drag or list(DRAGS)
+    missing = [name for name in chosen.rig or RIGS if name not in here]
+    if missing:
+        print(f"Not here: {', '.join(missing)} (../shared/data).", file=out)
+    before: Rows = {}
+    if chosen.compare is not None:
+        before = {(row["drag"], row["rig"]): row for row in json.loads(chosen.compare.read_text())["rows"]}
+    rows = measure(rigs[:1] if chosen.smoke else rigs, drags, rounds, SMOKE_TICKS if chosen.smoke else None)
+    print_table(rows, before, out)
+    report.finish(
+        chosen, [], out, blender=bpy.app.version_string,
+        rows=[{"drag": drag, "rig": rig, **row} for (drag, rig), row in rows.items()],
+    )  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    standalone.leave(main())
