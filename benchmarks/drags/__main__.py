@@ -24,6 +24,7 @@ import bpy  # noqa: E402  (Poise has to be enabled before the first import)
 from .. import report  # noqa: E402
 from .drags import DRAGS, RIGS, open_rig, present  # noqa: E402
 from .play import Rig, play  # noqa: E402
+from .sheets import draw  # noqa: E402
 
 SMOKE_TICKS: Final = 3
 COLUMNS: Final = {  # key of a row -> head of the column, digits
@@ -80,6 +81,9 @@ def main() -> int:
     parser.add_argument("--rig", nargs="+", choices=RIGS, metavar="NAME", help=f"of {', '.join(RIGS)}")
     parser.add_argument("--drag", nargs="+", choices=DRAGS, metavar="NAME", help=f"of {', '.join(DRAGS)}")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="the JSON of another run")
+    parser.add_argument(
+        "--sheets", type=Path, metavar="FOLDER", help="draw what a person sees; with --compare beside it"
+    )
     chosen = parser.parse_args()
     rounds, out = report.rounds_of(parser, chosen, 1), report.table_goes_to(chosen)
     here = present()
@@ -93,6 +97,11 @@ def main() -> int:
         before = {(row["drag"], row["rig"]): row for row in json.loads(chosen.compare.read_text())["rows"]}
     rows = measure(rigs[:1] if chosen.smoke else rigs, drags, rounds, SMOKE_TICKS if chosen.smoke else None)
     print_table(rows, before, out)
+    if chosen.sheets is not None:
+        chosen.sheets.mkdir(parents=True, exist_ok=True)
+        for drag in drags:
+            ours, theirs = ({rig: row for (of, rig), row in some.items() if of == drag} for some in (rows, before))
+            draw(drag, ours, theirs, chosen.sheets / f"{drag.replace(', ', '_').replace(' ', '_')}.png")
     report.finish(
         chosen, [], out, blender=bpy.app.version_string,
         rows=[{"drag": drag, "rig": rig, **row} for (drag, rig), row in rows.items()],

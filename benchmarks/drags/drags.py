@@ -6,6 +6,7 @@ further or less.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ class Drag:
     way      places from where the head is at the press, or from that of the part `about`
     pinned   in position and rotation; a quadruped stands on four
     placed   pinned in position alone
+    round    the way is bent: it stays as far from this part as the head is at the press
     closed   the way ends where it began
     balance  with a Balance goal, too, to see that it changes nothing
     four     a quadruped is dragged so, too
@@ -41,6 +43,7 @@ class Drag:
     pinned: tuple[str, ...] = FEET
     placed: tuple[str, ...] = ()
     about: str | None = None
+    round: str | None = None
     closed: bool = False
     balance: bool = False
     four: bool = False
@@ -65,9 +68,11 @@ DRAGS: Final[dict[str, Drag]] = {
     "hand out, hand pinned": Drag("hand.L", ((30, 40, 100),), placed=("hand.R",)),
     "knee forward": Drag("shin.L", ((0, 0, 20),)),
     "knee aside": Drag("shin.L", ((20, 0, 0),)),
+    "knee forward in reach": Drag("shin.L", ((0, 0, 20),), round="foot.L"),
+    "knee aside in reach": Drag("shin.L", ((20, 0, 0),), round="foot.L"),
     "hand aside": Drag("hand.L", ((40, 0, 0),)),
     "hand out and back": Drag("hand.L", ((120, 40, 0),), four=True),
-    "hand round the neck": Drag("hand.L", _circle(lambda sine, cosine: (20 * cosine, 0, 20 * sine)), about="neck"),
+    "hand round the neck": Drag("hand.L", _circle(lambda sine, cosine: (30 * cosine, 0, 30 * sine)), about="neck"),
     "hand, balanced": Drag("hand.L", ((0, 15, 20),), balance=True),
     "hand circle": Drag("hand.L", _circle(lambda sine, cosine: (0, 15 - 15 * cosine, 15 * sine)), closed=True),
     "squat": Drag("hips", ((0, -20, 0),), four=True),
@@ -110,9 +115,8 @@ def open_rig(name: str) -> Any:
 
 def points_on(way: Array, step: float) -> Array:
     """Points (n, 3) along a way (k, 3) from its first point, `step` apart or a little less."""
-    pieces = [
-        begin
-        + (end - begin) * np.linspace(0.0, 1.0, max(1, int(np.ceil(np.linalg.norm(end - begin) / step))) + 1)[1:, None]
-        for begin, end in zip(way[:-1], way[1:], strict=True)
-    ]
+    pieces: list[Array] = []
+    for begin, end in pairwise(way):
+        count = max(1, int(np.ceil(np.linalg.norm(end - begin) / step)))
+        pieces.append(begin + (end - begin) * np.linspace(0.0, 1.0, count + 1)[1:, None])
     return np.concatenate(pieces)

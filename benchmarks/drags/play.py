@@ -80,7 +80,12 @@ class Rig:
         here = heads[self.parts[drag.role][0]]
         around = here if drag.about is None else heads[self.parts[drag.about][0]]
         corners = around + self.unit * np.array(drag.way) @ self.frame.T
-        return points_on(np.concatenate([here[None], corners]), _STEP * self.unit)
+        way = points_on(np.concatenate([here[None], corners]), _STEP * self.unit)
+        if drag.round is None:
+            return way
+        centre = heads[self.parts[drag.round][0]]
+        away = way - centre
+        return centre + away * (np.linalg.norm(here - centre) / np.linalg.norm(away, axis=-1, keepdims=True))
 
     def least(self, drag: Drag, target: Array, heads: Array) -> float:
         """A distance from the target that no pose can undercut: the bones from a pin to the grabbed head, stretched."""
