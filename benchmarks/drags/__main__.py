@@ -45,6 +45,24 @@ COLUMNS: Final = {  # key of a row -> head of the column, digits
     "rest_degrees": ("rest °", 1),
 }
 
+HUMANS: Final = [name for name in RIGS if name != "quadruped"]
+EDGE: Final = ("hips up", "hips up and back", "hips aside", "hips forward", "hips back")
+IN_REACH: Final = ("hand aside", "hand circle", "squat", "foot lift")
+BARS: Final[
+    tuple[tuple[str, tuple[str, ...], str, float], ...]
+] = (  # the sentence, the drags, the key, the most wanted
+    ("ms for a tick within reach, the median", IN_REACH, "ms", 0.5),
+    ("ms for a tick anywhere, 99 %", tuple(DRAGS), "ms_99", 4.0),
+    ("degrees of tilt, hips up or to the edge", EDGE, "tilt_degrees", 8.0),
+    ("degrees of yaw, hips up or to the edge", EDGE, "yaw_degrees", 5.0),
+    ("degrees of tilt, one foot pinned", ("hips up, one foot",), "tilt_degrees", 12.0),
+    ("degrees of the neck, head down", ("head down",), "neck_degrees", 25.0),
+    ("mm that a knee misses in reach", ("knee forward in reach", "knee aside in reach"), "miss_mm", 1.0),
+    ("degrees of a joint in a tick", tuple(DRAGS), "step_degrees", 12.0),
+    ("degrees from home after coming back", tuple(DRAGS), "home_degrees", 1.0),
+    ("degrees by a balance that is met", ("hand, balanced",), "balance_degrees", 0.1),
+)
+
 Rows = dict[tuple[str, str], dict[str, Any]]  # by drag and rig
 
 
@@ -76,6 +94,27 @@ def print_table(rows: Rows, before: Rows, out: Any) -> None:
         last = drag
 
 
+def largest(rows: Rows) -> Rows:
+    """The largest figures of each drag on humans."""
+    found: Rows = {}
+    for drag in dict.fromkeys(drag for drag, _ in rows):
+        some = [row for (of, rig), row in rows.items() if of == drag and rig in HUMANS]
+        if some:
+            found[drag, "largest"] = {key: max(row[key] for row in some) for key in COLUMNS}
+    return found
+
+
+def bars(rows: Rows) -> list[dict[str, Any]]:
+    """The bars for humans, of the drags that were played."""
+    checks: list[dict[str, Any]] = []
+    for text, drags, key, most in BARS:
+        some = [(row[key], f"{drag}, {rig}") for (drag, rig), row in rows.items() if drag in drags and rig in HUMANS]
+        if some:
+            value, where = max(some)
+            checks.append(report.bar(f"{value:.1f} {text} ({where}), at most {most:g} wanted", value, value <= most))
+    return checks
+
+
 def main() -> int:
     parser = report.options("benchmarks.drags", __doc__, 1)
     parser.add_argument("--rig", nargs="+", choices=RIGS, metavar="NAME", help=f"of {', '.join(RIGS)}")
@@ -97,13 +136,15 @@ def main() -> int:
         before = {(row["drag"], row["rig"]): row for row in json.loads(chosen.compare.read_text())["rows"]}
     rows = measure(rigs[:1] if chosen.smoke else rigs, drags, rounds, SMOKE_TICKS if chosen.smoke else None)
     print_table(rows, before, out)
+    print_table(largest(rows), largest(before), out)
+    print(file=out)
     if chosen.sheets is not None:
         chosen.sheets.mkdir(parents=True, exist_ok=True)
         for drag in drags:
             ours, theirs = ({rig: row for (of, rig), row in some.items() if of == drag} for some in (rows, before))
             draw(drag, ours, theirs, chosen.sheets / f"{drag.replace(', ', '_').replace(' ', '_')}.png")
     report.finish(
-        chosen, [], out, blender=bpy.app.version_string,
+        chosen, [] if chosen.smoke else bars(rows), out, blender=bpy.app.version_string,
         rows=[{"drag": drag, "rig": rig, **row} for (drag, rig), row in rows.items()],
     )  # fmt: skip
     return 0

@@ -16,6 +16,7 @@ from bridge import Grab
 from core import CoreError, Skeleton, rotation
 from core.body import Roles
 from core.body.axes import axis_vector, canonical_frame
+from core.body.posture import rest_turn
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
@@ -24,6 +25,7 @@ from ..work import Array
 from .drags import Drag, points_on
 
 _STEP: Final = 1.0  # centimetres a tick
+_HEAD: Final = 18.0  # centimetres of the head in pictures: upwards, of a quadruped forward
 _RESTS: Final = 200  # ticks with a still mouse, at most
 
 
@@ -37,7 +39,7 @@ class Rig:
         roles = bridge.read_roles(armature, self.skeleton)
         if roles.humanoid:
             bpy.ops.poise.take_posture(posture="RELAXED")  # pyright: ignore[reportAttributeAccessIssue]
-        self.parts = parts_of(roles)
+        self.parts = parts_of(self.skeleton, roles)
         self.four = not roles.humanoid
         self.up = axis_vector(roles.up)
         self.frame = rotation.to_matrix(canonical_frame(roles.up, roles.facing))
@@ -102,15 +104,17 @@ class Rig:
         return sum(float(np.linalg.norm(rest[bone] - rest[parents[bone]])) for bone in edges)
 
 
-def parts_of(roles: Roles) -> dict[str, tuple[int, ...]]:
-    """The bones by role; of a quadruped the same parts, hands and feet at the third bones of the legs."""
+def parts_of(skeleton: Skeleton, roles: Roles) -> dict[str, tuple[int, ...]]:
+    """The bones by role; a quadruped stands with the last but one bone of each leg."""
     if roles.humanoid:
         return {role: roles.chain(role) for role in roles.bones}
-    found = {name: roles.limbs[name] for name in ("spine", "neck", "head")} | {"hips": roles.limbs["spine"][:1]}
+    found = {name: roles.limbs[name] for name in ("spine", "neck", "head")}
     for side in "LR":
         front, hind = (roles.limbs[f"leg.{end}.{side}"] for end in ("front", "hind"))
-        found |= {f"hand.{side}": front[2:], f"thigh.{side}": hind, f"shin.{side}": hind[1:], f"foot.{side}": hind[2:]}
-    return found
+        found |= {f"upper_arm.{side}": front[:-2], f"hand.{side}": front[-2:]}
+        found |= {f"thigh.{side}": hind[:-2], f"foot.{side}": hind[-2:]}
+    carriers = skeleton.ancestors(found["thigh.L"][0])
+    return found | {"hips": tuple(bone for bone in skeleton.ancestors(found["spine"][0]) if bone in carriers)[:1]}
 
 
 def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str, Any]:
@@ -155,7 +159,7 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
         pairs = zip(plain, seen, strict=True)
         found["balance_degrees"] = max(_turned(rig.own(one[1]), rig.own(other[1])) for one, other in pairs)
     moments = [0, away // 3, 2 * away // 3, away]
-    shown = [*heads[moments], rested[0], heads[-1]]
+    shown = [*zip(heads[moments], turns[moments], strict=True), rested, (heads[-1], turns[-1])]
     return found | {"figures": _figures(rig, shown), "bones": _bones(rig), **_marks(rig, drag, way[away - 1], start[0])}
 
 
@@ -237,15 +241,25 @@ def _drawn(rig: Rig) -> list[int]:
 
 
 def _bones(rig: Rig) -> list[tuple[int, int]]:
-    """Lines of the stick figure: places in `_drawn` of bones and of the next drawn bones above."""
+    """Lines of the stick figure: places in it of bones and of the next drawn bones above; last the top of the head."""
     drawn = _drawn(rig)
     chains = [[drawn.index(above) for above in rig.skeleton.ancestors(bone) if above in drawn] for bone in drawn]
-    return [(chain[0], chain[1]) for chain in chains if len(chain) > 1]
+    return [
+        *((chain[0], chain[1]) for chain in chains if len(chain) > 1),
+        (len(drawn), drawn.index(rig.parts["head"][0])),
+    ]
 
 
-def _figures(rig: Rig, moments: Sequence[Array]) -> list[Any]:
+def _figures(rig: Rig, moments: Sequence[tuple[Array, Array]]) -> list[Any]:
     """Stick figures of some moments, in centimetres to the left, up and forward."""
-    return [_seen(rig, heads[_drawn(rig)]) for heads in moments]
+    head = rig.parts["head"][0]
+    top = rotation.rotate(
+        rotation.inv(rest_turn(rig.skeleton, head)), _HEAD * rig.unit * rig.frame[:, 2 if rig.four else 1]
+    )
+    return [
+        _seen(rig, np.concatenate([heads[_drawn(rig)], [heads[head] + rotation.rotate(turns[head], top)]]))
+        for heads, turns in moments
+    ]
 
 
 def _marks(rig: Rig, drag: Drag, target: Array, heads: Array) -> dict[str, Any]:

@@ -20,7 +20,9 @@ _MARGIN: Final = 12.0  # centimetres
 def draw(title: str, rows: Mapping[str, Any], before: Mapping[str, Any], file: Path) -> Path:
     """One sheet of the rows of a drag, by rig; those of before are drawn in grey below, else the press."""
     count, across = len(rows), len(MOMENTS) * len(_VIEWS)
-    figure, axes = pyplot_for().subplots(count, across, figsize=(1.25 * across, 2.3 * count + 0.5), squeeze=False)
+    figure, axes = pyplot_for().subplots(
+        count, across, figsize=(1.25 * across, high := 2.3 * count + 0.6), squeeze=False
+    )
     for panels, (rig, row) in zip(axes, rows.items(), strict=True):
         earlier = before.get(rig)
         figures = np.array(row["figures"])
@@ -35,7 +37,7 @@ def draw(title: str, rows: Mapping[str, Any], before: Mapping[str, Any], file: P
     grey = "before" if before else "at the press"
     figure.suptitle(f"{title}: from the front and from the left; grey: {grey}; red: pins; orange: the target",
                     fontsize=10, x=0.01, ha="left")  # fmt: skip
-    figure.tight_layout(rect=(0.01, 0.0, 1.0, 1.0), pad=0.2)
+    figure.tight_layout(rect=(0.01, 0.0, 1.0, 1.0 - 0.3 / high), pad=0.2)
     return report.save(figure, file, 100)
 
 
