@@ -42,6 +42,7 @@ COLUMNS: Final = {  # key of a row -> head of the column, digits
     "miss_mm": ("miss mm", 1),
     "least_mm": ("least mm", 1),
     "home_degrees": ("home °", 2),
+    "home_rest_degrees": ("then °", 2),
     "rest_degrees": ("rest °", 1),
 }
 

@@ -118,7 +118,7 @@ def parts_of(skeleton: Skeleton, roles: Roles) -> dict[str, tuple[int, ...]]:
 
 
 def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str, Any]:
-    """Play a drag there and back, then once more there, where the mouse stops; of each way the first `most` ticks."""
+    """Play a drag there and back, then once more there; each time the mouse stops. `most`: ticks there, then back."""
     if rig.four and not drag.four:
         raise CoreError("Not on four legs.")
     seconds: list[Array] = []
@@ -141,17 +141,14 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
         "miss_mm": _mm(rig, heads[away, rig.parts[drag.role][0]] - way[away - 1]),
         "least_mm": 10.0 * rig.least(drag, way[away - 1], start[0]) / rig.unit,
     }
+    home, _ = _rest(rig, session)
     session = rig.begin(drag, drag.balance)
     *_, seen = _lead(rig, session, there)
-    stopped, rests = rig.see(), 0
-    while session.restless and rests < _RESTS:
-        session.rest()
-        rests += 1
-    rig.update()
-    rested = rig.see()
+    rested, rests = _rest(rig, session)
     found |= {
-        "rest_degrees": _turned(rig.own(stopped[1]), rig.own(rested[1])),
-        "rest_mm": _mm(rig, stopped[0] - rested[0]),
+        "home_rest_degrees": _turned(rig.own(home[1]), rig.own(start[1])),
+        "rest_degrees": _turned(rig.own(seen[-1][1]), rig.own(rested[1])),
+        "rest_mm": _mm(rig, seen[-1][0] - rested[0]),
         "rests": rests,
     }
     if drag.balance:
@@ -161,6 +158,16 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
     moments = [0, away // 3, 2 * away // 3, away]
     shown = [*zip(heads[moments], turns[moments], strict=True), rested, (heads[-1], turns[-1])]
     return found | {"figures": _figures(rig, shown), "bones": _bones(rig), **_marks(rig, drag, way[away - 1], start[0])}
+
+
+def _rest(rig: Rig, session: DragSession) -> tuple[tuple[Array, Array], int]:
+    """What is seen when the body has come to rest under a still mouse, and the ticks that it took."""
+    rests = 0
+    while session.restless and rests < _RESTS:
+        session.rest()
+        rests += 1
+    rig.update()
+    return rig.see(), rests
 
 
 def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int], list[tuple[Array, Array]]]:
