@@ -112,7 +112,7 @@ def bars(rows: Rows) -> list[dict[str, Any]]:
         some = [(row[key], f"{drag}, {rig}") for (drag, rig), row in rows.items() if drag in drags and rig in HUMANS]
         if some:
             value, where = max(some)
-            checks.append(report.bar(f"{value:.1f} {text} ({where}), at most {most:g} wanted", value, value <= most))
+            checks.append(report.bar(f"{value:.2f} {text} ({where}), at most {most:g} wanted", value, value <= most))
     return checks
 
 
