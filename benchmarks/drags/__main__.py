@@ -40,7 +40,7 @@ COLUMNS: Final = {  # key of a row -> head of the column, digits
     "clavicle_degrees": ("clav °", 0),
     "pin_mm": ("pin mm", 2),
     "miss_mm": ("miss mm", 1),
-    "least_mm": ("least mm", 1),
+    "over_mm": ("over mm", 1),
     "home_degrees": ("home °", 2),
     "home_rest_degrees": ("then °", 2),
     "rest_degrees": ("rest °", 1),

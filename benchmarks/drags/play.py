@@ -4,7 +4,6 @@ Lengths are those of a 1.7 m human, angles in degrees. The mouse moves a centime
 evaluated pose.
 """
 
-from collections.abc import Sequence
 from time import process_time
 from typing import Any, Final
 
@@ -13,8 +12,8 @@ import numpy as np
 
 import bridge
 from bridge import Grab
-from core import CoreError, Skeleton, rotation
-from core.body import Roles
+from core import Skeleton, rotation
+from core.body import BODY, Roles
 from core.body.axes import axis_vector, canonical_frame
 from core.body.posture import rest_turn
 from core.pose import frame_rotations
@@ -28,29 +27,29 @@ _STEP: Final = 1.0  # centimetres a tick
 _HEAD: Final = 18.0  # centimetres of the head in pictures: upwards, of a quadruped forward
 _RESTS: Final = 200  # ticks with a still mouse, at most
 
+Seen = tuple[Array, Array]  # heads (J, 3) and frames (J, 4) as Blender has evaluated them, in armature space
+
 
 class Rig:
-    """An armature that takes its relaxed pose, if it has the parts for that, and is dragged by them again and again."""
+    """An armature in its relaxed pose, a quadruped at rest, that is dragged from there again and again."""
 
     def __init__(self, armature: Any) -> None:
         self.armature = armature
-        self.rig = bridge.read_rig(armature)
-        self.skeleton: Skeleton = self.rig.skeleton
+        self.skeleton: Skeleton = bridge.read_rig(armature).skeleton
         roles = bridge.read_roles(armature, self.skeleton)
+        self.four = not roles.humanoid
         if roles.humanoid:
             bpy.ops.poise.take_posture(posture="RELAXED")  # pyright: ignore[reportAttributeAccessIssue]
-        self.parts = parts_of(self.skeleton, roles)
-        self.four = not roles.humanoid
-        self.up = axis_vector(roles.up)
-        self.frame = rotation.to_matrix(canonical_frame(roles.up, roles.facing))
-        self.unit = self.skeleton.size / 100.0  # armature units of a centimetre
         self.channels = bridge.read_channels(armature)
+        self.heads, self.turns = self.see()
+        self.parts = parts_of(self.skeleton, roles)
+        self.up = axis_vector(roles.up)
+        self.frame = rotation.to_matrix(canonical_frame(roles.up, roles.facing))  # left, up and forward
+        self.unit = self.skeleton.size / 100.0  # armature units of a centimetre
 
-    def update(self) -> None:
+    def see(self) -> Seen:
+        """What Blender shows now."""
         bpy.context.view_layer.update()  # pyright: ignore[reportOptionalMemberAccess]
-
-    def see(self) -> tuple[Array, Array]:
-        """Heads (J, 3) and frames (J, 4) as Blender has evaluated them, in armature space."""
         matrices = bridge.read_matrices(self.armature)
         return matrices[:, :3, 3], frame_rotations(matrices[:, :3, :3])
 
@@ -60,48 +59,61 @@ class Rig:
         above = np.where((parents < 0)[:, None], rotation.IDENTITY, turns[..., parents, :])
         return rotation.mul(rotation.inv(above), turns)
 
+    def pinned(self, drag: Drag) -> tuple[list[int], list[int]]:
+        """All bones that are pinned, and those that are pinned in rotation, too."""
+        four = tuple(f"{end}.{side}" for end in ("hand", "foot") for side in "LR")
+        both = [role for role in (four if self.four else drag.pinned) if role != drag.role]
+        return [self.parts[role][0] for role in (*both, *drag.placed)], [self.parts[role][0] for role in both]
+
     def begin(self, drag: Drag, balance: bool) -> DragSession:
-        """A session from the relaxed pose, with the pins of the drag."""
+        """A session from the start, with the pins of the drag."""
         bridge.write_channels(self.armature, self.channels)
         self.armature.poise_pins.clear()
         self.armature.poise_use_balance = balance
-        for kind, bones in self.pins(drag).items():
-            set_pins(bpy.context, self.armature, [self.skeleton.names[bone] for bone in bones], kind)
-        grab = Grab(self.armature.name, self.skeleton.names[self.parts[drag.role][0]], (0.0, 0.0, 0.0))
+        names = self.skeleton.names
+        for kind, bones in zip(("POSITION", "BOTH"), self.pinned(drag), strict=True):
+            set_pins(bpy.context, self.armature, [names[bone] for bone in bones], kind)
+        grab = Grab(self.armature.name, names[self.parts[drag.role][0]], (0.0, 0.0, 0.0))
         return DragSession(bpy.context, self.armature, [grab])
-
-    def pins(self, drag: Drag) -> dict[str, list[int]]:
-        """The bones that are pinned, by the kind of their pins."""
-        pinned = [f"{end}.{side}" for end in ("hand", "foot") for side in "LR"] if self.four else drag.pinned
-        kinds = {"BOTH": pinned, "POSITION": drag.placed}
-        return {kind: [self.parts[role][0] for role in roles if role != drag.role] for kind, roles in kinds.items()}
 
     def way(self, drag: Drag) -> Array:
         """Places (n, 3) of the grabbed head, tick by tick from the press to the far end, in armature space."""
-        heads, _ = self.see()
-        here = heads[self.parts[drag.role][0]]
-        around = here if drag.about is None else heads[self.parts[drag.about][0]]
+        here, around = (self.heads[self.parts[role][0]] for role in (drag.role, drag.about or drag.role))
         corners = around + self.unit * np.array(drag.way) @ self.frame.T
         way = points_on(np.concatenate([here[None], corners]), _STEP * self.unit)
         if drag.round is None:
             return way
-        centre = heads[self.parts[drag.round][0]]
+        centre = self.heads[self.parts[drag.round][0]]
         away = way - centre
         return centre + away * (np.linalg.norm(here - centre) / np.linalg.norm(away, axis=-1, keepdims=True))
 
-    def least(self, drag: Drag, target: Array, heads: Array) -> float:
-        """A distance from the target that no pose can undercut: the bones from a pin to the grabbed head, stretched."""
-        grabbed, short = self.parts[drag.role][0], 0.0
-        for bone in [bone for bones in self.pins(drag).values() for bone in bones]:
-            short = max(short, float(np.linalg.norm(target - heads[bone])) - self._between(bone, grabbed))
+    def least(self, drag: Drag, target: Array) -> float:
+        """A distance from the target that no pose undercuts: to a pin, less the bones from there to the grabbed one."""
+        rest, parents, above = self.skeleton.rest_matrices[:, :, 3], self.skeleton.parents, self.skeleton.ancestors
+        short = 0.0
+        for bone in self.pinned(drag)[0]:
+            between = [*{*above(bone)} ^ {*above(self.parts[drag.role][0])}]
+            length = np.linalg.norm(rest[between] - rest[parents[between]], axis=-1).sum()
+            short = max(short, float(np.linalg.norm(target - self.heads[bone]) - length))
         return short
 
-    def _between(self, one: int, other: int) -> float:
-        """The length of the way along the bones from one head to another."""
-        paths = [self.skeleton.ancestors(bone) for bone in (one, other)]
-        rest, parents = self.skeleton.rest_matrices[:, :, 3], self.skeleton.parents
-        edges = set(paths[0]) ^ set(paths[1])
-        return sum(float(np.linalg.norm(rest[bone] - rest[parents[bone]])) for bone in edges)
+    def mm(self, away: Array) -> float:
+        """The longest of vectors (..., 3)."""
+        return 10.0 * float(np.linalg.norm(away, axis=-1).max()) / self.unit
+
+    def picture(self, drag: Drag, target: Array, moments: list[Seen]) -> dict[str, Any]:
+        """Stick figures, their lines (the last one to the top of the head), pins and target; centimetres."""
+        head, above = self.parts["head"][0], self.skeleton.ancestors
+        drawn = sorted({bone for role, bones in self.parts.items() if self.four or role in BODY for bone in bones})
+        chains = [[drawn.index(bone) for bone in above(first) if bone in drawn] for first in drawn]
+        top = _HEAD * self.unit * self.frame[:, 2 if self.four else 1]
+        top = rotation.rotate(rotation.inv(rest_turn(self.skeleton, head)), top)
+        figures = [[*heads[drawn], heads[head] + rotation.rotate(turns[head], top)] for heads, turns in moments]
+        places = {"figures": figures, "pins": self.heads[self.pinned(drag)[0]], "target": target}
+        return {
+            "bones": [*(chain[:2] for chain in chains if len(chain) > 1), [len(drawn), drawn.index(head)]],
+            **{name: np.round(np.array(some) @ self.frame / self.unit, 1).tolist() for name, some in places.items()},
+        }
 
 
 def parts_of(skeleton: Skeleton, roles: Roles) -> dict[str, tuple[int, ...]]:
@@ -119,58 +131,46 @@ def parts_of(skeleton: Skeleton, roles: Roles) -> dict[str, tuple[int, ...]]:
 
 def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str, Any]:
     """Play a drag there and back, then once more there; each time the mouse stops. `most`: ticks there, then back."""
-    if rig.four and not drag.four:
-        raise CoreError("Not on four legs.")
-    seconds: list[Array] = []
+    there, times = rig.way(drag)[:most], []
+    home = rig.heads[rig.parts[drag.role][0]][None]
+    way = there if drag.closed else np.concatenate([there, there[-2::-1], home])
     for _ in range(rounds):
         session = rig.begin(drag, drag.balance)
-        start, there = rig.see(), rig.way(drag)[:most]
-        way = (
-            there if drag.closed else np.concatenate([there, there[-2::-1], start[0][session.effectors[0].bone][None]])
-        )
-        times, steps, seen = _lead(rig, session, way)
-        seconds.append(times)
-    heads, turns = (np.stack([first, *rest]) for first, rest in zip(start, zip(*seen, strict=True), strict=True))
-    away = len(there)
+        seconds, steps, seen = _lead(rig, session, way)
+        times.append(seconds)
+    back, _ = _rest(rig, session)
+    heads, turns = (np.stack(some) for some in zip((rig.heads, rig.turns), *seen, strict=True))
+    session = rig.begin(drag, drag.balance)
+    _, _, seen = _lead(rig, session, there)
+    rested, rests = _rest(rig, session)
+    away, target = len(there), there[-1]
+    tick, update = 1e3 * np.concatenate(times).T
+    miss, least = rig.mm(heads[away, rig.parts[drag.role][0]] - target), 10.0 * rig.least(drag, target) / rig.unit
     found = {
         "ticks": len(way),
-        **_times(np.concatenate(seconds)),
+        "ms": float(np.median(tick)),
+        "ms_99": float(np.quantile(tick, 0.99)),
+        "update_ms": float(np.median(update)),
         "steps": float(np.median(steps)),
-        "most_steps": int(np.max(steps)),
+        "most_steps": max(steps),
         **_motion(rig, drag, heads, turns, away),
-        "miss_mm": _mm(rig, heads[away, rig.parts[drag.role][0]] - way[away - 1]),
-        "least_mm": 10.0 * rig.least(drag, way[away - 1], start[0]) / rig.unit,
-    }
-    home, _ = _rest(rig, session)
-    session = rig.begin(drag, drag.balance)
-    *_, seen = _lead(rig, session, there)
-    rested, rests = _rest(rig, session)
-    found |= {
-        "home_rest_degrees": _turned(rig.own(home[1]), rig.own(start[1])),
+        "miss_mm": miss,
+        "least_mm": least,
+        "over_mm": max(0.0, miss - least),
+        "home_rest_degrees": _turned(rig.own(back[1]), rig.own(rig.turns)),
         "rest_degrees": _turned(rig.own(seen[-1][1]), rig.own(rested[1])),
-        "rest_mm": _mm(rig, seen[-1][0] - rested[0]),
+        "rest_mm": rig.mm(seen[-1][0] - rested[0]),
         "rests": rests,
     }
     if drag.balance:
-        *_, plain = _lead(rig, rig.begin(drag, False), there)
+        _, _, plain = _lead(rig, rig.begin(drag, False), there)
         pairs = zip(plain, seen, strict=True)
         found["balance_degrees"] = max(_turned(rig.own(one[1]), rig.own(other[1])) for one, other in pairs)
-    moments = [0, away // 3, 2 * away // 3, away]
-    shown = [*zip(heads[moments], turns[moments], strict=True), rested, (heads[-1], turns[-1])]
-    return found | {"figures": _figures(rig, shown), "bones": _bones(rig), **_marks(rig, drag, way[away - 1], start[0])}
+    moments = [(heads[at], turns[at]) for at in (0, away // 3, 2 * away // 3, away)]
+    return found | rig.picture(drag, target, [*moments, rested, (heads[-1], turns[-1])])
 
 
-def _rest(rig: Rig, session: DragSession) -> tuple[tuple[Array, Array], int]:
-    """What is seen when the body has come to rest under a still mouse, and the ticks that it took."""
-    rests = 0
-    while session.restless and rests < _RESTS:
-        session.rest()
-        rests += 1
-    rig.update()
-    return rig.see(), rests
-
-
-def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int], list[tuple[Array, Array]]]:
+def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int], list[Seen]]:
     """Seconds (n, 2) of the processor of each tick and of the update in it, steps, and what is seen after each."""
     seconds, steps, seen = [], [], []
     linear, place = session.body.world[:3, :3], session.effectors[0].place
@@ -178,7 +178,7 @@ def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int],
         begin = process_time()
         solution = session.drag(linear @ (target - place), rotation.IDENTITY)
         written = process_time()
-        rig.update()
+        bpy.context.view_layer.update()  # pyright: ignore[reportOptionalMemberAccess]
         end = process_time()
         seconds.append((end - begin, end - written))
         steps.append(int(np.max(solution.iterations)))
@@ -186,93 +186,42 @@ def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int],
     return np.array(seconds), steps, seen
 
 
-def _times(seconds: Array) -> dict[str, float]:
-    tick, update = 1e3 * seconds.T
-    quantiles = {"ms": np.median(tick), "ms_99": np.quantile(tick, 0.99), "update_ms": np.median(update)}
-    return {name: float(value) for name, value in quantiles.items()}
+def _rest(rig: Rig, session: DragSession) -> tuple[Seen, int]:
+    """What is seen when the body has come to rest under a still mouse, and the ticks that it took."""
+    rests = 0
+    while session.restless and rests < _RESTS:
+        session.rest()
+        rests += 1
+    return rig.see(), rests
 
 
 def _motion(rig: Rig, drag: Drag, heads: Array, turns: Array, away: int) -> dict[str, Any]:
     """What moved: in a tick, at most, at the far end, and after coming back."""
     own, parts = rig.own(turns), rig.parts
     steps = np.degrees(rotation.angle_between(own[1:], own[:-1]))
-    speeds = np.linalg.norm(np.diff(heads, axis=0), axis=-1)
-    hips = turns[:, parts["hips"][0]]
-    swing, twist = rotation.swing_twist(rotation.mul(hips, rotation.inv(hips[0])), rig.up)
-    tilts, yaws = (np.degrees(rotation.angle_between(way, np.array(rotation.IDENTITY))) for way in (swing, twist))
-    chest = parts["spine"][-1]
-    across = {"spine": (parts["hips"][0], chest), "neck": (chest, parts["head"][0])}
-    across |= {
-        f"shoulder.{side}": (chest, parts[f"shoulder.{side}"][0]) for side in "LR" if f"shoulder.{side}" in parts
-    }
-    bends = {name: _bend(turns[[0, away]], *pair) for name, pair in across.items()}
-    pins = rig.pins(drag)
-    placed = [bone for bones in pins.values() for bone in bones]
-    off = turns[:, pins["BOTH"]]
+    hips, chest, (pinned, both) = parts["hips"][0], parts["spine"][-1], rig.pinned(drag)
+    swing, twist = rotation.swing_twist(rotation.mul(turns[:, hips], rotation.inv(turns[0, hips])), rig.up)
+    clavicles = [bone for side in "LR" for bone in parts.get(f"shoulder.{side}", ())]
+
+    def bend(lower: int, upper: list[int]) -> float:
+        ends = turns[[0, away]]
+        return _turned(*rotation.mul(rotation.inv(ends[:, [lower]]), ends[:, upper]))
+
     return {
         "step_degrees": float(steps.max()),
         "step_bone": rig.skeleton.names[int(steps.max(axis=0).argmax())],
-        "speed_mm": 10.0 * float(speeds.max()) / rig.unit,
-        "tilt_degrees": float(tilts.max()),
-        "yaw_degrees": float(yaws.max()),
-        "spine_degrees": bends["spine"],
-        "neck_degrees": bends["neck"],
-        "clavicle_degrees": max(bends.get("shoulder.L", 0.0), bends.get("shoulder.R", 0.0)),
-        "pin_mm": _mm(rig, heads[:, placed] - heads[0, placed]),
-        "pin_degrees": _turned(off, off[:1]),
+        "speed_mm": rig.mm(np.diff(heads, axis=0)),
+        "tilt_degrees": _turned(swing, swing[0]),
+        "yaw_degrees": _turned(twist, twist[0]),
+        "spine_degrees": bend(hips, [chest]),
+        "neck_degrees": bend(chest, [parts["head"][0]]),
+        "clavicle_degrees": bend(chest, clavicles),
+        "pin_mm": rig.mm(heads[:, pinned] - heads[0, pinned]),
+        "pin_degrees": _turned(turns[:, both], turns[0, both]),
         "home_degrees": _turned(own[-1], own[0]),
     }
 
 
-def _bend(turns: Array, lower: int, upper: int) -> float:
-    """By how much the upper bone has turned to the lower one between two moments (2, J, 4)."""
-    between = rotation.mul(rotation.inv(turns[:, lower]), turns[:, upper])
-    return _turned(between[0], between[1])
-
-
 def _turned(one: Array, other: Array) -> float:
+    """The largest angle between rotations (..., 4)."""
     return float(np.degrees(np.max(rotation.angle_between(one, other), initial=0.0)))
-
-
-def _mm(rig: Rig, away: Array) -> float:
-    return 10.0 * float(np.linalg.norm(away, axis=-1).max()) / rig.unit
-
-
-# -- for the pictures ------------------------------------------------------------------------------------------------
-
-
-def _drawn(rig: Rig) -> list[int]:
-    """The bones of a stick figure: those of parts, fingers apart."""
-    fingers = ("thumb", "index", "middle", "ring", "pinky", "palm")
-    return sorted({bone for role, bones in rig.parts.items() if not role.startswith(fingers) for bone in bones})
-
-
-def _bones(rig: Rig) -> list[tuple[int, int]]:
-    """Lines of the stick figure: places in it of bones and of the next drawn bones above; last the top of the head."""
-    drawn = _drawn(rig)
-    chains = [[drawn.index(above) for above in rig.skeleton.ancestors(bone) if above in drawn] for bone in drawn]
-    return [
-        *((chain[0], chain[1]) for chain in chains if len(chain) > 1),
-        (len(drawn), drawn.index(rig.parts["head"][0])),
-    ]
-
-
-def _figures(rig: Rig, moments: Sequence[tuple[Array, Array]]) -> list[Any]:
-    """Stick figures of some moments, in centimetres to the left, up and forward."""
-    head = rig.parts["head"][0]
-    top = rotation.rotate(
-        rotation.inv(rest_turn(rig.skeleton, head)), _HEAD * rig.unit * rig.frame[:, 2 if rig.four else 1]
-    )
-    return [
-        _seen(rig, np.concatenate([heads[_drawn(rig)], [heads[head] + rotation.rotate(turns[head], top)]]))
-        for heads, turns in moments
-    ]
-
-
-def _marks(rig: Rig, drag: Drag, target: Array, heads: Array) -> dict[str, Any]:
-    pins = [bone for bones in rig.pins(drag).values() for bone in bones]
-    return {"pins": _seen(rig, heads[pins]), "target": _seen(rig, target)}
-
-
-def _seen(rig: Rig, places: Array) -> Any:
-    return np.round(places @ rig.frame / rig.unit, 1).tolist()
