@@ -88,8 +88,8 @@ def print_table(rows: Rows, before: Rows, out: Any) -> None:
     for (drag, name), row in rows.items():
         cells = []
         for key, (_, digits) in COLUMNS.items():
-            earlier = before.get((drag, name))
-            was = "" if earlier is None else f"{earlier[key]:.{digits}f} → "
+            earlier = before.get((drag, name), {})  # the JSON of an older commit may lack a column
+            was = f"{earlier[key]:.{digits}f} → " if key in earlier else ""
             cells.append(f"{was}{row[key]:.{digits}f}")
         print(f"| {drag if drag != last else ''} | {name} | {' | '.join(cells)} |", file=out)
         last = drag
@@ -101,7 +101,7 @@ def largest(rows: Rows) -> Rows:
     for drag in dict.fromkeys(drag for drag, _ in rows):
         some = [row for (of, rig), row in rows.items() if of == drag and rig in HUMANS]
         if some:
-            found[drag, "largest"] = {key: max(row[key] for row in some) for key in COLUMNS}
+            found[drag, "largest"] = {key: max(row[key] for row in some) for key in COLUMNS if key in some[0]}
     return found
 
 
