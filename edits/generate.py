@@ -10,9 +10,10 @@ from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
 from ..core.body.anatomy import carrier_of
+from ..core.body.posture import body_axes, leg_length
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin, pin_motion
 from ..core.formats.recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, track_of
-from ..core.generate import Recipe, Track, body_axes, key_pose, leg_length
+from ..core.generate import Recipe, Track, key_pose
 from ..core.generate.recipe import ALL
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion

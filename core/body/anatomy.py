@@ -14,18 +14,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import numpy as np
 
 from .. import rotation
+from ..defaults import JOINT_DEVIATION, ROOT_TURN_DEVIATION
 from ..errors import CoreError
 from ..limits import Framed
 from ..pose import Pose, frame_rotations
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
-from ..solvers import PinAndDrag
-from ..solvers.pins import numbers
 from .axes import canonical_frame, mirror_direction, mirror_rotation
 from .detection import find_roles
 from .joint_limits import SPINE_JOINTS, hinge_limits, range_limits
@@ -67,9 +66,29 @@ _BENT: Final = float(np.radians(2.0))  # least bend at rest that gives the bendi
 _PLANE: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
 
 
+class JointMethod(Protocol):
+    """A dataclass of settings with a joint target, such as `PinAndDrag`."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def root_bone(self) -> int | None: ...
+    @property
+    def reference(self) -> Pose | None: ...
+    @property
+    def deviations(self) -> Array | None: ...
+    @property
+    def axes(self) -> Array | None: ...
+    @property
+    def bends(self) -> Array | None: ...
+
+
+_Method = TypeVar("_Method", bound=JointMethod)
+
+
 @dataclass(frozen=True, eq=False)
 class Anatomy:
-    """The anatomy of J bones, for `PinAndDrag` and its skeleton; see `with_anatomy`.
+    """The anatomy of J bones, for a method and its skeleton; see `with_anatomy`.
 
     reference   the relaxed pose, the root at rest
     deviations  (J, 3) standard deviations from it about `axes`, radians
@@ -146,13 +165,13 @@ def pose_from_angles(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequ
 
 def with_anatomy(
     skeleton: Skeleton,
-    method: PinAndDrag,
+    method: _Method,
     roles: Roles | None = None,
     pose: Pose | None = None,
     *,
     ranges: bool = False,
     tuning: Tuning | None = None,
-) -> tuple[Skeleton, PinAndDrag]:
+) -> tuple[Skeleton, _Method]:
     """Return the skeleton with the limits of its anatomy added, and the method with reference, deviations and bends.
 
     A reference, or deviations with their axes, that the method has are kept. The relaxed pose takes its root bones from
@@ -306,7 +325,7 @@ class _AnatomyBuilder:
 
     def _deviations(self) -> Array:
         """Return the standard deviations (J, 3), radians."""
-        result = np.full((len(self.skeleton), 3), numbers.JOINT_DEVIATION)
+        result = np.full((len(self.skeleton), 3), JOINT_DEVIATION)
         rigid = self._rigid()
         bending = {bone: part for bone, (part, _) in self.parts.items() if bone not in rigid}
         counts = Counter(bending.values())
@@ -325,7 +344,7 @@ class _AnatomyBuilder:
             kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
         roots = root_bones(self.skeleton, self.roles)
-        result[roots] = np.radians(_ROOT) if self.roles.humanoid else numbers.ROOT_TURN_DEVIATION
+        result[roots] = np.radians(_ROOT) if self.roles.humanoid else ROOT_TURN_DEVIATION
         return result
 
     def _rigid(self) -> list[int]:

@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..defaults import POSITION_TOLERANCE
 from ..goals import AnyGoal, LookAt
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from ..solution import Solution
-from ..solvers.pins import numbers
 from .anatomy import anatomy
 from .axes import canonical_frame, left_vector, unit
 from .posture import rest_turn
@@ -79,7 +79,7 @@ def gaze_at(
     past = np.array([gaze_error(goal, skeleton, found) for goal in goals])
     return Solution(
         skeleton, tuple(goals), found, np.zeros(len(goals)), past, np.array(1), np.array((past <= MISSED).all()),
-        numbers.POSITION_TOLERANCE * skeleton.size, MISSED, pose, np.zeros(len(skeleton), bool), _Reach(),
+        POSITION_TOLERANCE * skeleton.size, MISSED, pose, np.zeros(len(skeleton), bool), _Reach(),
     )  # fmt: skip
 
 

@@ -9,9 +9,9 @@ from .. import rotation
 from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from ..solvers.humanoid.figure import Figure
 from .anatomy import anatomy
 from .axes import MIRROR_QUATERNION, MIRROR_VECTOR, axis_vector, canonical_frame, left_vector
+from .figure import Figure
 from .posture import heading_of, rest_turn
 from .roles import Roles, opposite_role
 

@@ -1,4 +1,4 @@
-"""Standard poses of a human body: T, A, relaxed and rest, with the body's position and heading kept."""
+"""Standard poses of a human body (T, A, relaxed and rest, with its position and heading kept), and its measures."""
 
 from dataclasses import replace
 
@@ -9,8 +9,8 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
-from .axes import axis_vector, mirror_rotation
-from .roles import SIDES, Roles
+from .axes import axis_vector, left_vector, mirror_rotation
+from .roles import LIMBS, SIDES, Roles
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:
@@ -56,6 +56,19 @@ def heading_of(skeleton: Skeleton, roles: Roles, turns: Array) -> Array:
 def rest_turn(skeleton: Skeleton, bone: int) -> Array:
     """Return the frame (4,) of a bone at rest, in armature space."""
     return rotation.from_matrix(skeleton.rest_matrices[bone, :, :3])
+
+
+def body_axes(roles: Roles) -> Array:
+    """Return unit vectors (3, 3) to the left, front and top of the body in armature space, as rows."""
+    return np.stack([left_vector(roles.up, roles.facing), axis_vector(roles.facing), axis_vector(roles.up)])
+
+
+def leg_length(skeleton: Skeleton, roles: Roles) -> float:
+    """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs."""
+    heads = skeleton.rest_matrices[:, :, 3]
+    legs = [[roles.bone(f"{part}.{side}") for part in LIMBS["leg"]] for side in SIDES]
+    lengths = [rotation.lengths(np.diff(heads[joints], axis=0)).sum() for joints in legs if min(joints) >= 0]
+    return float(np.mean(lengths)) if lengths else skeleton.size
 
 
 def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:

@@ -15,8 +15,8 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy
 from ..body.axes import canonical_frame
+from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
-from ..generate.poses import body_axes, leg_length
 from ..motion import Motion
 from ..pose import Pose, forward, shifted
 from ..rotation import Array

@@ -1,7 +1,7 @@
 """Motion from two key poses, interpolated by smooth curves of offsets over time (CN101246601)."""
 
 from .curves import FittedCurve, fit_curve
-from .poses import body_axes, key_pose, leg_length
+from .poses import key_pose
 from .recipe import Flight, Recipe, RootPath, Track
 
-__all__ = ["FittedCurve", "Flight", "Recipe", "RootPath", "Track", "body_axes", "fit_curve", "key_pose", "leg_length"]
+__all__ = ["FittedCurve", "Flight", "Recipe", "RootPath", "Track", "fit_curve", "key_pose"]

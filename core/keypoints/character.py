@@ -20,9 +20,9 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import Anatomy, Tuning, anatomy, carrier_of
 from ..body.axes import axis_vector, left_vector
+from ..body.posture import leg_length
 from ..editing.contacts import BodyPoint, foot_points
 from ..errors import CoreError
-from ..generate.poses import leg_length
 from ..goals import Goal
 from ..limits import clamp_rotations
 from ..pose import Pose, forward_matrices, frame_rotations

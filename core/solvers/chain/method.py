@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
+from ...defaults import JOINT_DEVIATION, POSITION_TOLERANCE, REFITS, ROOT_TURN_DEVIATION, ROTATION_TOLERANCE
 from ...errors import CoreError
 from ...goals import LARGEST, AnyGoal, Bone, Goal
 from ...limits import clamp_rotations
@@ -23,7 +24,7 @@ from ...rotation import Array
 from ...skeleton import Skeleton, is_whole
 from ...solution import Solution
 from ..batches import batch_shape_of, flat_array, flat_pose
-from ..pins import PinAndDrag, numbers
+from ..pins import PinAndDrag
 from .actuations import Actuation, checked_list
 from .batch import ChainBatch
 from .one_frame import ChainFrame
@@ -131,7 +132,7 @@ class ChainProblem:
         self.count = int(np.prod(self.batch_shape, dtype=int))
         self.given = flat_pose(pose, self.batch_shape)
         tolerance = method.position_tolerance
-        self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else float(tolerance)
+        self.tolerance = POSITION_TOLERANCE * skeleton.size if tolerance is None else float(tolerance)
         self.targets = flat_array(self.goal.position, self.batch_shape).copy()  # pyright: ignore
         self.on = np.broadcast_to(self.goal.position_weight, self.batch_shape).reshape(-1) > 0.0
         self.start, self.brought_in = self._inside(self.given)
@@ -181,7 +182,7 @@ class ChainProblem:
         """Return the solution from that of the last solve (at first, from the given pose)."""
         pose, errors, iterations, finished = self._walked()
         # a chain that is not rigid is exact only in the pose that it was read from
-        for _ in range(0 if self.chain.rigid else numbers.REFITS):
+        for _ in range(0 if self.chain.rigid else REFITS):
             if (errors <= self.tolerance).all():
                 break
             self._begin(pose)
@@ -270,14 +271,14 @@ class ChainProblem:
         skeleton, path = self.skeleton, self.path
         deviations = np.zeros((len(skeleton), 3))
         for bone, axes in zip(path.bones, path.axes, strict=True):
-            deviations[bone, list(axes)] = numbers.JOINT_DEVIATION
+            deviations[bone, list(axes)] = JOINT_DEVIATION
         goal = replace(self.goal, position=self.targets[frame], position_weight=1.0)
         goals, root = [goal], np.zeros(len(skeleton), bool)
         if path.held >= 0:
             heads, turns = forward(skeleton, pose[frame])
             goals = [Goal(path.held, heads[path.held], turns[path.held]), replace(goal, priority=1)]
             root[skeleton.ancestors(path.held)[-1]] = True
-            deviations[root] = numbers.ROOT_TURN_DEVIATION
+            deviations[root] = ROOT_TURN_DEVIATION
         own, bends = pose.rotations[frame], self.method.bends
         axes = rotation.inv(own)  # the list's axes are in front of the bones' own rotations
         if bends is not None:
@@ -313,7 +314,7 @@ class ChainProblem:
     ) -> Solution:
         return Solution(
             self.skeleton, (self.goal,), pose, errors[:, None], np.zeros((self.count, 1)), iterations,
-            errors <= self.tolerance, self.tolerance, numbers.ROTATION_TOLERANCE, self.given, self.brought_in,
+            errors <= self.tolerance, self.tolerance, ROTATION_TOLERANCE, self.given, self.brought_in,
             self.method, finished=finished,
         ).reshape(self.batch_shape)  # fmt: skip
 

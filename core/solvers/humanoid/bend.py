@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 
 from ... import rotation
+from ...body.figure import LimbBones
 from ...rotation import Array, lengths
-from .figure import LimbBones, PosedNodes
 from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
+from .nodes import PosedNodes
 from .targets import NodeTarget, Targets
 
 _HALF_TURN: Final = np.radians(30.0)  # radians short of half a turn from which on a twist is shared less

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
+from ...body.figure import Figure
 from ...goals import AnyGoal, Goal
 from ...pose import Pose, forward
 from ...rotation import Array, lengths
 from ...skeleton import Skeleton
 from ..pins import PinAndDrag
-from .figure import Figure
 from .targets import Targets
 
 

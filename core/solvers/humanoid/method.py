@@ -13,7 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...body.figure import Figure
 from ...body.roles import Roles
+from ...defaults import POSITION_TOLERANCE, ROTATION_TOLERANCE
 from ...errors import CoreError
 from ...goals import AnyGoal, Goal
 from ...limits import clamp_rotations
@@ -22,12 +24,12 @@ from ...rotation import Array
 from ...skeleton import Skeleton
 from ...solution import Solution
 from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
-from ..pins import PinAndDrag, numbers
+from ..pins import PinAndDrag
 from ..pins.explain import reasons
 from ..pins.limits import locked_angles
 from .bend import bend, orient_end, read_limbs
-from .figure import Figure, PosedNodes
 from .finish import errors_of, finish
+from .nodes import PosedNodes
 from .pull import pull_trunk
 from .targets import read_targets
 from .trunk import place_trunk
@@ -65,7 +67,7 @@ class Humanoid:
     limits: bool = True
     finish: bool = True
     position_tolerance: float | None = None
-    rotation_tolerance: float = float(numbers.ROTATION_TOLERANCE)
+    rotation_tolerance: float = float(ROTATION_TOLERANCE)
 
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         """Return the solution for pose and goals (...).
@@ -163,7 +165,7 @@ class _Problem:
         self.method, self.skeleton, self.goals = method, skeleton, tuple(goals)
         self.figure = Figure(skeleton, method.roles) if figure is None else figure
         tolerance = method.position_tolerance
-        self.tolerance = numbers.POSITION_TOLERANCE * skeleton.size if tolerance is None else tolerance
+        self.tolerance = POSITION_TOLERANCE * skeleton.size if tolerance is None else tolerance
         self.batch_shape = batch_shape_of(goals, pose)
         self.start = flat_pose(pose, self.batch_shape)
         self.nodes = PosedNodes(self.figure, self.start)

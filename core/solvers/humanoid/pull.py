@@ -14,7 +14,7 @@ import numpy as np
 from ... import rotation
 from ...rotation import Array, lengths
 from .bend import LimbTask
-from .figure import Nodes, PosedNodes
+from .nodes import Nodes, PosedNodes
 from .targets import Targets
 from .trunk import LEFT, RIGHT, SHIFT, SPINE, TURN, UNKNOWNS, place_trunk
 

@@ -7,11 +7,12 @@ from typing import TypeGuard
 import numpy as np
 
 from ... import rotation
+from ...body.figure import Figure
 from ...errors import CoreError
 from ...goals import AnyGoal, Goal
 from ...rotation import Array
 from ..batches import Shape
-from .figure import Figure, PosedNodes
+from .nodes import PosedNodes
 
 
 @dataclass(frozen=True, eq=False)

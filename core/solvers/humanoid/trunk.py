@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import rotation
 from ...rotation import Array
-from .figure import Nodes, PosedNodes
+from .nodes import Nodes, PosedNodes
 from .spine import direct_column, orient_column, straight_column
 from .targets import NodeTarget
 

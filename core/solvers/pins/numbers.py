@@ -1,4 +1,4 @@
-"""Numbers of the pins solver that several files share, also of other solvers and of `body`; others lie in their file.
+"""Numbers of the pins solver that several files share; others lie in their file, or in `core.defaults`.
 
 Lengths are in units of the skeleton's size, which makes them metres on a 1.7 m human; angles are in radians.
 """
@@ -7,17 +7,17 @@ from typing import Final
 
 import numpy as np
 
+from ...defaults import JOINT_DEVIATION as JOINT_DEVIATION
+from ...defaults import POSITION_TOLERANCE as POSITION_TOLERANCE
+from ...defaults import REFITS as REFITS
+from ...defaults import ROOT_TURN_DEVIATION as ROOT_TURN_DEVIATION
+from ...defaults import ROTATION_TOLERANCE as ROTATION_TOLERANCE
+
 # goals
-POSITION_TOLERANCE: Final = 1e-4  # length; the default of the methods
-ROTATION_TOLERANCE: Final = np.radians(0.05)  # angle; the default of the methods
 ROTATION_LENGTH: Final = 0.3  # length that weighs as much as a radian
 ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
 FAR: Final = 2.0  # length; the root moves first if all targets are further away
 NEARLY: Final = 2e-2  # length or angle of errors up to which goals are tried to be met exactly
-
-# joint target
-JOINT_DEVIATION: Final = np.radians(30.0)  # standard deviation of a joint
-ROOT_TURN_DEVIATION: Final = np.radians(90.0)  # standard deviation of a root's rotation
 
 # damped least-squares steps
 DAMPING: Final = 1e-8  # D; also what counts as zero
@@ -41,7 +41,6 @@ ACTIVE_SET_ROUNDS: Final = 4  # rounds of the active set in a step
 # restarts
 RESTARTS: Final = 12  # number of restarts, unless the method says otherwise
 WORTH_RESTART: Final = 0.98  # share of the merit below which another answer is better, where both miss a goal
-REFITS: Final = 24  # largest number of fits of rigid links where scaled bones make the tree not quite rigid
 
 # limits
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that do not count; also a share of the merit

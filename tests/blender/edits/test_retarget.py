@@ -10,9 +10,9 @@ import pytest
 import bridge
 import commands
 from core import CoreError, forward, rotation
+from core.body.posture import body_axes, leg_length
 from core.editing.contacts import find_contacts, foot_points, point_positions
 from core.formats.recipe import read_recipe
-from core.generate import body_axes, leg_length
 from edits.generate import Generated
 from edits.pinned_motion import PinnedMotion
 from edits.retarget import Retargeted, imported
