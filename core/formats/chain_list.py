@@ -107,6 +107,7 @@ CCD: Final = Table(
     ),
     Ccd,
     check=_alone,
+    more={"dependentSchemas": {"chain": {"maxProperties": 2}}},  # its name and that of the method
 )
 FILE: Final = Table((replace(_LIST_FIELD, needed="missing; name the joints that turn."), *_NUMBER_FIELDS), Ccd)
 

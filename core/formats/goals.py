@@ -280,7 +280,7 @@ _PLACED_FIELDS: Final = (
     Field("rotation", _ROTATION, 'turn the bone to a quaternion w, x, y, z, or as `{"object": "Cup"}`', place=_ALONE,
           example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
     _CARRIED,
-    Field("axes", _SHARES, "weights of the position by axis, as here only the height", place=_PLACING,
+    Field("axes", _SHARES, "weights of the position by axis: with 0, 0, 1 only the height", place=_PLACING,
           example='{"bone": "foot.L", "position": [0, 0, 0.1], "axes": [0, 0, 1]}'),
     Field("rotation_axes", _SHARES, "weights of the rotation by axis", place=_PLACING),
 )  # fmt: skip
@@ -330,7 +330,7 @@ BALANCE: Final = Table(
     (
         Field("supports", list_of(NAME, "needs at least one bone; without it those that are pinned are meant."),
               "the bones that the body stands on; by default those whose position is pinned in all frames of the job"),
-        Field("masses", object_of(number(0.0), _BY_BONE, NAME).then(_heavy),
+        Field("masses", object_of(number(0.0), _BY_BONE, NAME).then(_heavy, minProperties=1),
               "of all bones that weigh something, in any unit; by default a human's"),
         Field("radius", number(0.0), "how far beside the supports it may be; by default half the width of a foot"),
         Field("priority", whole(0), "0 comes first"),

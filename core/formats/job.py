@@ -35,7 +35,6 @@ from .table import (
     NAME,
     NULL,
     POSITIVE,
-    TEXT,
     THE_VERSION,
     VERSION,
     Field,
@@ -50,6 +49,7 @@ from .table import (
     tag,
 )
 
+_NO_GOAL: Final = "there has to be at least one goal."
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
@@ -107,7 +107,7 @@ class Job:
 
     def __post_init__(self) -> None:
         if not self.goals:
-            raise CoreError("goals: there has to be at least one goal.")
+            raise CoreError(f"goals: {_NO_GOAL}")
         if self.frames is not None:
             check_range(self.frames, "frames")
             if not self.write.key:
@@ -244,7 +244,7 @@ WRITE: Final = Table(
         Field("key", FLAG, "key the current frame in a job without frames"),
         Field("bones", or_word("changed", list_of(NAME)).into(lambda bones: None if bones == "changed" else bones),
               "the only bones that may move"),
-        Field("action", by_type({type(None): NULL}, NAME.then(_fitting)),
+        Field("action", by_type({type(None): NULL}, NAME.then(_fitting, maxLength=NAME_BYTES)),
               "the name of the new action; null: key into the present one"),
     ),
     Write,
@@ -254,7 +254,7 @@ JOB: Final = Table(
         Field("version", THE_VERSION, "of the format", needed=f"missing; this is version {VERSION}."),
         Field("space", choice(get_args(Space)), "of lengths: metres of the world, or units of the armature",
               default=JobBalance.space),
-        Field("goals", list_of(GOAL), "what is wanted; at least one"),
+        Field("goals", list_of(GOAL, _NO_GOAL), "what is wanted; at least one", needed=_NO_GOAL),
         Field("armature", NAME, "which one is posed, if the file has several"),
         Field("frames", FRAMES, "the first and the last frame; without them the current one is posed"),
         Field("method", any_of(_read_method, PINS.schema, CCD.schema, HUMANOID.schema),
@@ -265,13 +265,14 @@ JOB: Final = Table(
         Field("tolerance", TOLERANCE.into(), "how far off a goal may be"),
         Field("write", WRITE.kind(), "where the keys go"),
         Field("limits", any_of(_read_limits, {"enum": [True, False, "soft"]}),
-              'keep the limits of joints: they give way where a goal needs it; also `true` (by default) and `false`',
+              'keep the limits of joints; with `"soft"` they give way where a goal needs it; also `true` (by default) '
+              'and `false`',
               example='"limits": "soft"'),
         Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
               example='"anatomical_limits": false'),
         Field("root", choice(get_args(Root)),
-              'what bones without parent may do: come along only as far as the body cannot reach; also `"free"` (by '
-              'default), `"hold"`, `"translate"`, `"fixed"`', example='"root": "pull"'),
+              'what bones without parent may do: with `"pull"` come along only as far as the body cannot reach; also '
+              '`"free"` (by default), `"hold"`, `"translate"`, `"fixed"`', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
               "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, "
               "with these masses", default=False,
@@ -285,7 +286,7 @@ JOB: Final = Table(
               '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from',
               example='"joint_targets": "rest"'),
         Field("stretch", FLAG, "bones may grow, each by its own IK Stretch", example='"stretch": true'),
-        Field("roles", by_type({str: TEXT}, ROLE_MAPPING),
+        Field("roles", by_type({str: NAME}, ROLE_MAPPING),
               "which bones play which part of the body, where it is not as found; or the name of a file",
               example='"roles": {"hand.L": "Hand_L"}'),
     ),

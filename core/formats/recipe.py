@@ -190,7 +190,8 @@ MOMENT: Final = Table(
     more={"minProperties": 1},
 )
 _ANGLES: Final = object_of(vector(3), "angles by role").into(Angles)
-_POSE: Final = any_of(_read_pose, {"const": "present"}, MOMENT.schema, _ANGLES.schema)
+_NO_MOMENT: Final = {"propertyNames": {"not": {"enum": [one.name for one in MOMENT.fields]}}}
+_POSE: Final = any_of(_read_pose, {"const": "present"}, MOMENT.schema, {**_ANGLES.schema, **_NO_MOMENT})
 POSES: Final = Table(
     (
         Field("min", _POSE, "the pose of offset 0", needed="missing.", attribute="low"),

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Final
 
 from .chain_list import CCD, ENTRY, FILE, THE_FILE
@@ -22,6 +23,7 @@ from .table import FRAME_LIMIT, LARGEST, Field, Kind, Schema, Table, plain
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+COLUMNS: Final = 100  # of `--help`
 # name: what it is, and how it is read
 FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "job": ("What solve is asked to do", JOB.kind()),
@@ -77,8 +79,7 @@ def reference(*tables: Table) -> list[str]:
     """Return the lines of a table of all fields: name, what it may be, default and meaning."""
     lines = ["| field | value | default | meaning |", "| --- | --- | --- | --- |"]
     for one, table in _fields(tables):
-        default = "needed" if one.needed else _default(table, one)
-        lines.append(f"| `{one.name}` | {words(one.kind.schema)} | {default} | {one.meaning} |")
+        lines.append(f"| `{one.name}` | {words(one.kind.schema)} | {_default(table, one)} | {one.meaning} |")
     return lines
 
 
@@ -92,7 +93,7 @@ def _fields(tables: Iterable[Table]) -> list[tuple[Field, Table]]:
 
 def _default(table: Table, one: Field) -> str:
     default = table.default(one)
-    return "" if default is None else f"`{json.dumps(default)}`"
+    return "needed" if one.needed else "" if default is None else f"`{json.dumps(default)}`"
 
 
 def examples(*tables: Table) -> list[str]:
@@ -102,10 +103,18 @@ def examples(*tables: Table) -> list[str]:
 
 
 def help_text(*tables: Table) -> str:
-    """Return the fields of some tables for `--help`, a line each."""
-    known = [one for one, _ in _fields(tables)]
-    width = max(len(one.name) for one in known)
-    return "\n".join(f"  {one.name:{width}}  {plain(words(one.kind.schema))}" for one in known)
+    """Return the fields of some tables for `--help`: name, what it may be, default and meaning, wrapped in columns."""
+    known = _fields(tables)
+    column = max(len(one.name) for one, _ in known) + 4
+    indent = " " * column
+    lines: list[str] = []
+    for one, table in known:
+        default = _default(table, one)
+        beside = f" ({default})" if one.needed else f" (default {default})" if default else ""
+        told = plain(f"{words(one.kind.schema)}{beside}: {one.meaning}")
+        line = f"  {one.name:{column - 2}}{told}"
+        lines.append(fill(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False))
+    return "\n".join(lines)
 
 
 TABLES: Final[Mapping[str, tuple[Table, ...]]] = {

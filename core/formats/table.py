@@ -255,7 +255,8 @@ def object_of(each: Kind, what: str, key: Kind = TEXT) -> Kind:
         named: dict[str, Any] = data  # pyright: ignore[reportUnknownVariableType]
         return {key.read(name, where): each.read(value, f"{where}.{name}") for name, value in named.items()}
 
-    return Kind(read, {"type": "object", "additionalProperties": each.schema})
+    names = {} if key is TEXT else {"propertyNames": key.schema}
+    return Kind(read, {"type": "object", "additionalProperties": each.schema, **names})
 
 
 def one_of(plain_form: str, **kinds: Kind) -> Kind:

@@ -52,6 +52,20 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("markers", {"marks": {"hip.L": ["LASI", "LPSI"], "nose": ["NOSE"]}, "unit": "mm", "up": "+Z"}),
     ("mapping", {"version": 1, "roles": {"hips": "Hips", "spine": ["a", "b"], "head": None}}),
 ]
+REFUSED: list[tuple[str, Any, str]] = [
+    ("job", {"version": 1}, "goals: there has to be at least one goal."),
+    ("job", job(goals=[]), "goals: there has to be at least one goal."),
+    ("job", job(method={"name": "ccd", "chain": "arm", "passes": 3}), "method.passes: the saved chain has its own"),
+    ("job", job(stiffness={"": 0.5}), "stiffness: needs a name"),
+    ("job", job(balance={"masses": {"": 1}}), "balance.masses: needs a name"),
+    ("job", job(balance={"masses": {}}), "balance.masses: no bone weighs anything"),
+    ("job", job(write={"action": "a" * 64}), "write.action: a name has at most 63 bytes"),
+    ("job", job(roles=""), "roles: needs a name"),
+    *(
+        ("recipe", {"version": 1, "seconds": 1, "poses": {"min": {name: [1, 2, 3]}, "max": {}}}, f"poses.min.{name}: ")
+        for name in ("frame", "action")
+    ),
+]
 DOCUMENTS += [("recipe", json.loads(file.read_text(encoding="utf-8"))) for file in sorted(PRESETS.glob("*.json"))]
 
 
@@ -72,6 +86,12 @@ def test_every_table_is_shown_somewhere() -> None:
     assert shown == set(schema.TABLES)
 
 
+def test_help_says_range_default_and_meaning() -> None:
+    lines = schema.help_text(schema.CCD).splitlines()
+    assert "  passes      whole number from 0 to 1000 (default 1): how often the list is gone through" in lines
+    assert max(map(len, lines)) <= 100
+
+
 @pytest.mark.parametrize("name", sorted(schema.FORMATS))
 def test_a_schema_is_a_json_schema(name: str) -> None:
     Draft202012Validator.check_schema(VALIDATORS[name].schema)
@@ -81,6 +101,12 @@ def test_a_schema_is_a_json_schema(name: str) -> None:
 def test_what_is_read_is_valid(name: str, data: Any) -> None:
     READERS[name](data)
     VALIDATORS[name].validate(data)
+
+
+@pytest.mark.parametrize(("name", "data", "sentence"), REFUSED)
+def test_what_is_refused_is_not_valid(name: str, data: Any, sentence: str) -> None:
+    assert refusal(name, data).startswith(sentence)
+    assert not VALIDATORS[name].is_valid(data)
 
 
 def test_the_jobs_of_the_documentation_are_read_and_valid() -> None:
@@ -140,7 +166,7 @@ JUNK = [None, True, 0, -1, 2.5, 1e30, "", "x", [], [1], [1, 2, 3], {}, {"a": 1},
 UNSAID = re.compile(
     "increase|backwards|no rotation|no direction|nothing is wanted|weighs|twice|fit into|fully on|only in a job|"
     'keyed|only where|pinned and led|with "relative_to"|by itself|Flight|flight|only with|leads one|looks, dist|'
-    "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read|at least one goal|is named already"
+    "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read"
 )
 
 
