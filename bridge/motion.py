@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Motion, Pose
 from ..core.rotation import Array
-from ..core.steps import finish
+from ..core.steps import run_steps
 from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
 from .channels import (
     CHANNELS,
@@ -38,7 +38,7 @@ def read_motion(armature: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[
     The scene's frame and all channels of the object, unkeyed ones included, are restored. Raises BridgeError if `check`
     does, or for an empty range.
     """
-    return finish(reading_motion(armature, rig, frames))
+    return run_steps(reading_motion(armature, rig, frames))
 
 
 def reading_motion(
@@ -96,7 +96,7 @@ def read_visual(armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Se
                for bone in chosen)  # fmt: skip
         found.append([matrix.decompose() for matrix in own])
 
-    finish(_going_through(armature, np.atleast_1d(np.asarray(frames, float)), note))
+    run_steps(_going_through(armature, np.atleast_1d(np.asarray(frames, float)), note))
     places, turns, scales = (
         np.array([[parts[k] for parts in row] for row in found], float).reshape(len(found), len(chosen), width)
         for k, width in enumerate((3, 4, 3))

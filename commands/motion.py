@@ -9,7 +9,7 @@ import bpy
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from ..core.formats.recipe import PARTS, RECIPE, preset_names, read_recipe
+from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
 from ..edits import path, reduce
 from ..edits.bake import Baked
@@ -200,7 +200,7 @@ def _edit_path(arguments: argparse.Namespace) -> int:
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
-         formats={"RECIPE.json": (RECIPE,), "a track": (PARTS,)}),
+         formats={"RECIPE.json": (RECIPE,), "a track": (PART_TRACK,)}),
     Verb("retarget", "bring a motion from another body", _retarget_options, _retarget, check_motion),
     Verb("reduce-keys", "keep as few keys as a tolerance lets", _reduce_options, _reduce, _check_reduce),
     Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),

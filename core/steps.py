@@ -6,7 +6,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def finish(steps: Generator[float, None, Result], progress: Callable[[float], object] | None = None) -> Result:
+def run_steps(steps: Generator[float, None, Result], progress: Callable[[float], object] | None = None) -> Result:
     """Run all steps, report each share to `progress`, and return the result."""
     while True:
         try:

@@ -15,9 +15,9 @@ from ..core.body.gaze import MISSED
 from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
-from ..core.steps import finish
+from ..core.steps import run_steps
 from .body_tools import BodyTool, PoseGoals, Wanted
-from .controls import frames_of_body, pose_controls
+from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
 
@@ -54,8 +54,10 @@ class BodyEdit(MotionEdit):
         controlled, wanted = self.body.controlled, self.wanted
         if controlled is not None:
             self.rig = self.body.rig
-            steps = pose_controls(context, armature, self.rig, controlled, self.before, wanted, frames is not None)
-            self.control_motion, _ = finish(steps)
+            steps = find_control_motion(
+                context, armature, self.rig, controlled, self.before, wanted, frames is not None
+            )
+            self.control_motion, _ = run_steps(steps)
             self.found = self.control_motion.motion
             return
         stood = replace(self.body, pose=stack([one.pose for one in bodies]))

@@ -12,8 +12,8 @@ from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import Motion, Pose
 from ..core.rotation import Array
-from ..core.steps import finish
-from .controls import ControlMotion, pose_controls
+from ..core.steps import run_steps
+from .controls import ControlMotion, find_control_motion
 from .evaluation import evaluate
 from .motion_edit import ChangedBones, Frames, MotionEdit
 
@@ -52,7 +52,7 @@ class BodyMotion(MotionEdit):
             pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
             wanted = self.after.pose[on]
-            self.control_motion, _ = yield from pose_controls(
+            self.control_motion, _ = yield from find_control_motion(
                 bpy.context, armature, self.rig, self.controlled, channels, wanted, True
             )
 
@@ -69,7 +69,7 @@ class BodyMotion(MotionEdit):
     def find_control_motion(self, armature: Any, new: bool = True) -> ControlMotion:
         """Return the motion of the controls, found by `pose_controls` now if it was not called before."""
         if self.control_motion is None:
-            finish(self.pose_controls(armature, new))
+            run_steps(self.pose_controls(armature, new))
         assert self.control_motion is not None
         return self.control_motion
 

@@ -18,7 +18,7 @@ from ..core.solvers.chain.path import bones_between, effector_place, find_path
 from .motion_edit import temporary_value
 from .pins import LIMITS
 
-LIMBS: Final = ("arm", "leg")  # presets that do not turn the effector
+_LIMB_PRESETS: Final = ("arm", "leg")  # presets that do not turn the effector
 _SAME: Final = 1e-3  # radians, or sizes of the skeleton, up to which a pose is the one that a chain was solved to
 
 
@@ -69,7 +69,7 @@ def preset_actuations(
     """Return the name and the list of a preset for a chain, by default the one that fits its bones."""
     roles = bridge.read_roles(armature, skeleton)
     name = preset_for(skeleton, base, effector, roles, with_effector=True) if name is None else name
-    return name, preset(name, skeleton, base, effector, roles, with_effector=name not in LIMBS)
+    return name, preset(name, skeleton, base, effector, roles, with_effector=name not in _LIMB_PRESETS)
 
 
 def add_chain(armature: Any, base: str, effector: str, actuations: Sequence[Actuation]) -> None:

@@ -67,7 +67,7 @@ def frames_of_body(controlled: bridge.ControlledBody | None, frames: Evaluation)
     return frames if controlled is None else replace(frames, matrices=frames.matrices[:, controlled.bones])
 
 
-def pose_controls(
+def find_control_motion(
     context: Any,
     armature: Any,
     rig: bridge.Rig,

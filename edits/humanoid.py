@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..core.formats.humanoid import HumanoidSettings
-from ..properties.humanoid import ENDS, LIMBS, TRUNK
+from ..properties.humanoid import PULLS, RESISTS, SWIVELS
 
 
 def read_humanoid(armature: Any) -> HumanoidSettings:
@@ -16,5 +16,5 @@ def read_humanoid(armature: Any) -> HumanoidSettings:
         values = {known: float(getattr(armature, f"poise_{name}")) for name, (known, _) in names.items()}
         return {known: value for known, value in values.items() if value != but}
 
-    swivels = {name: known for name, known in LIMBS.items() if getattr(armature, f"poise_use_{name}")}
-    return HumanoidSettings(those(ENDS, 1.0), those(TRUNK, 0.0), armature.poise_reach, those(swivels, np.inf))
+    swivels = {name: known for name, known in SWIVELS.items() if getattr(armature, f"poise_use_{name}")}
+    return HumanoidSettings(those(PULLS, 1.0), those(RESISTS, 0.0), armature.poise_reach, those(swivels, np.inf))

@@ -19,9 +19,9 @@ from ..core.contribution import with_hinges
 from ..core.formats.job import Job, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
-from ..core.steps import finish
+from ..core.steps import run_steps
 from .chains import chain_method, find_chain
-from .controls import frames_of_body, pose_controls
+from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
 from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
@@ -44,7 +44,7 @@ def perform_job(context: Any, armature: Any, job: Job, progress: Progress = no_p
     edit.solve()
     progress(0.6)
     begin = perf_counter()
-    finish(edit.pose_controls(armature))
+    run_steps(edit.pose_controls(armature))
     edit.seconds["write"] = perf_counter() - begin
     progress(0.8)
     return edit.write(armature, job.write.action, job.write.new)
@@ -124,7 +124,7 @@ class JobEdit(MotionEdit):
             return
         for _ in range(_ROUNDS):
             pose, framed = self.solution.pose, self.job.frames is not None
-            self.control_motion, reached = yield from pose_controls(
+            self.control_motion, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
             again = self._solve(reached)

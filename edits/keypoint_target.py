@@ -9,8 +9,8 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import Character
-from ..core.steps import finish
-from .controls import pose_controls, write_controls
+from ..core.steps import run_steps
+from .controls import find_control_motion, write_controls
 
 _NAMED: Final = 6  # bones that a sentence names at most
 
@@ -82,6 +82,8 @@ def write_body_motion(context: Any, armature: Any, target: KeypointTarget, motio
     with bridge.using_action(armature, None):  # the keys of the present action must not show through
         present = bridge.read_pose(armature, target.rig)[None][np.zeros(len(motion), int)]
         channels = Motion(present, motion.frames, motion.fps)
-        steps = pose_controls(context, armature, target.rig, target.controlled, channels, motion.pose, framed=False)
-        control, _ = finish(steps)
+        steps = find_control_motion(
+            context, armature, target.rig, target.controlled, channels, motion.pose, framed=False
+        )
+        control, _ = run_steps(steps)
     return write_controls(armature, target.rig, control, action)

@@ -12,7 +12,7 @@ from .. import bridge
 from ..core import CoreError, Goal
 from ..core.formats.goals import Fixed, Followed, JobBalance, JobGoal, Target
 from ..core.formats.job import Job, Limits, Write
-from ..core.formats.table import LARGEST
+from ..core.formats.table import NUMBER_LIMIT
 from ..core.rotation import Array
 from .humanoid import read_humanoid
 
@@ -125,7 +125,7 @@ def next_priority(holding: Sequence[PinTarget]) -> int:
 def read_pin(pin: Any) -> PinTarget:
     """Return the target of a pin; raises CoreError for numbers that are not finite, or a missing object."""
     position, rotation = tuple(pin.position), tuple(pin.rotation)
-    if not all(abs(number) <= LARGEST for number in (*position, *rotation)):  # also false for NaN
+    if not all(abs(number) <= NUMBER_LIMIT for number in (*position, *rotation)):  # also false for NaN
         raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
     length = math.hypot(*rotation)
     if pin.use_rotation and length == 0.0:

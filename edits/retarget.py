@@ -12,7 +12,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Skeleton, rotation
 from ..core.editing.path import move_roots
-from ..core.editing.retarget import plant_feet, retarget
+from ..core.editing.retarget import keep_contacts, retarget
 from ..core.rotation import Array
 from .files import import_motion
 from .held_motion import HeldMotion
@@ -52,7 +52,7 @@ class Retargeted(HeldMotion):
         self.always_keyed[:] = True
         if plant:
             up = bridge.world_up(worlds[0])
-            self.after, self.pins = plant_feet(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)
+            self.after, self.pins = keep_contacts(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)
 
 
 def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:

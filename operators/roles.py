@@ -51,7 +51,7 @@ class POISE_OT_show_part(bpy.types.Operator):
         context.window_manager.poise_survey.part = self.role
         armature = context.active_object
         if armature is not None and armature.mode == "POSE":
-            bones = shown_bones(context, armature, self.role)
+            bones = bones_to_select(context, armature, self.role)
             for bone in context.selected_pose_bones or () if bones else ():
                 select(bone, False)
             for bone in bones:
@@ -62,7 +62,7 @@ class POISE_OT_show_part(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def shown_bones(context: Any, armature: Any, role: str) -> list[Any]:
+def bones_to_select(context: Any, armature: Any, role: str) -> list[Any]:
     """Return the visible pose bones of a part, else its visible controls."""
     shown = {bone.name for bone in context.visible_pose_bones or () if bone.id_data == armature}
     try:

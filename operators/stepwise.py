@@ -8,7 +8,7 @@ from typing import Any, Final
 import bpy
 
 from ..core import CoreError
-from ..core.steps import finish
+from ..core.steps import run_steps
 from .tool import Tool
 
 _PATIENCE: Final = 0.5  # seconds of work before the operator becomes modal
@@ -78,7 +78,7 @@ class Stepwise(Modal):
         raise NotImplementedError
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        return finish(self.steps(context, armature))
+        return run_steps(self.steps(context, armature))
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._steps = self.steps(context, context.active_object)

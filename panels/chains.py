@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from .side import OfArmature, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
+from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
 
 
 class POISE_UL_chains(bpy.types.UIList):
@@ -38,7 +38,7 @@ class POISE_UL_actuations(bpy.types.UIList):
         row.prop(item, "angle", text="")
 
 
-class POISE_PT_chains(OfArmature, bpy.types.Panel):
+class POISE_PT_chains(ArmaturePanel, bpy.types.Panel):
     """Chains of the active armature"""
 
     bl_label = "Chains"
@@ -140,7 +140,7 @@ def short(bone: str) -> str:
 
 def _chain(context: Any) -> Any:
     """Return the chain chosen in the list, or None."""
-    return chosen_in(context.active_object, "chains") if OfArmature.poll(context) else None
+    return chosen_in(context.active_object, "chains") if ArmaturePanel.poll(context) else None
 
 
 class POISE_MT_chains(bpy.types.Menu):

@@ -6,7 +6,7 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..properties.generate import label_of
-from .side import OfArmature, chosen_in, draw_list, labelled
+from .side import ArmaturePanel, chosen_in, draw_list, labelled
 
 TOOLS = (
     "store_pose", "generate", "add_track", "remove_track", "add_sample", "remove_sample", "weigh_samples", "add_phase",
@@ -39,7 +39,7 @@ class POISE_UL_phases(bpy.types.UIList):
         row.prop(item, "end", text="", emboss=False)
 
 
-class POISE_PT_generate(OfArmature, bpy.types.Panel):
+class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
     """Motions from two key poses"""
 
     bl_label = "Generate"

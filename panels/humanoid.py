@@ -4,11 +4,11 @@ from typing import Any
 
 import bpy
 
-from ..properties.humanoid import ENDS, LIMBS, TRUNK
-from .side import OfArmature, labelled
+from ..properties.humanoid import PULLS, RESISTS, SWIVELS
+from .side import ArmaturePanel, labelled
 
 
-class POISE_PT_humanoid(OfArmature, bpy.types.Panel):
+class POISE_PT_humanoid(ArmaturePanel, bpy.types.Panel):
     """Pull, reach, resist and swivel of the method Humanoid"""
 
     bl_label = "Humanoid"
@@ -22,7 +22,7 @@ class POISE_PT_humanoid(OfArmature, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         armature: Any = context.active_object
         layout = labelled(self.layout)
-        for heading, names in (("Pull", ENDS), ("Resist", TRUNK)):
+        for heading, names in (("Pull", PULLS), ("Resist", RESISTS)):
             column = layout.column(align=True)
             column.label(text=heading)
             for name in names:
@@ -30,7 +30,7 @@ class POISE_PT_humanoid(OfArmature, bpy.types.Panel):
         layout.prop(armature, "poise_reach")
         column = layout.column(align=True)
         column.label(text="Swivel")
-        for name, (_, label) in LIMBS.items():
+        for name, (_, label) in SWIVELS.items():
             row = column.row(align=True, heading=label)
             row.prop(armature, f"poise_use_{name}", text="")
             side = row.row(align=True)

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 import bpy
 
-from .side import OfArmature, Side, draw_sentence, labelled
+from .side import ArmaturePanel, Side, draw_sentence, labelled
 
 _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
 
 
-class POISE_PT_keypoints(OfArmature, bpy.types.Panel):
+class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
     """Motion from a body's keypoints: files and live trackers"""
 
     bl_label = "Keypoints"

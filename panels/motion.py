@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .side import OfArmature, chosen_in, draw_list, labelled
+from .side import ArmaturePanel, chosen_in, draw_list, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
@@ -41,7 +41,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 
-class POISE_PT_motion(OfArmature, bpy.types.Panel):
+class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
     """Pins on the timeline of the active armature's motion"""
 
     bl_label = "Motion"

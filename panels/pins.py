@@ -8,7 +8,7 @@ from bl_ui.utils import PresetPanel
 from . import generate, motion
 from .body import draw_body_menu
 from .rig import draw_roles_menu
-from .side import OfArmature, Side, chosen_in, draw_tools, labelled, refuses
+from .side import ArmaturePanel, Side, chosen_in, draw_tools, labelled, refuses
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
 _SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA"}
@@ -78,7 +78,7 @@ class POISE_PT_presets(PresetPanel, bpy.types.Panel):
     preset_add_operator = "poise.add_preset"
 
 
-class POISE_PT_solver(OfArmature, bpy.types.Panel):
+class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
     """How the body is solved"""
 
     bl_label = "Solver"

@@ -6,7 +6,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import OfArmature, Side, draw_sentence, draw_tools
+from .side import ArmaturePanel, Side, draw_sentence, draw_tools
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
 # Green, yellow, red, blue.
@@ -26,7 +26,7 @@ _HANDS: Final = ("thumb", "index", "middle", "ring", "pinky")
 _FINGERS: Final = (*(f"{finger}.R" for finger in reversed(_HANDS)), "", *(f"{finger}.L" for finger in _HANDS))
 
 
-class POISE_PT_rig(OfArmature, bpy.types.Panel):
+class POISE_PT_rig(ArmaturePanel, bpy.types.Panel):
     """What Poise understands of the armature"""
 
     bl_label = "Rig"

@@ -19,7 +19,7 @@ class Side:
     bl_region_type = "UI"
 
 
-class OfArmature(Side):
+class ArmaturePanel(Side):
     """A panel that needs an active armature."""
 
     @classmethod

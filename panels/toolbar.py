@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 
-from .side import OfArmature
+from .side import ArmaturePanel
 
 _DRAG: Final = {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}
 
@@ -40,7 +40,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
 
     @staticmethod
     def draw_settings(context: Any, layout: Any, tool: Any) -> None:
-        if not OfArmature.poll(context):
+        if not ArmaturePanel.poll(context):
             return
         armature = context.active_object
         row = layout.row()

@@ -19,7 +19,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, generate.GENERATED),
     (bpy.types.Object, keypoints.SETTINGS),
     (bpy.types.PoseBone, marks.MARKS),
-    (bpy.types.PoseBone, roles.ROLES),
+    (bpy.types.PoseBone, roles.SETTINGS),
     (bpy.types.WindowManager, survey.SHOWN),
     (bpy.types.WindowManager, keypoints.SHOWN),
     (bpy.types.WindowManager, motion.SHOWN),

@@ -8,7 +8,7 @@ from bpy.props import BoolProperty, FloatProperty
 from .overrides import saved
 
 # Property -> the name that the method knows, and what people call it.
-ENDS: Final = {
+PULLS: Final = {
     "pull_chest": ("chest", "Chest"),
     "pull_head": ("head", "Head"),
     "pull_hand_l": ("hand.L", "Left Hand"),
@@ -16,13 +16,13 @@ ENDS: Final = {
     "pull_foot_l": ("foot.L", "Left Foot"),
     "pull_foot_r": ("foot.R", "Right Foot"),
 }
-TRUNK: Final = {
+RESISTS: Final = {
     "resist_hips": ("hips", "Hips"),
     "resist_spine": ("spine", "Spine"),
     "resist_neck": ("neck", "Neck"),
     "resist_shoulder": ("shoulder", "Shoulders"),
 }
-LIMBS: Final = {
+SWIVELS: Final = {
     "swivel_arm_l": ("arm.L", "Left Arm"),
     "swivel_arm_r": ("arm.R", "Right Arm"),
     "swivel_leg_l": ("leg.L", "Left Leg"),
@@ -38,13 +38,13 @@ SETTINGS: Final[dict[str, Any]] = {
             FloatProperty, label, "How hard it pulls the body along where it is out of reach; 0: it only stretches",
             default=1.0, **_SHARE,
         )
-        for name, (_, label) in ENDS.items()
+        for name, (_, label) in PULLS.items()
     },
     **{
         name: saved(
             FloatProperty, label, "How much it withstands being pulled along; 1: it stays", default=0.0, **_SHARE
         )
-        for name, (_, label) in TRUNK.items()
+        for name, (_, label) in RESISTS.items()
     },
     "reach": saved(
         FloatProperty, "Reach", "The share of its length to which a limb is stretched before it pulls",
@@ -52,13 +52,13 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     **{
         f"use_{name}": saved(BoolProperty, label, "The limb has this swivel; without, it keeps the one that it has")
-        for name, (_, label) in LIMBS.items()
+        for name, (_, label) in SWIVELS.items()
     },
     **{
         name: saved(
             FloatProperty, label, "How far elbow or knee is turned about the way from the limb's root to its end",
             subtype="ANGLE", min=-np.pi, max=np.pi,
         )
-        for name, (_, label) in LIMBS.items()
+        for name, (_, label) in SWIVELS.items()
     },
 }  # fmt: skip

@@ -7,7 +7,7 @@ from bpy.props import StringProperty
 from .overrides import saved, stored
 
 # On every pose bone, where a renamed bone takes it along and a library override keeps it.
-ROLES: Final[dict[str, Any]] = {
+SETTINGS: Final[dict[str, Any]] = {
     "role": saved(StringProperty, "Part", "The part of the body that the bone plays, where it is not as found"),
     "learned": stored("Learnt Limits", "How far the bone turns and twists in the action that it learnt from"),
     "tuning": stored(

@@ -9,7 +9,7 @@ from ..errors import CoreError
 SIDES: Final = ("L", "R")
 ARM: Final = ("shoulder", "upper_arm", "forearm", "hand")
 LEG: Final = ("thigh", "shin", "foot", "toe")
-PARTS: Final = {"arm": ARM, "leg": LEG}
+LIMB_PARTS: Final = {"arm": ARM, "leg": LEG}
 LIMBS: Final = {"arm": ARM[1:], "leg": LEG[:3]}  # the three segments of each
 SEGMENTS: Final = tuple(  # roles of two segments in line
     (f"{upper}.{side}", f"{lower}.{side}")

@@ -23,7 +23,7 @@ from ..solvers.chain.actuations import AXES, Actuation
 from ..solvers.chain.one_frame import ChainFrame
 from ..solvers.chain.path import bones_between, effector_place, find_path, posed
 from ..solvers.chain.walk import full_rotation
-from ..steps import finish
+from ..steps import run_steps
 
 _STILL: Final = float(np.radians(0.5))  # a joint that turns less about an axis does not turn about it
 _FRAMES: Final = 240  # of the motion, at most, that a try replays
@@ -63,7 +63,7 @@ def learn(
     `method` has the other settings that the list will be used with. Raises CoreError if the motion has fewer than three
     frames, or if the chain does not move in it.
     """
-    return finish(learning(skeleton, motion, effector, base, point, method), progress)
+    return run_steps(learning(skeleton, motion, effector, base, point, method), progress)
 
 
 def learning(

@@ -47,7 +47,7 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
     return replace(motion, pose=after.move_hips(pose, wanted - after.hips(pose)))
 
 
-def plant_feet(
+def keep_contacts(
     source: Skeleton,
     motion: Motion,
     source_roles: Roles,

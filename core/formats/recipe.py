@@ -36,11 +36,11 @@ from .table import (
 )
 
 PRESETS: Final = Path(__file__).parent / "recipes"
-LIMBS: Final = {
+_LIMBS: Final = {
     "arm": ("shoulder", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky"),
     "leg": ("thigh", "shin", "foot", "toe"),
 }  # fmt: skip
-TRUNK: Final = ("spine", "neck", "head")
+_TRUNK: Final = ("spine", "neck", "head")
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _samples(values: dict[str, Any], where: str) -> Samples:
 
 
 def _read_track(data: Any, where: str) -> tuple[tuple[str, ...] | str, Samples]:
-    of, table = ("bones", BONES) if isinstance(data, dict) and "bones" in data else ("parts", PARTS)
+    of, table = ("bones", BONE_TRACK) if isinstance(data, dict) and "bones" in data else ("parts", PART_TRACK)
     values = table.read(data, where)  # pyright: ignore[reportUnknownArgumentType]
     return values.pop(of, ALL), _samples(values, where)
 
@@ -159,10 +159,10 @@ _OFFSETS: Final = (
     *_SMOOTHING,
 )  # fmt: skip
 _PARTS: Final = or_word(ALL, list_of(NAME))
-PARTS: Final = Table(
+PART_TRACK: Final = Table(
     (Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track has', default=ALL), *_OFFSETS)
 )
-BONES: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), *_OFFSETS))
+BONE_TRACK: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), *_OFFSETS))
 PATH: Final = Table(
     (
         Field(
@@ -207,7 +207,7 @@ RECIPE: Final = Table(
               "degrees by part of the body on top of a relaxed pose, about left, up and forward in a T-pose (of the "
               'left side; the right one mirrors it); a frame; `{"action": "crouch"}`; or `"present"`',
               needed="missing.", example='"poses": {"min": {"thigh": [-75, 0, 0]}, "max": {"frame": 12}}'),
-        Field("tracks", list_of(any_of(_read_track, PARTS.schema, BONES.schema)),
+        Field("tracks", list_of(any_of(_read_track, PART_TRACK.schema, BONE_TRACK.schema)),
               'offsets at equal times, or pairs of time and offset; `parts` are roles, `"arm.L"`, `"leg.R"`, `"spine"` '
               'or all that no other track has, or `"bones"` by name; also `weights`, `width`, `gamma`',
               example='"tracks": [{"parts": "all", "samples": [0.5, 0, 1]}]'),
@@ -241,10 +241,10 @@ def bones_of(roles: Roles, part: str) -> list[int]:
     """
     name, _, side = part.partition(".")
     wanted = [part]
-    if name in LIMBS and side in SIDES:
-        wanted = [f"{role}.{side}" for role in LIMBS[name]]
+    if name in _LIMBS and side in SIDES:
+        wanted = [f"{role}.{side}" for role in _LIMBS[name]]
     elif part == "spine":
-        wanted = list(TRUNK)
+        wanted = list(_TRUNK)
     found: list[int] = []
     for role in wanted:
         bones = roles.bones.get(role, roles.limbs.get(role, ()))

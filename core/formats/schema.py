@@ -17,9 +17,9 @@ from .humanoid import HUMANOID
 from .job import JOB, PINS, TOLERANCE, WRITE
 from .mapping import MAPPING
 from .markers import MARKERS
-from .recipe import BONES, MOMENT, PARTS, PATH, POSES, RECIPE, SUPPORT
+from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
-from .table import FRAME_LIMIT, LARGEST, Field, Kind, Schema, Table, plain
+from .table import FRAME_LIMIT, NUMBER_LIMIT, Field, Kind, Schema, Table, plain
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -69,9 +69,9 @@ def _number_words(schema: Schema) -> str:
     number = "whole number" if schema["type"] == "integer" else "number"
     if "exclusiveMinimum" in schema:
         return f"{number} above {schema['exclusiveMinimum']:g}"
-    least, most = schema.get("minimum", -LARGEST), schema.get("maximum", LARGEST)
-    if most in (LARGEST, FRAME_LIMIT):
-        return number if least in (-LARGEST, -FRAME_LIMIT) else f"{number}, at least {least:g}"
+    least, most = schema.get("minimum", -NUMBER_LIMIT), schema.get("maximum", NUMBER_LIMIT)
+    if most in (NUMBER_LIMIT, FRAME_LIMIT):
+        return number if least in (-NUMBER_LIMIT, -FRAME_LIMIT) else f"{number}, at least {least:g}"
     return f"{number} from {least:g} to {most:g}"
 
 
@@ -130,7 +130,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "entries": (ENTRY,),
     "recipe": (RECIPE,),
     "poses": (POSES, MOMENT),
-    "tracks": (PARTS, BONES),
+    "tracks": (PART_TRACK, BONE_TRACK),
     "path": (PATH,),
     "supports": (SUPPORT,),
     "mapping": (MAPPING,),

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ..errors import CoreError
 
 FRAME_LIMIT: Final = 1048574  # Blender's MAXFRAME
-LARGEST: Final = 1e9  # metres; beyond it single precision, and so Blender, cannot tell millimetres apart
+NUMBER_LIMIT: Final = 1e9  # metres; beyond it single precision, and so Blender, cannot tell millimetres apart
 VERSION: Final = 1  # of the job, the recipe and the mapping
 
 Read = Callable[[Any, str], Any]
@@ -195,7 +195,7 @@ def number(least: float = -math.inf, most: float = math.inf, above: bool = False
             raise CoreError(f"{where}: must be {f'more than {least:g}' if above else bounds}, not {shown(data)}.")
         return value
 
-    ends = {"exclusiveMinimum" if above else "minimum": max(least, -LARGEST), "maximum": min(most, LARGEST)}
+    ends = {"exclusiveMinimum" if above else "minimum": max(least, -NUMBER_LIMIT), "maximum": min(most, NUMBER_LIMIT)}
     return Kind(read, {"type": "number", **ends})
 
 
@@ -216,7 +216,7 @@ def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
 def _finite(data: object, where: str) -> float:
     if isinstance(data, bool) or not isinstance(data, (int, float)):
         raise CoreError(f"{where}: needs a number, not {shown(data)}.")
-    if not abs(data) <= LARGEST:  # false for NaN, too
+    if not abs(data) <= NUMBER_LIMIT:  # false for NaN, too
         raise CoreError(f"{where}: {shown(data)} is not a finite number of a sensible size.")
     return float(data)
 
@@ -347,6 +347,6 @@ def plain(meaning: str) -> str:
 
 def shown(data: object) -> str:
     """Return a wrong value as the user wrote it, shortened."""
-    huge = isinstance(data, int) and abs(data) > LARGEST  # Python refuses to print integers of thousands of digits
+    huge = isinstance(data, int) and abs(data) > NUMBER_LIMIT  # Python refuses to print integers of thousands of digits
     text = "a huge number" if huge else json.dumps(data, ensure_ascii=False)
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."

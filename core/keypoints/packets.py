@@ -17,7 +17,7 @@ from .osc import is_osc, read_osc
 from .recordings import is_object, read_frame
 
 LARGEST_PACKET: Final = 65507  # bytes of UDP
-LARGEST: Final = 1e6  # coordinate, in any unit
+COORDINATE_LIMIT: Final = 1e6  # coordinate, in any unit
 ADDRESS: Final = "/poise/points"
 
 Content = TypeVar("Content")
@@ -48,7 +48,7 @@ class PointPackets:
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**53):
             raise CoreError('"frame" of a packet counts up from 0.')
         points, confidence, time = read_frame(frame, self.layout)
-        if not (np.abs(points[~np.isnan(points)]) < LARGEST).all():
+        if not (np.abs(points[~np.isnan(points)]) < COORDINATE_LIMIT).all():
             raise CoreError("A packet has a point that is not near any body.")
         if not np.isfinite(points).all(axis=-1).any():
             raise CoreError("A packet has no point.")

@@ -17,7 +17,7 @@ from ..rotation import Array
 from .body import LANDMARK, LANDMARKS, PART, PARTS, sided
 from .estimate import CapturedMotion
 from .osc import Argument, read_osc
-from .packets import LARGEST, Packet
+from .packets import COORDINATE_LIMIT, Packet
 
 # Bone of Unity -> its parent, the part with its rotation, and the landmark at its head
 _TRUNK: Final[dict[str, tuple[str, str, str]]] = {
@@ -109,6 +109,6 @@ def _placed(arguments: list[Argument]) -> _Placed:
         raise CoreError("A bone of VMC is a name and seven numbers.")
     x, y, z, i, j, k, w = np.array(numbers, float)
     position, turn = np.array([-x, y, z]), np.array([w, i, -j, -k])
-    if not (np.abs(position) < LARGEST).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
+    if not (np.abs(position) < COORDINATE_LIMIT).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
         raise CoreError("A bone of VMC is nowhere near a body, or its rotation is none.")
     return position, rotation.normalize(turn)

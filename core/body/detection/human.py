@@ -8,7 +8,7 @@ import numpy as np
 
 from ...rotation import Array
 from ..axes import angle, nearest_axis, unit
-from ..roles import ARM, LEG, LIMBS, PARTS, SIDES, opposite_role
+from ..roles import ARM, LEG, LIMB_PARTS, LIMBS, SIDES, opposite_role
 from .rest_pose import forward_evidence
 from .shape import UPRIGHT, BodyShape
 from .tree import BodyTree
@@ -62,7 +62,7 @@ class HumanLimbs:
 
     def firsts(self, kind: str) -> list[int]:
         """Return the first bone of each limb: the clavicle, else the upper arm; the thigh."""
-        return [next(self.limbs[role] for part in PARTS[kind] if (role := f"{part}.{side}") in self.limbs)
+        return [next(self.limbs[role] for part in LIMB_PARTS[kind] if (role := f"{part}.{side}") in self.limbs)
                 for side in SIDES if self.chain(kind, side)]  # fmt: skip
 
     def swap(self) -> None:
@@ -125,11 +125,11 @@ def find_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
         body = shaped
         if body.sided:  # limbs that are complete by name replace those by shape
             for kind, side in sorted(complete):
-                roles = [f"{part}.{side}" for part in PARTS[kind]]
+                roles = [f"{part}.{side}" for part in LIMB_PARTS[kind]]
                 kept = {role: bone for role, bone in body.limbs.items() if role not in roles}
                 body.limbs = kept | {role: named[role] for role in roles if role in named}
     elif {("arm", "L"), ("arm", "R")} <= complete or len(complete) == 3 or _walks(tree, named, complete):
-        roles = [f"{part}.{side}" for kind, side in sorted(complete) for part in PARTS[kind]]
+        roles = [f"{part}.{side}" for kind, side in sorted(complete) for part in LIMB_PARTS[kind]]
         body = HumanLimbs(tree, {role: named[role] for role in roles if role in named}, True)
     else:
         return None
