@@ -423,6 +423,20 @@ def keys_of(action: Any) -> dict[Any, list[Any]]:
     }
 
 
+FEET = ["foot.L", "foot.R"]
+
+
+def pin_feet() -> Any:
+    """A body in Pose Mode whose feet are pinned."""
+    rig = make_armature()
+    select(rig, FEET)
+    bpy.ops.poise.pin()
+    return rig
+
+
+KINDS = ("PERSP", "ORTHO")  # of views
+
+
 def make_view(kind: str = "PERSP", rotation_euler: tuple[float, float, float] = (1.3, 0.1, 0.4)) -> tuple[View, Any]:
     """A view through a camera of Blender's that sees the body, and that camera."""
     data = bpy.data.cameras.new("camera")

@@ -65,12 +65,10 @@ def turn_head(hand: Any, picture: str) -> Generator[float, None, dict[str, float
     return found
 
 
-def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    """Through the panels: anatomical limits on and off, T-pose, undo, mirror, feet, looks, a new rest pose, fingers."""
+def pose_beside_panel(hand: Any) -> Generator[float, None, Any]:
+    """See the whole body with the tab Poise beside it, go to Pose Mode, and return the armature."""
     import bpy
-    from mathutils import Matrix
 
-    seen: dict[str, Any] = {}
     hand.rest()
     yield 0.3
     hand.press("HOME")
@@ -79,7 +77,16 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.rest()
     hand.press("TAB", ctrl=True)
     yield from hand.until(lambda: bpy.context.mode == "POSE")
-    rig = bpy.context.object
+    return bpy.context.object
+
+
+def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Through the panels: anatomical limits on and off, T-pose, undo, mirror, feet, looks, a new rest pose, fingers."""
+    import bpy
+    from mathutils import Matrix
+
+    seen: dict[str, Any] = {}
+    rig = yield from pose_beside_panel(hand)
     panel = yield from hand.read_panels(LIMITS)
     seen["limits"] = [getattr(rig, LIMITS)]
     seen["head within limits"] = yield from turn_head(hand, "body_within_limits")
@@ -153,15 +160,7 @@ def correct_part(hand: Any) -> Generator[float, None, dict[str, Any]]:
     import bpy
 
     seen: dict[str, Any] = {}
-    hand.rest()
-    yield 0.3
-    hand.press("HOME")
-    yield 0.3
-    yield from hand.open_tab("Poise")
-    hand.rest()
-    hand.press("TAB", ctrl=True)
-    yield from hand.until(lambda: bpy.context.mode == "POSE")
-    rig = bpy.context.object
+    rig = yield from pose_beside_panel(hand)
     panel = yield from hand.read_panels("bpy.ops.poise.pin(kind='BOTH')")
     x, y = panel["bpy.ops.poise.pin(kind='BOTH')"][0]
     yield from hand.click(x, y + 2 * HEADER)  # unfolds what is above: the parts

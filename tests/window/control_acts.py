@@ -4,22 +4,7 @@ import sys
 from collections.abc import Generator
 from typing import Any
 
-from tests.window.drag_acts import (
-    EXTENSION,
-    Pixel,
-    cancel,
-    channels,
-    drop,
-    grab,
-    head,
-    key,
-    lead,
-    left_behind,
-    look_from,
-    open_rig,
-    pose_mode,
-    shown,
-)
+from tests.window import drag_acts as do
 
 SEEN = ("torso", "head", "hand_ik.L", "hand_ik.R", "foot_ik.L", "foot_ik.R")  # what fills the view
 # a control, the bone of the body that goes with it, and where to, in pixels
@@ -38,10 +23,10 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     import bpy
 
     bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
-    yield from open_rig(hand, file)
+    yield from do.open_rig(hand, file)
     rig = bpy.data.objects["rig"]
-    yield from pose_mode(hand, rig)
-    yield from look_from(hand, (1.4, 0.0, 0.4), True)
+    yield from do.pose_mode(hand, rig)
+    yield from do.look_from(hand, (1.4, 0.0, 0.4), True)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         for name in SEEN:
             rig.pose.bones[name].select = True
@@ -51,28 +36,28 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield RESTS
     hand.move(*on_shape(hand, "foot_ik.R"))
     yield RESTS
-    yield from key(hand, "P")
-    seen: dict[str, Any] = {"pins": [pin.name for pin in rig.poise_pins], "start": channels(rig), "went": {}}
-    at = head("DEF-foot.R", rig)
+    yield from do.key(hand, "P")
+    seen: dict[str, Any] = {"pins": [pin.name for pin in rig.poise_pins], "start": do.channels(rig), "went": {}}
+    at = do.head("DEF-foot.R", rig)
     for name, (part, way) in GRABBED.items():
         x, y = on_shape(hand, name)
-        before = hand.pixel(head(part, rig))
-        yield from grab(hand, (x, y))
-        yield from lead(hand, (x + way[0], y + way[1]))
+        before = hand.pixel(do.head(part, rig))
+        yield from do.grab(hand, (x, y))
+        yield from do.lead(hand, (x + way[0], y + way[1]))
         yield RESTS
-        after = hand.pixel(head(part, rig))
-        seen["went"][name] = [shown().text[0].split(",")[0], after[0] - before[0], after[1] - before[1]]
-        seen["foot off"] = [a - b for a, b in zip(head("DEF-foot.R", rig), at, strict=True)]
+        after = hand.pixel(do.head(part, rig))
+        seen["went"][name] = [do.shown().text[0].split(",")[0], after[0] - before[0], after[1] - before[1]]
+        seen["foot off"] = [a - b for a, b in zip(do.head("DEF-foot.R", rig), at, strict=True)]
         hand.screenshot(f"controls_{name}")
         if name != "torso":
-            yield from cancel(hand, "ESC")
-            seen["went"][name].append(channels(rig) == seen["start"])
-    yield from drop(hand)
+            yield from do.cancel(hand, "ESC")
+            seen["went"][name].append(do.channels(rig) == seen["start"])
+    yield from do.drop(hand)
     hand.screenshot("controls_dropped")
-    yield from key(hand, "Z", ctrl=True)
-    seen |= {"undone": channels(bpy.data.objects["rig"]) == seen["start"], "left": left_behind()}
+    yield from do.key(hand, "Z", ctrl=True)
+    seen |= {"undone": do.channels(bpy.data.objects["rig"]) == seen["start"], "left": do.left_behind()}
     yield from lead_motion(hand, seen)
-    seen["led"].append(channels(bpy.data.objects["rig"]) == seen.pop("start"))
+    seen["led"].append(do.channels(bpy.data.objects["rig"]) == seen.pop("start"))
     yield from learn(hand, seen)
     return seen
 
@@ -87,7 +72,7 @@ def lead_motion(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]
         bpy.ops.poise.generate("INVOKE_DEFAULT", recipe="wave")
     yield from hand.until(lambda: scene.frame_current > frame + 2, 60.0)
     hand.screenshot("controls_led")
-    yield from key(hand, "ESC")
+    yield from do.key(hand, "ESC")
     yield 0.5
     left = [one for one in hand.window.modal_operators if one.bl_idname == "POISE_OT_generate"]
     seen["led"] = [scene.frame_current == frame, len(bpy.data.actions) == actions, not left]
@@ -118,7 +103,7 @@ def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
     begun = busy() and scene.frame_current > 0
     yield RESTS
     hand.screenshot("controls_learn")
-    yield from key(hand, "ESC")
+    yield from do.key(hand, "ESC")
     yield from hand.until(lambda: not busy())
     seen["learning"] = [begun, scene.frame_current == 0, learnt() == 0]
     run()
@@ -126,11 +111,11 @@ def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
     seen["learning"] += [scene.frame_current == 0, learnt() > 0]
 
 
-def on_shape(hand: Any, name: str) -> Pixel:
+def on_shape(hand: Any, name: str) -> do.Pixel:
     """Where the shape of a control is seen, and nothing else is in front of it."""
     import bpy
 
-    bridge, region = sys.modules[f"{EXTENSION}.bridge"], hand.region()
+    bridge, region = sys.modules[f"{do.EXTENSION}.bridge"], hand.region()
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=region):
         view = bridge.read_view(region, hand.viewport.spaces.active.region_3d)
         for line in bridge.read_outline(bpy.context, bpy.data.objects["rig"].pose.bones[name]):

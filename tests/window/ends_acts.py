@@ -4,26 +4,7 @@ import sys
 from collections.abc import Generator
 from typing import Any
 
-from tests.window.drag_acts import (
-    EXTENSION,
-    SOON,
-    Pixel,
-    armature,
-    cancel,
-    channels,
-    dragging,
-    drop,
-    grab,
-    head,
-    key,
-    lead,
-    left_behind,
-    look_from,
-    open_rig,
-    pose_mode,
-    shown,
-    timers,
-)
+from tests.window import drag_acts as do
 
 HAND, FEET = "hand.L", ("foot.L", "foot.R")
 ASIDE = (1.15, 0.0, 0.45)
@@ -38,7 +19,7 @@ Act = Generator[float, None, Seen]
 def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
     """One act after the other; what was seen, by the name of the act."""
     seen: Seen = {}
-    yield from open_rig(hand, file)
+    yield from do.open_rig(hand, file)
     for act in (
         tools_change,
         focus_is_lost,
@@ -49,20 +30,20 @@ def drags(hand: Any, file: str) -> Generator[float, None, Seen]:
         deleted,
         loaded,
     ):
-        yield from look_from(hand, ASIDE, act is not mouse_leaves)
+        yield from do.look_from(hand, ASIDE, act is not mouse_leaves)
         seen[act.__name__] = yield from act(hand, file)
-        seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
+        seen[act.__name__] |= {"left": do.left_behind(), "timers": (yield from do.timers(hand))}
         if act is deleted:
-            yield from open_rig(hand, file)
-    yield from pose_mode(hand, armature())
+            yield from do.open_rig(hand, file)
+    yield from do.pose_mode(hand, do.armature())
     return seen | (yield from ways(hand))
 
 
-def begin(hand: Any, **modifiers: bool) -> Generator[float, None, Pixel]:
+def begin(hand: Any, **modifiers: bool) -> Generator[float, None, do.Pixel]:
     """Grab the hand and lead it some way; where the mouse is."""
-    start = hand.pixel(head(HAND))
-    yield from grab(hand, start, **modifiers)
-    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    start = hand.pixel(do.head(HAND))
+    yield from do.grab(hand, start, **modifiers)
+    yield from do.lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     return hand.x, hand.y
 
 
@@ -76,7 +57,7 @@ def redo_settings(hand: Any) -> None:
 
 def under_mouse(hand: Any, name: str = HAND) -> list[int]:
     """How many pixels a joint is off the mouse."""
-    x, y = hand.pixel(head(name))
+    x, y = hand.pixel(do.head(name))
     return [x - hand.x, y - hand.y]
 
 
@@ -84,36 +65,36 @@ def tools_change(hand: Any, file: str) -> Act:
     """Another tool is chosen in mid-drag, e.g. by a script; the drag goes on, and is dropped."""
     import bpy
 
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     x, y = yield from begin(hand)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
-    yield from lead(hand, (x - 20, y + 10))
+    yield from do.lead(hand, (x - 20, y + 10))
     yield RESTS
     seen["off"] = under_mouse(hand)
-    yield from drop(hand)
-    seen["dropped"] = channels()
+    yield from do.drop(hand)
+    seen["dropped"] = do.channels()
     seen["tool"] = bpy.context.workspace.tools.from_space_view3d_mode("POSE", create=False).idname
-    yield from key(hand, "Z", ctrl=True)
-    seen["undone"] = channels()
-    yield from pose_mode(hand, armature())
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"] = do.channels()
+    yield from do.pose_mode(hand, do.armature())
     return seen
 
 
 def focus_is_lost(hand: Any, file: str) -> Act:
     """Another program comes to front: nobody will tell of the button's release."""
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     x, y = yield from begin(hand)
     seen["off"] = under_mouse(hand)
     hand.window.event_simulate(type="WINDOW_DEACTIVATE", value="NOTHING", x=x, y=y)
-    yield SOON
-    yield SOON
-    seen["dragging"], seen["dropped"] = dragging(), channels()
-    yield from lead(hand, (x + 60, y - 60))
-    seen["afterwards"] = channels()
-    yield from drop(hand)
-    yield from key(hand, "Z", ctrl=True)
-    seen["undone"] = channels()
+    yield do.SOON
+    yield do.SOON
+    seen["dragging"], seen["dropped"] = do.dragging(), do.channels()
+    yield from do.lead(hand, (x + 60, y - 60))
+    seen["afterwards"] = do.channels()
+    yield from do.drop(hand)
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"] = do.channels()
     return seen
 
 
@@ -121,24 +102,24 @@ def mouse_leaves(hand: Any, file: str) -> Act:
     """Out over the other editors, where the hand cannot go, back again, and out to drop it there."""
     import bpy
 
-    seen: Seen = {"start": channels(), "shoulder": head("upper_arm.L"), "hand": head(HAND)}
+    seen: Seen = {"start": do.channels(), "shoulder": do.head("upper_arm.L"), "hand": do.head(HAND)}
     x, y = yield from begin(hand)
     other = next(area for area in hand.window.screen.areas if area.type == "PROPERTIES")
     outside = (other.x + other.width // 2, other.y + other.height // 2)
-    yield from lead(hand, outside)
+    yield from do.lead(hand, outside)
     hand.screenshot("ends_mouse_outside")
-    yield from lead(hand, (x, y))
+    yield from do.lead(hand, (x, y))
     yield RESTS
     seen["off"] = under_mouse(hand)
-    yield from lead(hand, outside)
+    yield from do.lead(hand, outside)
     yield RESTS
-    seen["reached"], seen["aim"] = list(hand.pixel(head(HAND))), list(outside)
-    yield from drop(hand)
-    seen["dropped"], seen["context"] = channels(), other.spaces.active.context
+    seen["reached"], seen["aim"] = list(hand.pixel(do.head(HAND))), list(outside)
+    yield from do.drop(hand)
+    seen["dropped"], seen["context"] = do.channels(), other.spaces.active.context
     seen["operator"] = bpy.context.window_manager.operators[-1].bl_idname
     hand.rest()
-    yield from key(hand, "Z", ctrl=True)
-    seen["undone"] = channels()
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"] = do.channels()
     return seen
 
 
@@ -146,33 +127,33 @@ def undo_comes(hand: Any, file: str) -> Act:
     """A script undoes in mid-drag: every object of Blender's is another one. The drag goes on, and is cancelled."""
     import bpy
 
-    hand.move(*hand.pixel(head(FEET[0])))
-    yield from key(hand, "P")
-    seen: Seen = {"pins": len(armature().poise_pins), "start": channels()}
+    hand.move(*hand.pixel(do.head(FEET[0])))
+    yield from do.key(hand, "P")
+    seen: Seen = {"pins": len(do.armature().poise_pins), "start": do.channels()}
     x, y = yield from begin(hand)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.ed.undo()
-    seen["pins undone"] = len(armature().poise_pins)
-    yield from lead(hand, (x - 20, y + 10))
+    seen["pins undone"] = len(do.armature().poise_pins)
+    yield from do.lead(hand, (x - 20, y + 10))
     yield RESTS
-    seen["dragging"], seen["off"] = dragging(), under_mouse(hand)
-    yield from cancel(hand, "ESC")
-    seen["end"] = channels()
+    seen["dragging"], seen["off"] = do.dragging(), under_mouse(hand)
+    yield from do.cancel(hand, "ESC")
+    seen["end"] = do.channels()
     return seen
 
 
 def keys_of_undo(hand: Any, file: str) -> Act:
     """Ctrl Z in mid-drag undoes nothing: it means Z, with Ctrl held."""
-    hand.move(*hand.pixel(head(FEET[0])))
-    yield from key(hand, "P")
-    seen: Seen = {"start": channels()}
+    hand.move(*hand.pixel(do.head(FEET[0])))
+    yield from do.key(hand, "P")
+    seen: Seen = {"start": do.channels()}
     yield from begin(hand)
-    yield from key(hand, "Z", ctrl=True)
-    seen["dragging"], seen["pins"] = dragging(), len(armature().poise_pins)
-    yield from cancel(hand, "RIGHTMOUSE")
-    seen["end"] = channels()
-    yield from key(hand, "Z", ctrl=True)
-    seen["pins undone"] = len(armature().poise_pins)
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["dragging"], seen["pins"] = do.dragging(), len(do.armature().poise_pins)
+    yield from do.cancel(hand, "RIGHTMOUSE")
+    seen["end"] = do.channels()
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["pins undone"] = len(do.armature().poise_pins)
     return seen
 
 
@@ -188,14 +169,14 @@ def left_for_object_mode(hand: Any, file: str) -> Act:
     """A script leaves Pose Mode in mid-drag."""
     import bpy
 
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     x, y = yield from begin(hand)
-    seen["under way"] = channels()
+    seen["under way"] = do.channels()
     bpy.ops.object.mode_set(mode="OBJECT")
-    yield from lead(hand, (x - 20, y + 10))
-    yield from drop(hand)
-    seen |= {"dragging": dragging(), "end": channels()}
-    yield from pose_mode(hand, armature())
+    yield from do.lead(hand, (x - 20, y + 10))
+    yield from do.drop(hand)
+    seen |= {"dragging": do.dragging(), "end": do.channels()}
+    yield from do.pose_mode(hand, do.armature())
     return seen
 
 
@@ -205,11 +186,11 @@ def deleted(hand: Any, file: str) -> Act:
 
     x, y = yield from begin(hand)
     before = marks_in(hand, "ends_before_it_is_deleted")
-    bpy.data.objects.remove(armature())
-    yield from lead(hand, (x - 20, y + 10))
-    seen: Seen = {"dragging": dragging(), "objects": len(bpy.data.objects), "pixels before": before}
+    bpy.data.objects.remove(do.armature())
+    yield from do.lead(hand, (x - 20, y + 10))
+    seen: Seen = {"dragging": do.dragging(), "objects": len(bpy.data.objects), "pixels before": before}
     seen["pixels"] = marks_in(hand, "ends_deleted")
-    yield from drop(hand)
+    yield from do.drop(hand)
     return seen
 
 
@@ -217,16 +198,16 @@ def loaded(hand: Any, file: str) -> Act:
     """The same file is opened again in mid-drag: an armature of the same name, and none of the drag's business."""
     import bpy
 
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     x, y = yield from begin(hand)
-    seen["under way"] = channels()
+    seen["under way"] = do.channels()
     with bpy.context.temp_override(window=hand.window):
         bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
-    yield SOON
-    seen["dragging"] = dragging()
-    yield from lead(hand, (x - 20, y + 10))
-    yield from drop(hand)
-    seen["end"] = channels()
+    yield do.SOON
+    seen["dragging"] = do.dragging()
+    yield from do.lead(hand, (x - 20, y + 10))
+    yield from do.drop(hand)
+    seen["end"] = do.channels()
     return seen
 
 
@@ -254,9 +235,9 @@ def ways(hand: Any) -> Generator[float, None, Seen]:
         (two, FRONT, False),
         (fault, FRONT, False),  # the last: Blender shows it large
     ):
-        yield from look_from(hand, turn, perspective)
+        yield from do.look_from(hand, turn, perspective)
         seen[act.__name__] = yield from act(hand)
-        seen[act.__name__] |= {"left": left_behind(), "timers": (yield from timers(hand))}
+        seen[act.__name__] |= {"left": do.left_behind(), "timers": (yield from do.timers(hand))}
     return seen
 
 
@@ -268,59 +249,59 @@ def selected() -> list[str]:
 
 def clicks(hand: Any) -> Act:
     """A click selects, Shift adds, a click beside the body selects nothing."""
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     for name, modifiers in (("forearm.L", {}), ("shin.R", {"shift": True}), ("thigh.L", {})):
-        middle = armature().matrix_world @ armature().pose.bones[name].center
+        middle = do.armature().matrix_world @ do.armature().pose.bones[name].center
         yield from hand.click(*hand.pixel(middle), **modifiers)
         seen[f"{'Shift ' if modifiers else ''}{name}"] = selected()
-    x, y = hand.pixel(head("head"))
+    x, y = hand.pixel(do.head("head"))
     yield from hand.click(x + 150, y)
-    seen["beside"], seen["end"] = selected(), channels()
+    seen["beside"], seen["end"] = selected(), do.channels()
     return seen
 
 
 def box(hand: Any) -> Act:
     """Drag from beside the body round a hand."""
-    seen: Seen = {"start": channels()}
-    x, y = hand.pixel(head(HAND))
-    yield from grab(hand, (x + 60, y + 50))
-    yield from lead(hand, (x - 30, y - 60))
+    seen: Seen = {"start": do.channels()}
+    x, y = hand.pixel(do.head(HAND))
+    yield from do.grab(hand, (x + 60, y + 50))
+    yield from do.lead(hand, (x - 30, y - 60))
     hand.screenshot("ways_box")
-    yield from drop(hand)
-    seen |= {"selected": selected(), "end": channels()}
+    yield from do.drop(hand)
+    seen |= {"selected": selected(), "end": do.channels()}
     yield from hand.click(x + 100, y)
     return seen
 
 
 def wheel(hand: Any) -> Act:
     """Three notches in mid-drag: away from the viewer, and still under the mouse."""
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     yield from begin(hand)
     sight = hand.viewport.spaces.active.region_3d.view_matrix.copy()
-    before = (sight @ armature().pose.bones[HAND].head).z
+    before = (sight @ do.armature().pose.bones[HAND].head).z
     for _ in range(3):
-        yield from key(hand, "WHEELUPMOUSE")
+        yield from do.key(hand, "WHEELUPMOUSE")
     yield RESTS
-    seen["deeper"], seen["off"] = before - (sight @ armature().pose.bones[HAND].head).z, under_mouse(hand)
-    yield from cancel(hand, "ESC")
-    return seen | {"end": channels()}
+    seen["deeper"], seen["off"] = before - (sight @ do.armature().pose.bones[HAND].head).z, under_mouse(hand)
+    yield from do.cancel(hand, "ESC")
+    return seen | {"end": do.channels()}
 
 
 def steps(hand: Any) -> Act:
     """Shift in mid-drag makes a tenth of the way, Ctrl, before the press or after it, whole steps of the grid."""
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     x, y = yield from begin(hand)
     yield RESTS
-    at = head(HAND)
+    at = do.head(HAND)
     hand.hold("LEFT_SHIFT", shift=True)
-    yield SOON
-    yield from lead(hand, (x - 60, y))
+    yield do.SOON
+    yield from do.lead(hand, (x - 60, y))
     yield RESTS
-    seen["precise"], seen["pixels"] = hand.pixel(head(HAND))[0] - hand.pixel(at)[0], -60
+    seen["precise"], seen["pixels"] = hand.pixel(do.head(HAND))[0] - hand.pixel(at)[0], -60
     hand.let_go("LEFT_SHIFT")
     hand.screenshot("ways_precise")
-    yield from cancel(hand, "ESC")
-    at = head(HAND)
+    yield from do.cancel(hand, "ESC")
+    at = do.head(HAND)
     overlay = hand.viewport.spaces.active.overlay
     grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
     for before in (False, True):
@@ -330,50 +311,54 @@ def steps(hand: Any) -> Act:
         if not before:
             hand.hold("LEFT_CTRL", ctrl=True)
         yield RESTS
-        seen[f"whole, {before}"] = [(a - b) / grid for a, b in zip(head(HAND), at, strict=True)]
+        seen[f"whole, {before}"] = [(a - b) / grid for a, b in zip(do.head(HAND), at, strict=True)]
         hand.let_go("LEFT_CTRL")
-        yield from cancel(hand, "ESC")
-    return seen | {"end": channels()}
+        yield from do.cancel(hand, "ESC")
+    return seen | {"end": do.channels()}
 
 
 def pin_on_the_way(hand: Any) -> Act:
     """P in mid-drag, 2, 1 and 2 again: drag wins. The pin is where the hand is dropped."""
     yield from begin(hand)
-    yield from key(hand, "P")
+    yield from do.key(hand, "P")
     texts: list[str] = []
     for number in ("TWO", "ONE", "TWO"):
-        yield from key(hand, number)
-        texts.append(shown().text[0])
+        yield from do.key(hand, number)
+        texts.append(do.shown().text[0])
     hand.screenshot("ways_pin")
-    yield from drop(hand)
+    yield from do.drop(hand)
     seen: Seen = {
-        "pins": [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins],
-        "wins": armature().poise_wins,
+        "pins": [[pin.name, pin.use_position, pin.use_rotation] for pin in do.armature().poise_pins],
+        "wins": do.armature().poise_wins,
         "texts": texts,
-        "hand": head(HAND),
-        "pin": list(armature().poise_pins[0].position),
+        "hand": do.head(HAND),
+        "pin": list(do.armature().poise_pins[0].position),
     }
     redo_settings(hand)
-    seen |= {"hand again": head(HAND), "pins again": len(armature().poise_pins), "wins again": armature().poise_wins}
-    yield from key(hand, "Z", ctrl=True)
-    return seen | {"pins undone": len(armature().poise_pins), "wins undone": armature().poise_wins}
+    seen |= {
+        "hand again": do.head(HAND),
+        "pins again": len(do.armature().poise_pins),
+        "wins again": do.armature().poise_wins,
+    }
+    yield from do.key(hand, "Z", ctrl=True)
+    return seen | {"pins undone": len(do.armature().poise_pins), "wins undone": do.armature().poise_wins}
 
 
 def pixels_afterwards(hand: Any) -> Act:
     """The whole window before a drag, in mid-drag, and after it is cancelled: how many pixels differ."""
-    start = hand.pixel(head(HAND))
+    start = hand.pixel(do.head(HAND))
     before = yield from hand.look_at_rest("ways_before")
-    yield from grab(hand, start)
-    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    yield from do.grab(hand, start)
+    yield from do.lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     during = hand.look("ways_during")
-    yield from cancel(hand, "ESC")
+    yield from do.cancel(hand, "ESC")
     after = yield from hand.look_at_rest("ways_after")
     return {"during": int((before != during).any(axis=-1).sum()), "after": int((before != after).any(axis=-1).sum())}
 
 
 def overlays_off(hand: Any) -> Act:
     """The pictures with and without a pin, with overlays and without: how many pixels of the viewport differ."""
-    overlay, place = hand.viewport.spaces.active.overlay, hand.pixel(head(FEET[0]))
+    overlay, place = hand.viewport.spaces.active.overlay, hand.pixel(do.head(FEET[0]))
     region = hand.region()
     seen: Seen = {}
     pictures: dict[str, Any] = {}
@@ -382,8 +367,8 @@ def overlays_off(hand: Any) -> Act:
             if pinned:
                 overlay.show_overlays = True  # else there is nothing under the mouse
                 hand.move(*place)
-                yield SOON
-                yield from key(hand, "P")
+                yield do.SOON
+                yield from do.key(hand, "P")
             overlay.show_overlays = on
             hand.rest()
             name = f"ways_overlays_{'on' if on else 'off'}_{'pin' if pinned else 'bare'}"
@@ -392,7 +377,7 @@ def overlays_off(hand: Any) -> Act:
                 region.y + 40 : region.y + region.height - 80, region.x + 60 : region.x + region.width - 60
             ]
         seen["with" if on else "without"] = int((pictures["bare"] != pictures["pinned"]).any(axis=-1).sum())
-        yield from key(hand, "Z", ctrl=True)
+        yield from do.key(hand, "Z", ctrl=True)
     overlay.show_overlays = True
     return seen
 
@@ -401,7 +386,7 @@ def lit(hand: Any, name: str) -> Generator[float, None, list[bool]]:
     """Which views light up the hand, in each that is there: a picture beside that of a mouse away from the body."""
     views = [region for region in hand.viewport.regions if region.type == "WINDOW"]
     mouse = hand.x, hand.y
-    places = [hand.pixel(head(HAND), region, region.data) for region in views]
+    places = [hand.pixel(do.head(HAND), region, region.data) for region in views]
     yield RESTS
     seen = hand.look(name)
     other = next(area for area in hand.window.screen.areas if area.type == "PROPERTIES")
@@ -417,7 +402,7 @@ def hover(hand: Any) -> Act:
     """The mouse over a hand, with all shown, with bones hidden and with all overlays hidden; lit, and dragged."""
     overlay = hand.viewport.spaces.active.overlay
     seen: Seen = {}
-    x, y = hand.pixel(head(HAND))
+    x, y = hand.pixel(do.head(HAND))
     for hidden in ("", "show_bones", "show_overlays"):
         if hidden:
             setattr(overlay, hidden, False)
@@ -426,8 +411,8 @@ def hover(hand: Any) -> Act:
             yield RESTS
         seen[hidden] = yield from lit(hand, f"ways_hover_{hidden}")
         yield from begin(hand)
-        seen[f"{hidden} dragging"] = dragging()
-        yield from cancel(hand, "ESC")
+        seen[f"{hidden} dragging"] = do.dragging()
+        yield from do.cancel(hand, "ESC")
         if hidden:
             setattr(overlay, hidden, True)
     return seen
@@ -438,42 +423,42 @@ def large(hand: Any) -> Act:
     import bpy
 
     view = bpy.context.preferences.view
-    seen: Seen = {"start": channels(), "dragging": []}
+    seen: Seen = {"start": do.channels(), "dragging": []}
     for scale in (1.0, 2.0):
         view.ui_scale = scale
         yield RESTS
-        x, y = hand.pixel(head("shin.R"))
-        yield from grab(hand, (x - 16, y))
-        yield from lead(hand, (x - 46, y + 20))
+        x, y = hand.pixel(do.head("shin.R"))
+        yield from do.grab(hand, (x - 16, y))
+        yield from do.lead(hand, (x - 46, y + 20))
         yield RESTS
-        seen["dragging"].append(dragging())
+        seen["dragging"].append(do.dragging())
         hand.screenshot(f"ways_scale_{scale:.0f}")
-        yield from cancel(hand, "ESC")
+        yield from do.cancel(hand, "ESC")
     view.ui_scale = 1.0
     yield 0.5
-    return seen | {"end": channels()}
+    return seen | {"end": do.channels()}
 
 
 def playing(hand: Any) -> Act:
     """An animation plays with the sidebar open and a foot pinned; a drag begins meanwhile, and is cancelled."""
     import bpy
 
-    hand.move(*hand.pixel(head(FEET[0])))
-    yield from key(hand, "P")
+    hand.move(*hand.pixel(do.head(FEET[0])))
+    yield from do.key(hand, "P")
     hand.viewport.spaces.active.show_region_ui = True
-    yield SOON
+    yield do.SOON
     hand.region("UI").active_panel_category = "Poise"
-    seen: Seen = {"start": channels(), "frames": [bpy.context.scene.frame_current]}
+    seen: Seen = {"start": do.channels(), "frames": [bpy.context.scene.frame_current]}
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.screen.animation_play()
     yield 0.3
-    x, y = hand.pixel(head("hand.R"))  # the other one is beneath the sidebar
-    yield from grab(hand, (x, y))
-    yield from lead(hand, (x + WAY[0], y + WAY[1]))
+    x, y = hand.pixel(do.head("hand.R"))  # the other one is beneath the sidebar
+    yield from do.grab(hand, (x, y))
+    yield from do.lead(hand, (x + WAY[0], y + WAY[1]))
     yield RESTS
     hand.screenshot("ways_playing")
-    seen["off"], seen["dragging"] = under_mouse(hand, "hand.R"), dragging()
-    yield from cancel(hand, "ESC")
+    seen["off"], seen["dragging"] = under_mouse(hand, "hand.R"), do.dragging()
+    yield from do.cancel(hand, "ESC")
     seen["frames"].append(bpy.context.scene.frame_current)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.screen.animation_cancel(restore_frame=False)
@@ -481,7 +466,7 @@ def playing(hand: Any) -> Act:
         bpy.ops.poise.clear_pins()
     hand.viewport.spaces.active.show_region_ui = False
     yield RESTS
-    return seen | {"end": channels()}
+    return seen | {"end": do.channels()}
 
 
 def shapes(hand: Any) -> Act:
@@ -489,7 +474,7 @@ def shapes(hand: Any) -> Act:
     import bmesh
     import bpy
 
-    bones = armature().pose.bones
+    bones = do.armature().pose.bones
     for name, add, settings in (
         (HAND, bmesh.ops.create_circle, {"segments": 16, "radius": 2.0}),
         ("head", bmesh.ops.create_cube, {"size": 1.0}),
@@ -503,8 +488,8 @@ def shapes(hand: Any) -> Act:
     bones["head"].custom_shape_translation = (0.0, 0.8, 0.0)  # above all else
     bones["head"].use_custom_shape_bone_size, bones["head"].custom_shape_scale_xyz = False, (0.3, 0.2, 0.1)
     bpy.context.view_layer.update()
-    bridge, data = sys.modules[f"{EXTENSION}.bridge"], hand.viewport.spaces.active.region_3d
-    seen: Seen = {"start": channels(), "click": [], "grab": []}
+    bridge, data = sys.modules[f"{do.EXTENSION}.bridge"], hand.viewport.spaces.active.region_3d
+    seen: Seen = {"start": do.channels(), "click": [], "grab": []}
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         view = bridge.read_view(hand.region(), data)
         for name in (HAND, "head"):
@@ -518,46 +503,46 @@ def shapes(hand: Any) -> Act:
         bpy.ops.pose.select_all(action="DESELECT")
         ends = bridge.read_outline(bpy.context, bones[HAND]).mean(axis=1)
     start = hand.pixel(max(ends.tolist()))
-    at = hand.pixel(head(HAND))
+    at = hand.pixel(do.head(HAND))
     hand.move(start[0] - 1, start[1])
     yield RESTS
     hand.move(*start)
     yield RESTS
     hand.screenshot("ways_shapes_hover")
-    yield from grab(hand, start)
-    yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
+    yield from do.grab(hand, start)
+    yield from do.lead(hand, (start[0] + WAY[0], start[1] + WAY[1]))
     yield RESTS
     hand.screenshot("ways_shapes")
-    seen["went"] = [b - a for a, b in zip(at, hand.pixel(head(HAND)), strict=True)]
-    yield from cancel(hand, "ESC")
+    seen["went"] = [b - a for a, b in zip(at, hand.pixel(do.head(HAND)), strict=True)]
+    yield from do.cancel(hand, "ESC")
     for name in (HAND, "head"):
         bones[name].custom_shape = bones[name].custom_shape_transform = None
-    return seen | {"end": channels()}
+    return seen | {"end": do.channels()}
 
 
 def stuck(hand: Any) -> Act:
     """The hand hangs on a driven forearm: a drag by its joint turns it, and R does not make it move."""
     import numpy as np
 
-    bones = armature().pose.bones
+    bones = do.armature().pose.bones
     constraint = bones["forearm.L"].constraints.new("COPY_ROTATION")
-    constraint.target, constraint.subtarget = armature(), "hips"
-    seen: Seen = {"start": channels()}
-    x, y = hand.pixel(head(HAND))
-    before, at = bones[HAND].matrix.to_3x3(), head(HAND)
-    yield from grab(hand, (x, y))
-    yield from lead(hand, (x + 60, y))
-    yield from key(hand, "R")
-    yield from lead(hand, (x + 52, y + 30))  # a twelfth of the way round
+    constraint.target, constraint.subtarget = do.armature(), "hips"
+    seen: Seen = {"start": do.channels()}
+    x, y = hand.pixel(do.head(HAND))
+    before, at = bones[HAND].matrix.to_3x3(), do.head(HAND)
+    yield from do.grab(hand, (x, y))
+    yield from do.lead(hand, (x + 60, y))
+    yield from do.key(hand, "R")
+    yield from do.lead(hand, (x + 52, y + 30))  # a twelfth of the way round
     yield RESTS
     hand.screenshot("ways_stuck")
     turned = bones[HAND].matrix.to_3x3() @ before.inverted()
     seen["degrees"] = float(np.degrees(turned.to_quaternion().angle))
-    seen["moved"] = [a - b for a, b in zip(head(HAND), at, strict=True)]
-    seen["text"] = list(shown().text)
-    yield from cancel(hand, "ESC")
+    seen["moved"] = [a - b for a, b in zip(do.head(HAND), at, strict=True)]
+    seen["text"] = list(do.shown().text)
+    yield from do.cancel(hand, "ESC")
     bones["forearm.L"].constraints.remove(constraint)
-    return seen | {"end": channels()}
+    return seen | {"end": do.channels()}
 
 
 def camera(hand: Any) -> Act:
@@ -574,102 +559,102 @@ def camera(hand: Any) -> Act:
     bpy.context.view_layer.update()
     space.region_3d.view_perspective = "CAMERA"
     yield RESTS
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     yield from begin(hand)
     seen["off"] = under_mouse(hand)
     hand.screenshot("ways_camera")
-    yield from cancel(hand, "ESC")
+    yield from do.cancel(hand, "ESC")
     bpy.data.objects.remove(eye)  # the other views show all there is
-    return seen | {"end": channels()}
+    return seen | {"end": do.channels()}
 
 
 def quad(hand: Any) -> Act:
     """A drag in each of the four views; from the right, both hands are in one place, and the left one is in front."""
     import bpy
 
-    seen: Seen = {"start": channels(), "off": []}
+    seen: Seen = {"start": do.channels(), "off": []}
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.screen.region_quadview()
     yield RESTS
     views = [region for region in hand.viewport.regions if region.type == "WINDOW"]
     for region in views:
-        hand.move(*hand.pixel(head(HAND), region, region.data))
+        hand.move(*hand.pixel(do.head(HAND), region, region.data))
         yield RESTS
     seen["lit"] = yield from lit(hand, "ways_quad_hover")
     for number, region in enumerate(views):
         data = region.data
-        x, y = hand.pixel(head(HAND), region, data)
-        yield from grab(hand, (x, y))
-        yield from lead(hand, (x - 16, y + 12))
+        x, y = hand.pixel(do.head(HAND), region, data)
+        yield from do.grab(hand, (x, y))
+        yield from do.lead(hand, (x - 16, y + 12))
         yield RESTS
-        reached = hand.pixel(head(HAND), region, data)
+        reached = hand.pixel(do.head(HAND), region, data)
         seen["off"].append([reached[0] - hand.x, reached[1] - hand.y])
         hand.screenshot(f"ways_quad_{number}")
-        yield from cancel(hand, "ESC")
+        yield from do.cancel(hand, "ESC")
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=views[-1]):
         bpy.ops.screen.region_quadview()
-    yield SOON
-    return seen | {"end": channels()}
+    yield do.SOON
+    return seen | {"end": do.channels()}
 
 
 def two(hand: Any) -> Act:
     """Two armatures in Pose Mode: dragging a selected hand of one takes the selected hand of the other along."""
     import bpy
 
-    first = armature()
+    first = do.armature()
     second = first.copy()
     second.name, second.location.x = "second", 1.8
     bpy.context.scene.collection.objects.link(second)
     names = first.name, second.name
-    yield from pose_mode(hand, first, second)
-    yield from look_from(hand, FRONT, False)
+    yield from do.pose_mode(hand, first, second)
+    yield from do.look_from(hand, FRONT, False)
     for rig in (first, second):
         rig.pose.bones["hand.L" if rig is first else "hand.R"].select = True
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="Hands are selected")
-    seen: Seen = {"start": [channels(rig) for rig in (first, second)], "selected": selected()}
+    seen: Seen = {"start": [do.channels(rig) for rig in (first, second)], "selected": selected()}
     hands = [(first, HAND), (second, "hand.R")]
-    before = [head(name, rig) for rig, name in hands]
+    before = [do.head(name, rig) for rig, name in hands]
     yield from begin(hand)
     yield RESTS
     seen["off"] = under_mouse(hand)
-    seen["ways"] = [[b - a for a, b in zip(old, head(name, rig), strict=True)]
+    seen["ways"] = [[b - a for a, b in zip(old, do.head(name, rig), strict=True)]
                     for old, (rig, name) in zip(before, hands, strict=True)]  # fmt: skip
     hand.screenshot("ways_two")
-    yield from drop(hand)
-    places = [head(name, rig) for rig, name in hands]
+    yield from do.drop(hand)
+    places = [do.head(name, rig) for rig, name in hands]
     redo_settings(hand)
-    again = [head(name, bpy.data.objects[rig]) for rig, name in zip(names, (HAND, "hand.R"), strict=True)]
+    again = [do.head(name, bpy.data.objects[rig]) for rig, name in zip(names, (HAND, "hand.R"), strict=True)]
     seen["jumped"] = [[b - a for a, b in zip(*pair, strict=True)] for pair in zip(places, again, strict=True)]
-    yield from key(hand, "Z", ctrl=True)
-    seen["undone"] = [channels(bpy.data.objects[name]) for name in names]
-    yield from hand.click(*hand.pixel(head("head", bpy.data.objects[names[1]])))
-    pixel = hand.pixel(head("hand.R", bpy.data.objects[names[1]]))
-    yield from grab(hand, pixel)
-    yield from lead(hand, (pixel[0] + 30, pixel[1] + 30))
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"] = [do.channels(bpy.data.objects[name]) for name in names]
+    yield from hand.click(*hand.pixel(do.head("head", bpy.data.objects[names[1]])))
+    pixel = hand.pixel(do.head("hand.R", bpy.data.objects[names[1]]))
+    yield from do.grab(hand, pixel)
+    yield from do.lead(hand, (pixel[0] + 30, pixel[1] + 30))
     yield RESTS
-    x, y = hand.pixel(head("hand.R", bpy.data.objects[names[1]]))
+    x, y = hand.pixel(do.head("hand.R", bpy.data.objects[names[1]]))
     seen["off alone"] = [x - hand.x, y - hand.y]
-    seen["first alone"] = channels(bpy.data.objects[names[0]])
-    yield from cancel(hand, "RIGHTMOUSE")
-    seen["end"] = [channels(bpy.data.objects[name]) for name in names]
+    seen["first alone"] = do.channels(bpy.data.objects[names[0]])
+    yield from do.cancel(hand, "RIGHTMOUSE")
+    seen["end"] = [do.channels(bpy.data.objects[name]) for name in names]
     return seen
 
 
 def fault(hand: Any) -> Act:
     """The solver fails in mid-drag."""
-    session = sys.modules[f"{EXTENSION}.edits.drag.session"].DragSession
+    session = sys.modules[f"{do.EXTENSION}.edits.drag.session"].DragSession
     lead_well = session.drag
 
     def lead_badly(*_: Any) -> None:
         raise ZeroDivisionError("a fault that a test has put there")
 
-    seen: Seen = {"start": channels()}
+    seen: Seen = {"start": do.channels()}
     x, y = yield from begin(hand)
-    seen["under way"] = channels()
+    seen["under way"] = do.channels()
     session.drag = lead_badly
-    yield from lead(hand, (x - 20, y))
+    yield from do.lead(hand, (x - 20, y))
     session.drag = lead_well
-    seen["end"] = channels()
-    yield from drop(hand)
+    seen["end"] = do.channels()
+    yield from do.drop(hand)
     return seen

@@ -5,24 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.window.drag_acts import (
-    SOON,
-    Pixel,
-    armature,
-    bone,
-    cancel,
-    channels,
-    channels_of,
-    drop,
-    grab,
-    head,
-    key,
-    lead,
-    left_behind,
-    look_from,
-    open_rig,
-    timers,
-)
+from tests.window import drag_acts as do
 
 ASIDE = (1.15, 0.0, 0.45)  # the view from before, aside and above: no axis is seen end on
 QUARTER = 7  # moves of the mouse round a joint
@@ -58,7 +41,7 @@ def tour(hand: Any, *files: str) -> Generator[float, None, dict[str, Any]]:
     seen: dict[str, Any] = {}
     for file in files:
         name = Path(file).name
-        yield from open_rig(hand, file)
+        yield from do.open_rig(hand, file)
         seen[name] = yield from visit(hand, Path(file).stem, RIGS[name])
     return seen
 
@@ -66,34 +49,34 @@ def tour(hand: Any, *files: str) -> Generator[float, None, dict[str, Any]]:
 def visit(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
     """Pin, drag with auto-keying, undo, redo, constrain, turn, mirror, cancel."""
     seen: dict[str, Any] = {}
-    yield from look_from(hand, ASIDE, rig.perspective)
-    seen["size"], seen["sheared"] = max(armature().dimensions), len({*armature().scale}) > 1
+    yield from do.look_from(hand, ASIDE, rig.perspective)
+    seen["size"], seen["sheared"] = max(do.armature().dimensions), len({*do.armature().scale}) > 1
     seen["pins"] = yield from pin(hand, rig)
     seen["drag"] = yield from drag(hand, name, rig)
     seen["constrain"] = yield from constrain(hand, name, rig)
     seen["turn"] = yield from turn(hand, rig)
-    yield from cancel(hand, "RIGHTMOUSE")
-    seen["turn"] |= {"end": channels(), "left": left_behind()}
+    yield from do.cancel(hand, "RIGHTMOUSE")
+    seen["turn"] |= {"end": do.channels(), "left": do.left_behind()}
     seen["mirror"] = yield from mirror(hand, name, rig)
-    seen["timers"] = yield from timers(hand)
+    seen["timers"] = yield from do.timers(hand)
     return seen
 
 
-def aim(hand: Any, rig: Rig) -> tuple[Pixel, Pixel]:
+def aim(hand: Any, rig: Rig) -> tuple[do.Pixel, do.Pixel]:
     """Where the dragged bone is seen, and where it is led."""
-    start, towards = hand.pixel(head(rig.hand)), hand.pixel(head(rig.towards))
+    start, towards = hand.pixel(do.head(rig.hand)), hand.pixel(do.head(rig.towards))
     return start, tuple(round(a + rig.share * (b - a)) for a, b in zip(start, towards, strict=True))
 
 
 def places(names: tuple[str, ...]) -> list[tuple[float, float, float]]:
-    return [head(name) for name in names]
+    return [do.head(name) for name in names]
 
 
 def keys() -> dict[tuple[str, int, float], float]:
     """All keys of the armature's action."""
     from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
-    data = armature().animation_data
+    data = do.armature().animation_data
     if data is None or data.action is None:
         return {}
     bag = action_get_channelbag_for_slot(data.action, data.action_slot)
@@ -103,16 +86,16 @@ def keys() -> dict[tuple[str, int, float], float]:
 def pin(hand: Any, rig: Rig) -> Generator[float, None, list[Any]]:
     """P three times over the dragged bone, once over each foot; the kinds seen, and the pins in the end."""
     found: list[Any] = []
-    hand.move(*hand.pixel(head(rig.hand)))
-    yield SOON
+    hand.move(*hand.pixel(do.head(rig.hand)))
+    yield do.SOON
     for _ in range(3):
-        yield from key(hand, "P")
-        found.append([[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins])
+        yield from do.key(hand, "P")
+        found.append([[pin.name, pin.use_position, pin.use_rotation] for pin in do.armature().poise_pins])
     for foot in rig.feet:
-        hand.move(*hand.pixel(head(foot)))
-        yield SOON
-        yield from key(hand, "P")
-    return [*found, [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins]]
+        hand.move(*hand.pixel(do.head(foot)))
+        yield do.SOON
+        yield from do.key(hand, "P")
+    return [*found, [[pin.name, pin.use_position, pin.use_rotation] for pin in do.armature().poise_pins]]
 
 
 def drag(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
@@ -120,94 +103,96 @@ def drag(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any
     import bpy
 
     settings = bpy.context.scene.tool_settings
-    before, old, feet = channels_of(), keys(), places(rig.feet)
-    seen: dict[str, Any] = {"start": channels(), "feet": feet, "frame": bpy.context.scene.frame_current}
+    before, old, feet = do.channels_of(), keys(), places(rig.feet)
+    seen: dict[str, Any] = {"start": do.channels(), "feet": feet, "frame": bpy.context.scene.frame_current}
     settings.use_keyframe_insert_auto = True
     bpy.context.preferences.edit.use_keyframe_insert_available = False  # 5.2 keys by default what has keys, and no more
     start, end = aim(hand, rig)
-    yield from grab(hand, start)
-    yield from lead(hand, end)
+    yield from do.grab(hand, start)
+    yield from do.lead(hand, end)
     hand.screenshot(f"{name}_drag")
-    yield from drop(hand)
+    yield from do.drop(hand)
     seen["bone"] = bpy.context.window_manager.operators[-1].properties.bone
-    seen["left"] = left_behind()
-    seen["wanted"], seen["reached"] = list(end), list(hand.pixel(head(rig.hand)))
-    seen["dropped"], seen["feet dropped"] = channels(), places(rig.feet)
-    now = channels_of()
+    seen["left"] = do.left_behind()
+    seen["wanted"], seen["reached"] = list(end), list(hand.pixel(do.head(rig.hand)))
+    seen["dropped"], seen["feet dropped"] = do.channels(), places(rig.feet)
+    now = do.channels_of()
     seen["changed"] = sorted(bone for bone in now if now[bone] != before[bone])
-    seen["chain"] = [bone.name for bone in bone(rig.hand).parent_recursive]
+    seen["chain"] = [bone.name for bone in do.bone(rig.hand).parent_recursive]
     new = {place: value for place, value in keys().items() if old.get(place) != value}
     seen["keyed"] = sorted({path.split('"')[1] for path, _, _ in new})
     seen["frames"] = sorted({frame for _, _, frame in new})
-    yield from key(hand, "Z", ctrl=True)
-    seen["undone"], seen["keys undone"] = channels(), keys() == old
-    yield from key(hand, "Z", ctrl=True, shift=True)
-    seen["redone"], seen["keys redone"] = channels(), keys() == old | new
-    yield from key(hand, "Z", ctrl=True)
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"], seen["keys undone"] = do.channels(), keys() == old
+    yield from do.key(hand, "Z", ctrl=True, shift=True)
+    seen["redone"], seen["keys redone"] = do.channels(), keys() == old | new
+    yield from do.key(hand, "Z", ctrl=True)
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False  # undo has put another scene in its place
-    seen["undone again"] = channels()
+    seen["undone again"] = do.channels()
     return seen
 
 
 def constrain(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
     """X three times in mid-drag and Shift Z, then Esc: where the dragged joint is, in the world and in the window."""
     start, end = aim(hand, rig)
-    matrix = armature().matrix_world @ bone(rig.hand).matrix
-    seen: dict[str, Any] = {"start": channels(), "from": head(rig.hand), "wanted": list(end)}
+    matrix = do.armature().matrix_world @ do.bone(rig.hand).matrix
+    seen: dict[str, Any] = {"start": do.channels(), "from": do.head(rig.hand), "wanted": list(end)}
     seen["own X"] = list(matrix.col[0].xyz.normalized())
-    yield from grab(hand, start)
-    yield from lead(hand, end)
+    yield from do.grab(hand, start)
+    yield from do.lead(hand, end)
     for way, modifiers in (("along X", {}), ("along its own X", {}), ("free", {}), ("across Z", {"shift": True})):
-        yield from key(hand, way[-1] if way != "free" else "X", **modifiers)
+        yield from do.key(hand, way[-1] if way != "free" else "X", **modifiers)
         yield RESTS
-        seen[way] = {"to": head(rig.hand), "reached": list(hand.pixel(head(rig.hand)))}
+        seen[way] = {"to": do.head(rig.hand), "reached": list(hand.pixel(do.head(rig.hand)))}
     hand.screenshot(f"{name}_across_z")
-    yield from cancel(hand, "ESC")
-    return seen | {"end": channels(), "left": left_behind()}
+    yield from do.cancel(hand, "ESC")
+    return seen | {"end": do.channels(), "left": do.left_behind()}
 
 
 def turn(hand: Any, rig: Rig) -> Generator[float, None, dict[str, Any]]:
     """R in mid-drag, and the mouse goes a quarter round the joint, counter-clockwise."""
     import numpy as np
 
-    middle = hand.pixel(head(rig.hand))
-    seen: dict[str, Any] = {"start": channels()}
-    yield from grab(hand, middle)
-    yield from lead(hand, (middle[0] + 6, middle[1]), 1)
-    yield from lead(hand, middle, 1)
-    yield from key(hand, "R")
-    before, at = stand(rig), head(rig.hand)
-    yield from lead(hand, (middle[0] + RADIUS, middle[1]), 1)
+    middle = hand.pixel(do.head(rig.hand))
+    seen: dict[str, Any] = {"start": do.channels()}
+    yield from do.grab(hand, middle)
+    yield from do.lead(hand, (middle[0] + 6, middle[1]), 1)
+    yield from do.lead(hand, middle, 1)
+    yield from do.key(hand, "R")
+    before, at = stand(rig), do.head(rig.hand)
+    yield from do.lead(hand, (middle[0] + RADIUS, middle[1]), 1)
     for angle in np.linspace(0.0, np.pi / 2.0, QUARTER)[1:]:
-        yield from lead(hand, (round(middle[0] + RADIUS * np.cos(angle)), round(middle[1] + RADIUS * np.sin(angle))), 1)
+        yield from do.lead(
+            hand, (round(middle[0] + RADIUS * np.cos(angle)), round(middle[1] + RADIUS * np.sin(angle))), 1
+        )
     yield RESTS
     axis, angle = (stand(rig) @ before.inverted()).to_quaternion().to_axis_angle()
     sight = hand.viewport.spaces.active.region_3d.view_rotation.to_matrix().col[2]
     seen["off the line of sight"], seen["degrees"] = float(np.degrees(axis.angle(sight))), float(np.degrees(angle))
-    seen["joint moved"] = float(np.linalg.norm(np.subtract(head(rig.hand), at)))
+    seen["joint moved"] = float(np.linalg.norm(np.subtract(do.head(rig.hand), at)))
     return seen
 
 
 def stand(rig: Rig) -> Any:
     """How the dragged bone stands in the world, (3, 3)."""
-    return (armature().matrix_world @ bone(rig.hand).matrix).to_3x3().normalized()
+    return (do.armature().matrix_world @ do.bone(rig.hand).matrix).to_3x3().normalized()
 
 
 def mirror(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
     """Drag with X-Axis Mirror on and confirm by Enter, without auto-keying: how far each side went in the armature."""
-    armature().pose.use_mirror_x = True
+    do.armature().pose.use_mirror_x = True
     sides, old = [side for side in (rig.hand, rig.other) if side], keys()
-    before = [list(bone(side).head) for side in sides]
+    before = [list(do.bone(side).head) for side in sides]
     start, end = aim(hand, rig)
-    yield from grab(hand, start)
-    yield from lead(hand, end)
+    yield from do.grab(hand, start)
+    yield from do.lead(hand, end)
     yield RESTS
     hand.screenshot(f"{name}_mirror")
-    yield from key(hand, "RET")
-    left = left_behind()
-    yield from drop(hand)
-    after = [list(bone(side).head) for side in sides]
+    yield from do.key(hand, "RET")
+    left = do.left_behind()
+    yield from do.drop(hand)
+    after = [list(do.bone(side).head) for side in sides]
     moved = [[b - a for a, b in zip(*way, strict=True)] for way in zip(before, after, strict=True)]
-    armature().pose.use_mirror_x = False
-    return {"moved": moved, "left": left, "wanted": list(end), "reached": list(hand.pixel(head(rig.hand))),
+    do.armature().pose.use_mirror_x = False
+    return {"moved": moved, "left": left, "wanted": list(end), "reached": list(hand.pixel(do.head(rig.hand))),
             "no keys": keys() == old}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Reading and writing armatures: what is driven, limited and locked, in every rotation mode; what is refused."""
+"""Reading and writing armatures: what is limited and locked, what is written, and what is refused."""
 
 from pathlib import Path
 from typing import Any
@@ -21,62 +21,11 @@ from bridge import (
 )
 from core import EllipticSwing, EulerBox, Pose, forward_matrices, rotation
 from core.limits import excess
-from tests.blender.rigs import build, chain, context, diagonal, load, set_random_pose
+from tests.blender.bridge.rigs import CLOSE, MODES, error, evaluate
+from tests.blender.rigs import chain, context, diagonal, load, set_random_pose
 from tests.paths import DATA
 
-CLOSE = 1e-5
-MODES = ("QUATERNION", "AXIS_ANGLE", *rotation.EULER_ORDERS)
-
-
-def evaluate(ob: Any) -> None:
-    ob.update_tag(refresh={"DATA"})
-    context.view_layer.update()
-
-
-def error(ob: Any) -> float:
-    """The largest difference between `forward_matrices` and Blender's matrices, by the rig's size."""
-    rig = read_rig(ob)
-    size = max(1.0, diagonal(rig.skeleton))
-    return float(np.abs(forward_matrices(rig.skeleton, read_pose(ob, rig)) - read_matrices(ob)).max()) / size
-
-
 # --- what is read
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_every_rotation_mode_is_read_as_blender_evaluates_it(mode: str) -> None:
-    ob = chain(4)
-    for bone in ob.pose.bones:
-        bone.rotation_mode = mode
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        set_random_pose(ob, rng, 1.0)
-        assert error(ob) < CLOSE
-
-
-@pytest.mark.parametrize(
-    ("mode", "channel", "values"),
-    [
-        ("QUATERNION", "rotation_quaternion", (0.0, 0.0, 0.0, 0.0)),
-        ("QUATERNION", "rotation_quaternion", (-3.0, 1.0, 0.5, 2.0)),
-        ("AXIS_ANGLE", "rotation_axis_angle", (1.0, 0.0, 0.0, 0.0)),
-        ("AXIS_ANGLE", "rotation_axis_angle", (9.0, 0.0, 5.0, 0.1)),
-        ("XYZ", "rotation_euler", (30.0, -20.0, 10.0)),
-    ],
-)
-def test_rotations_that_are_not_normal_are_read_as_blender_takes_them(mode: str, channel: str, values: Any) -> None:
-    ob = chain(2)
-    ob.pose.bones[0].rotation_mode = mode
-    setattr(ob.pose.bones[0], channel, values)
-    evaluate(ob)
-    assert error(ob) < CLOSE
-
-
-def test_rotation_modes_are_the_bones_own() -> None:
-    ob = chain(3)
-    ob.pose.bones[1].rotation_mode = "ZXY"
-    ob.pose.bones[2].rotation_mode = "AXIS_ANGLE"
-    assert read_rig(ob).skeleton.rotation_modes == ("QUATERNION", "ZXY", "AXIS_ANGLE")
 
 
 def test_a_pose_without_scale_carries_none() -> None:
@@ -236,108 +185,6 @@ def test_other_limit_rotations_drive_the_bone(change: dict[str, Any]) -> None:
     assert error(ob) < CLOSE
 
 
-# --- driven bones
-
-
-def ik(ob: Any, bone: str, count: int, **values: Any) -> Any:
-    target = bpy.data.objects.new("target", None)
-    target.location = (1.0, 2.0, 3.0)
-    context.scene.collection.objects.link(target)
-    constraint = ob.pose.bones[bone].constraints.new("IK")
-    constraint.target, constraint.chain_count = target, count
-    for name, value in values.items():
-        setattr(constraint, name, value)
-    return constraint
-
-
-@pytest.mark.parametrize(
-    ("count", "use_tail", "driven"),
-    [
-        (2, True, {"bone2", "bone3"}),
-        (0, True, {"bone0", "bone1", "bone2", "bone3"}),
-        (2, False, {"bone1", "bone2"}),
-        (0, False, {"bone0", "bone1", "bone2"}),
-    ],
-)
-def test_an_ik_constraint_drives_its_chain(count: int, use_tail: bool, driven: set[str]) -> None:
-    ob = chain(5)
-    ik(ob, "bone3", count, use_tail=use_tail)
-    rig = read_rig(ob)
-    assert set(rig.driven) == driven
-    assert set(rig.driven.values()) == {'constraint "IK" on "bone3" (Inverse Kinematics)'}
-    assert rig.skeleton.driven.tolist() == [name in driven for name in rig.skeleton.names]
-    rng = np.random.default_rng(8)
-    for _ in range(10):
-        set_random_pose(ob, rng, 1.0)
-        assert error(ob) < CLOSE
-
-
-def test_children_of_a_driven_bone_stand_on_it() -> None:
-    ob = chain(5)
-    ik(ob, "bone2", 2)
-    rng = np.random.default_rng(9)
-    set_random_pose(ob, rng, 1.0, "any")
-    rig = read_rig(ob)
-    pose = read_pose(ob, rig)
-    assert error(ob) < CLOSE
-    moved = np.array(pose.rotations)
-    moved[[1, 2]] = rotation.IDENTITY  # what the channels of driven bones say changes nothing
-    same = Pose(moved, pose.translations, pose.scales, pose.driven_matrices)
-    assert np.array_equal(forward_matrices(rig.skeleton, same), forward_matrices(rig.skeleton, pose))
-
-
-def test_a_spline_ik_drives_its_chain() -> None:
-    ob = chain(4)
-    curve = bpy.data.curves.new("curve", "CURVE")
-    curve.dimensions = "3D"
-    spline = curve.splines.new("POLY")
-    spline.points.add(3)
-    for i, point in enumerate(spline.points):
-        point.co = (0.3 * i, 0.5, i, 1.0)
-    target = bpy.data.objects.new("curve", curve)
-    context.scene.collection.objects.link(target)
-    constraint = ob.pose.bones["bone3"].constraints.new("SPLINE_IK")
-    constraint.target, constraint.chain_count = target, 2
-    assert set(read_rig(ob).driven) == {"bone2", "bone3"}
-    set_random_pose(ob, np.random.default_rng(10), 1.0)
-    assert error(ob) < CLOSE
-
-
-@pytest.mark.parametrize("change", [{"mute": True}, {"influence": 0.0}, {"target": None}])
-def test_a_constraint_that_does_nothing_drives_nothing(change: dict[str, Any]) -> None:
-    ob = chain(3)
-    ik(ob, "bone2", 2, **change)
-    assert not read_rig(ob).driven
-    set_random_pose(ob, np.random.default_rng(11), 1.0)
-    assert error(ob) < CLOSE
-
-
-@pytest.mark.parametrize("how", ["driver", "key", "strip"])
-def test_a_constraint_that_may_come_on_drives_its_bones(how: str) -> None:
-    ob = chain(3)
-    constraint = ik(ob, "bone2", 1, influence=0.0)
-    if how == "driver":
-        constraint.driver_add("influence").driver.expression = "0.0"
-    else:
-        constraint.keyframe_insert("influence", frame=1)
-    if how == "strip":
-        data = ob.animation_data
-        action, data.action = data.action, None
-        data.nla_tracks.new().strips.new("strip", 1, action)
-    context.view_layer.update()
-    assert set(read_rig(ob).driven) == {"bone2"}
-
-
-def test_a_driver_on_a_channel_drives_the_bone() -> None:
-    ob = chain(3)
-    curve = ob.pose.bones["bone1"].driver_add("rotation_quaternion", 1)
-    curve.driver.expression = "0.25"
-    evaluate(ob)
-    assert read_rig(ob).driven == {"bone1": 'driver on rotation_quaternion of "bone1"'}
-    curve.mute = True
-    assert not read_rig(ob).driven
-
-
 def test_b_bones_change_neither_matrices_nor_children() -> None:
     ob = chain(4)
     for bone in ob.data.bones:
@@ -346,13 +193,6 @@ def test_b_bones_change_neither_matrices_nor_children() -> None:
     assert not read_rig(ob).driven
     set_random_pose(ob, np.random.default_rng(12), 1.0)
     assert error(ob) < CLOSE
-
-
-def test_names_with_quotes_are_found_in_paths() -> None:
-    ob = build([('a "b" [0].location', None, (0, 0, 0), (0, 0, 1))])
-    ob.pose.bones[0].driver_add("location", 0).driver.expression = "1.0"
-    evaluate(ob)
-    assert list(read_rig(ob).driven) == ['a "b" [0].location']
 
 
 # --- what is written

@@ -9,11 +9,11 @@ import pytest
 
 from bridge import BridgeError, changed_bones, read_matrices, read_motion, read_pose, read_rig, write_keys
 from core import Motion, Pose, forward_matrices, rotation
+from tests.blender.bridge.rigs import MODES
 from tests.blender.rigs import chain, context, curves, keys_of, load, set_random_pose
 from tests.paths import DATA
 
 WALK = DATA / "motion" / "cmu_07_12.bvh"
-MODES = ("QUATERNION", "AXIS_ANGLE", *rotation.EULER_ORDERS)
 
 
 def animate(ob: Any, rng: np.random.Generator) -> None:

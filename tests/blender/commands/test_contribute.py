@@ -1,7 +1,6 @@
 """Contribution CCD headless: `contribute`, the method "ccd" of a job, lists as JSON; measured in Blender."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 import bridge
-import commands
 from core import rotation
 from core.contribution import with_hinges
 from core.contribution.learned_list import Replay, uniform_list
@@ -18,6 +16,7 @@ from core.formats.chain_list import actuations_data, read_list_file
 from core.formats.job import parse
 from core.limits import excess
 from edits.job import perform_job
+from tests.blender.commands.rigs import Run, job_file
 from tests.blender.rigs import choose, load, make_armature, make_chain, make_walk, world, world_rotation
 from tests.paths import DATA
 
@@ -30,19 +29,6 @@ LIST = [
     {"bone": "forearm.R", "axis": "Z", "fraction": 0.2},
 ]
 REACH = [{"bone": "hand.R", "position": {"path": [[1, -0.5, -0.2, 1.3], [20, -0.4, -0.3, 1.5]]}}]
-Run = Callable[..., tuple[int, dict[str, Any], str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*argv: object) -> tuple[int, dict[str, Any], str]:
-        capsys.readouterr()
-        code = commands.run([str(argument) for argument in argv])
-        out, error = capsys.readouterr()
-        lines = [line for line in out.splitlines() if line.startswith("{")]
-        return code, json.loads(lines[0]) if lines else {}, error
-
-    return call
 
 
 @pytest.fixture
@@ -52,12 +38,6 @@ def folder(tmp_path: Path) -> Path:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
     (tmp_path / "list.json").write_text(json.dumps(LIST), encoding="utf-8")
     return tmp_path
-
-
-def job_file(folder: Path, goals: list[dict[str, Any]], **fields: Any) -> Path:
-    path = folder / "job.json"
-    path.write_text(json.dumps({"version": 1, "frames": [1, 20], "goals": goals, **fields}), encoding="utf-8")
-    return path
 
 
 def frames_of(path: Path, bone: str) -> tuple[np.ndarray, np.ndarray]:

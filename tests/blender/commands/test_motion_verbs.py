@@ -1,7 +1,6 @@
 """Motions made and changed headless: `generate` and `lock-feet`, measured in Blender."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,15 @@ import numpy as np
 import pytest
 
 import bridge
-import commands
 from core import CoreError
 from core.formats.recipe import PRESETS
 from edits.foot_lock import LockedFeet
+from tests.blender.commands.rigs import Run
 from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, world
 from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
-Run = Callable[..., tuple[int, dict[str, Any], str]]
 HUMANOIDS = (
     DATA / "rigs" / "named_mixamo_cm.blend",
     DATA / "rigs" / "odd_random_rolls_apose.blend",
@@ -28,18 +26,6 @@ HUMANOIDS = (
     SHARED / "rigs" / "scripted" / "named_unreal_apose.blend",
     SHARED / "rigs" / "real" / "vrm_multi_root.blend",
 )
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*argv: object) -> tuple[int, dict[str, Any], str]:
-        capsys.readouterr()
-        code = commands.run([str(argument) for argument in argv])
-        out, error = capsys.readouterr()
-        lines = [line for line in out.splitlines() if line.startswith("{")]
-        return code, json.loads(lines[0]) if lines else {}, error
-
-    return call
 
 
 def places(rig: Any, role: str, frames: range) -> np.ndarray:

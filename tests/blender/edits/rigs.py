@@ -1,13 +1,15 @@
-"""A live sender for the tests of keypoints."""
+"""A live sender for the tests of keypoints, and a body with a motion for those of timed pins and generated motions."""
 
 import json
 import socket
 import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
 
 import standalone
+from tests.blender.rigs import context, make_armature, select, turn, world
 from tests.paths import DATA
 
 RIG = DATA / "rigs" / "named_mixamo_cm.blend"
@@ -66,3 +68,64 @@ def walk() -> list[dict[str, Any]]:
 
 def packet(frame: dict[str, Any]) -> bytes:
     return json.dumps(frame).encode()
+
+
+ENDS = 1, 40  # frames of the motion
+
+
+def keyed() -> Any:
+    """A body that leans while a hand turns."""
+    rig = make_armature()
+    select(rig, ["hand.R"])
+    for frame, angle in zip(ENDS, (0.0, 0.5), strict=True):
+        turn(rig, "chest", angle)
+        for bone in rig.pose.bones:
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        rig.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    return rig
+
+
+def hold(rig: Any, bone: str, start: int, length: int = 3) -> Any:
+    pin = rig.poise_timed_pins.add()
+    pin.bone = pin.label = bone
+    pin.start, pin.end, pin.frame, pin.ease_in, pin.ease_out = start, start + length, start, 2, 2
+    return pin
+
+
+def pins_of(rig: Any) -> list[Any]:
+    return [(pin.bone, pin.label, pin.start, pin.end, pin.ease_in, pin.mute) for pin in rig.poise_timed_pins]
+
+
+def phases_of(rig: Any) -> list[Any]:
+    return [(phase.part, phase.kind, phase.start, phase.end, phase.frame) for phase in rig.poise_phases]
+
+
+def overridden(folder: Path) -> Any:
+    """The armature of this file, linked from there into an empty one, as a library override."""
+    name = context.active_object.name
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(folder / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = [name]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    object = linked.override_create(remap_local_usages=True)
+    select(object, ["hand.R"])
+    return object
+
+
+def again(path: Path) -> Any:
+    """The armature of the file, saved and opened again."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return next(object for object in bpy.data.objects if object.type == "ARMATURE" and object.library is None)
+
+
+def stays(rig: Any, bone: str) -> list[Any]:
+    """Where the bone is in every third frame of the motion."""
+    found = []
+    for frame in range(ENDS[0], ENDS[1] + 1, 3):
+        context.scene.frame_set(frame)
+        found.append(world(rig, bone))
+    return found

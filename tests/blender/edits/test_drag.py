@@ -13,11 +13,12 @@ from edits.drag.body import Lost
 from edits.drag.session import DragSession
 from edits.drag.shown import limited_bones, stretched_bones, targets
 from tests.blender.rigs import (
+    FEET,
     choose,
     contents,
     linked_copy,
-    make_armature,
     make_empty,
+    pin_feet,
     remove_bone,
     select,
     turn,
@@ -29,15 +30,11 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 
 NEAR = 1e-4  # metres
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
-FEET = ["foot.L", "foot.R"]
 
 
 @pytest.fixture
 def rig() -> Any:
-    """A body in Pose Mode whose feet are pinned."""
-    object = make_armature()
-    select(object, FEET)
-    bpy.ops.poise.pin()
+    object = pin_feet()
     select(object, [])
     bpy.ops.object.mode_set(mode="POSE")
     return object

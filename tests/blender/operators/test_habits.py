@@ -9,20 +9,25 @@ import pytest
 
 from bridge import pick, read_channels
 from panels.pins import POISE_PT_pins
-from tests.blender.rigs import contents, drawn_by, make_armature, make_view, make_walk, select, turn, world
+from tests.blender.rigs import (
+    FEET,
+    contents,
+    drawn_by,
+    make_armature,
+    make_view,
+    make_walk,
+    pin_feet,
+    select,
+    turn,
+    world,
+)
 
 pytestmark = pytest.mark.usefixtures("empty_file")
-
-FEET = ["foot.L", "foot.R"]
 
 
 @pytest.fixture
 def rig() -> Any:
-    """A body in Pose Mode whose feet are pinned."""
-    object = make_armature()
-    select(object, FEET)
-    bpy.ops.poise.pin()
-    return object
+    return pin_feet()
 
 
 def stored(object: Any) -> dict[str, Any]:

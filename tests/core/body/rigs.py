@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core import Skeleton, forward, rotation
+from core import Pose, Skeleton, forward, rotation
+from core.body import find_roles
 from core.body.anatomy import Anatomy, anatomy
+from core.body.roles import Roles
 from tests.core.rigs import skeleton_of
 
 UP, FORWARD, LEFT = np.array([0.0, 0.0, 1.0]), np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])
@@ -23,6 +25,8 @@ THUMBS = [
     for side, x in (("L", 1.0), ("R", -1.0))
     for joint in (1, 2, 3)
 ]  # fmt: skip
+
+EYES = [(f"eye.{s}", "head", (0.03 * x, -0.08, 1.65), (0.03 * x, -0.1, 1.65)) for s, x in (("L", 1.0), ("R", -1.0))]
 
 # a 1.7 m figure with straight limbs in T-pose, facing -Y
 STRAIGHT = [
@@ -113,3 +117,14 @@ VARIANTS = {
     "A, rolls, hundredfold, facing +X": {"rest": "A", "seed": 3, "scale": 100.0, "yaw": 90.0},
     "bent, rolls, hundredth, facing -X": {"rest": "bent", "seed": 4, "scale": 0.01, "yaw": -90.0},
 }
+
+
+def body(rows: list = STRAIGHT, rng: np.random.Generator | None = None) -> tuple[Skeleton, Roles]:
+    skeleton = skeleton_of(rows, rng)
+    return skeleton, find_roles(skeleton)
+
+
+def way(skeleton: Skeleton, pose: Pose, first: str, last: str) -> np.ndarray:
+    heads, _ = forward(skeleton, pose)
+    line = heads[skeleton.index(last)] - heads[skeleton.index(first)]
+    return line / np.linalg.norm(line)

@@ -10,24 +10,7 @@ from core import CoreError, Distance, Goal, Humanoid, LookAt, PinAndDrag, Pose, 
 from core.body.anatomy import anatomy
 from core.limits import EulerBox
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
-
-MILLIMETRE = 1e-3
-ENDS = ("foot.L", "foot.R", "hand.L", "hand.R", "head", "hips")
-ALONE = Humanoid(finish=False)
-
-
-def place(skeleton: Skeleton, pose: Pose, bone: str) -> np.ndarray:
-    return forward(skeleton, pose)[0][..., skeleton.index(bone), :]
-
-
-def six_points(skeleton: Skeleton, pose: Pose, ends: tuple[str, ...] = ENDS) -> list[Goal]:
-    heads, turns = forward(skeleton, pose)
-    return [Goal(bone, heads[..., i, :], turns[..., i, :]) for bone in ends for i in [skeleton.index(bone)]]
-
-
-def turned(pose: Pose, other: Pose) -> np.ndarray:
-    """(..., J) degrees."""
-    return np.degrees(rotation.angle_between(pose.rotations, other.rotations))
+from tests.core.solvers.humanoid.rigs import ALONE, ENDS, MILLIMETRE, place, six_points, turned
 
 
 def test_six_points_of_a_pose_are_reached_exactly(figure: Skeleton) -> None:
@@ -52,36 +35,6 @@ def test_where_it_stands_already_nothing_moves(figure: Skeleton) -> None:
     solution = solve(figure, pose, [*goals, hand], ALONE)
     assert solution.converged.all()
     assert turned(solution.pose, pose).max() < 1e-3
-
-
-def test_a_hand_out_of_reach_pulls_the_body_and_the_feet_stay(figure: Skeleton) -> None:
-    rest = Pose.rest(figure)
-    goals = six_points(figure, rest, ("foot.L", "foot.R"))
-    target = place(figure, rest, "hand.L") + np.array([0.1, -0.25, -0.35])
-    solution = solve(figure, rest, [*goals, Goal("hand.L", target)], ALONE)
-    assert solution.position_error.max() < 0.1 * MILLIMETRE
-    assert np.linalg.norm(place(figure, solution.pose, "hips") - place(figure, rest, "hips")) > 0.01
-    assert turned(solution.pose, rest)[figure.index("clavicle.L")] > 1.0
-
-
-def test_without_pull_the_arm_is_stretched_and_nothing_else_moves(figure: Skeleton) -> None:
-    rest = Pose.rest(figure)
-    target = place(figure, rest, "hand.L") + np.array([0.5, 0.0, 0.3])
-    solution = solve(figure, rest, [Goal("hand.L", target)], Humanoid(pull=0.0, finish=False))
-    moved = {figure.names[bone] for bone in np.flatnonzero(turned(solution.pose, rest) > 1e-6)}
-    assert moved <= {"upper_arm.L", "forearm.L", "hand.L"}
-    shoulder, elbow, hand = (place(figure, solution.pose, f"{bone}.L") for bone in ("upper_arm", "forearm", "hand"))
-    np.testing.assert_allclose(np.cross(elbow - shoulder, hand - elbow), 0.0, atol=1e-9)
-    np.testing.assert_allclose(np.cross(hand - shoulder, target - shoulder), 0.0, atol=1e-9)
-
-
-def test_what_resists_stays(figure: Skeleton) -> None:
-    rest = Pose.rest(figure)
-    goal = Goal("hand.L", place(figure, rest, "hand.L") + np.array([0.3, -0.2, 0.1]))
-    held = solve(figure, rest, [goal], Humanoid(resist={"spine": 1.0, "shoulder": 1.0}, finish=False)).pose
-    still = [figure.index(bone) for bone in ("spine", "chest", "clavicle.L", "clavicle.R")]
-    assert turned(held, rest)[still].max() < 1e-6
-    assert np.linalg.norm(held.translations[0]) > 0.05
 
 
 def test_the_elbow_goes_where_it_is_wanted(figure: Skeleton) -> None:
@@ -213,22 +166,6 @@ def test_a_body_that_is_none_is_refused() -> None:
         solve(snake, Pose.rest(snake), [Goal("7", np.zeros(3))], Humanoid())
 
 
-def test_what_does_not_pull_and_what_resists_stays_when_goals_are_finished(figure: Skeleton) -> None:
-    rest = Pose.rest(figure)
-    far = Goal("hand.L", place(figure, rest, "hand.L") + np.array([0.2, -0.4, -0.6]))
-    feet = six_points(figure, rest, ("foot.L", "foot.R"))
-    hips = place(figure, rest, "hips")
-    loose = solve(figure, rest, [far, *feet], Humanoid(pull={"hand.L": 0.0}))
-    np.testing.assert_allclose(place(figure, loose.pose, "hips"), hips, atol=MILLIMETRE)
-    assert loose.position_error[0] > 0.1
-    held = solve(figure, rest, [far, *feet], Humanoid(resist={"hips": 1.0}))
-    np.testing.assert_allclose(place(figure, held.pose, "hips"), hips, atol=MILLIMETRE)
-    assert held.position_error[0] < loose.position_error[0]
-    stiff = solve(figure, rest, [far], Humanoid(resist={"spine": 1.0, "shoulder": 1.0}))
-    still = [figure.index(bone) for bone in ("spine", "chest", "clavicle.L", "clavicle.R")]
-    assert turned(stiff.pose, rest)[still].max() < 0.1
-
-
 @pytest.mark.parametrize("held", [(), ("foot.L", "foot.R", "hand.L")])
 @pytest.mark.parametrize("bone", ["spine", "neck", "clavicle.L", "upper_arm.L", "thigh.R", "forearm.R"])
 def test_targets_of_any_part_are_met_alone_and_with_hands_and_feet(
@@ -353,20 +290,6 @@ def test_the_neck_jumps_only_where_both_of_its_ways_are_as_far_from_the_start(fi
     sides = [name.translate(str.maketrans("LR", "RL")) if "." in name else name for name in skeleton.names]
     mirrored = heads[:, [skeleton.index(name) for name in sides]] * np.array([-1.0, 1.0, 1.0])
     np.testing.assert_allclose(mirrored[4], heads[5], atol=0.01 * MILLIMETRE)
-
-
-def test_settings_that_leave_the_body_behind_are_said_to_be_why(figure: Skeleton) -> None:
-    rest = Pose.rest(figure)
-    goals = [*six_points(figure, rest, ("foot.L", "foot.R")),
-             Goal("hand.L", place(figure, rest, "hand.L") + np.array([0.2, -0.4, -0.6]))]  # fmt: skip
-    loose = solve(figure, rest, goals, Humanoid(pull={"hand.L": 0.0}))
-    assert loose.reasons(2) == ["its pull of 0 leaves the body behind", "fully stretched from upper_arm.L"]
-    feet = solve(figure, rest, [Goal("hips", place(figure, rest, "hips") + 0.3), *goals[:2]], Humanoid(pull=0.0))
-    assert feet.reasons(1)[0] == "its pull of 0 leaves the body behind"
-    assert not any("comes first" in reason or "other way" in reason for reason in feet.reasons(1))
-    held = solve(figure, rest, goals, Humanoid(resist={"hips": 1.0, "spine": 1.0}))
-    assert held.reasons(2)[:2] == ["hips resist with 1", "spine resists with 1"]
-    assert solve(figure, rest, goals, Humanoid()).explain() == []
 
 
 def test_locked_angles_stay_and_the_rest_of_the_body_makes_up_for_them(figure: Skeleton) -> None:

@@ -1,5 +1,6 @@
 """Motions from two key poses in Blender: stored poses, samples as keys of curves, and the motion made anew of them."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -10,6 +11,7 @@ import bridge
 from core.generate import fit_curve
 from panels.generate import POISE_PT_generate
 from properties.generate import label_of
+from tests.blender.edits.rigs import again, keyed, overridden, phases_of
 from tests.blender.rigs import contents, context, drawn_by, load, make_armature, select, turn
 from tests.paths import DATA
 
@@ -347,3 +349,64 @@ def test_samples_of_the_path_are_added_where_it_is_and_taken_away(rig: Any) -> N
         assert bpy.ops.poise.remove_sample(path=True) == {"FINISHED"}
     assert not active_of(rig, "poise_path")
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
+
+
+def test_supports_flights_and_tracks_survive_on_a_library_override(tmp_path: Path) -> None:
+    keyed()
+    rig = overridden(tmp_path)
+    for pose in ("MIN", "MAX"):
+        bpy.ops.poise.store_pose(pose=pose)
+        turn(rig, "hand.R", 0.5)
+    assert bpy.ops.poise.generate(recipe="own", seconds=1.0, start=1) == {"FINISHED"}
+    for part in ("SELECTED", "arm.L", "arm.L"):
+        bpy.ops.poise.add_track(part=part)
+    for start in (2, 8, 14):
+        bpy.ops.poise.add_phase(part="foot.L", start=start, end=start + 3)
+        bpy.ops.poise.add_phase(part="FLIGHT", start=start + 3, end=start + 5)
+    before, tracks = phases_of(rig), [label_of(track) for track in rig.poise_tracks]
+    assert tracks == ["all", "hand.R", "arm.L", "arm.L"]
+    rig = again(tmp_path / "shot.blend")
+    assert phases_of(rig) == before
+    assert [label_of(track) for track in rig.poise_tracks] == tracks
+
+
+def test_a_generated_motion_of_a_linked_file_is_changed_there(tmp_path: Path) -> None:
+    rig = keyed()
+    for pose in ("MIN", "MAX"):
+        bpy.ops.poise.store_pose(pose=pose)
+        turn(rig, "hand.R", 0.5)
+    bpy.ops.poise.generate(recipe="own", seconds=1.0, start=1)
+    bpy.ops.poise.add_phase(part="foot.L", start=2, end=5)
+    rig = overridden(tmp_path)
+    for tool in ("generate", "remove_phase"):
+        with pytest.raises(RuntimeError, match="of the linked file"):
+            getattr(bpy.ops.poise, tool)(**({"recipe": "own"} if tool == "generate" else {}))
+    assert len(rig.poise_phases) == len(rig.poise_tracks) == 1
+
+
+def test_samples_supports_and_key_poses_go_with_bones_that_are_renamed() -> None:
+    rig = keyed()
+    for pose, angle in (("MIN", 0.0), ("MAX", 1.0)):
+        turn(rig, "hand.R", angle)
+        bpy.ops.poise.store_pose(pose=pose)
+    assert bpy.ops.poise.generate(recipe="own", seconds=1.0, start=1) == {"FINISHED"}
+    select(rig, ["hand.R"])
+    bpy.ops.poise.add_track(part="SELECTED")
+    bpy.ops.poise.add_phase(part="SELECTED", start=2, end=5)
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+
+    def stands(hand: str) -> list[Any]:
+        found = []
+        for frame in (1, 8, 14, 20):
+            context.scene.frame_set(frame)
+            found.append(tuple(rig.pose.bones[hand].matrix_basis.to_quaternion()))
+        return found
+
+    before = stands("hand.R")
+    assert np.ptp(before, axis=0).max() > 0.1
+    rig.data.bones["hand.R"].name = "fin"
+    context.view_layer.update()
+    assert [label_of(track) for track in rig.poise_tracks] == ["all", "fin"]
+    assert phases_of(rig)[0][0] == "fin"
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    np.testing.assert_allclose(stands("fin"), before, atol=1e-5)

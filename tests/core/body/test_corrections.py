@@ -1,0 +1,45 @@
+"""What a user says about the parts of a body."""
+
+import pytest
+
+from core import CoreError
+from core.body import find_roles
+from core.body.corrections import correct_roles
+from tests.core.body.rigs import STRAIGHT, body
+from tests.core.rigs import skeleton_of
+
+
+@pytest.mark.parametrize("chest", ["said", "found"])
+def test_arms_and_legs_that_are_swapped_in_a_mapping_are_refused(chest: str) -> None:
+    skeleton, roles = body()
+    other = dict(zip(("thigh", "shin", "foot", "upper_arm", "forearm", "hand"),
+                     ("upper_arm", "forearm", "hand", "thigh", "shin", "foot"), strict=True))  # fmt: skip
+    limbs = {skeleton.index(f"{part}.{side}"): f"{role}.{side}" for part, role in other.items() for side in "LR"}
+    trunk = {skeleton.index(name): "spine" for name in ("spine", "chest")} if chest == "said" else {}
+    with pytest.raises(CoreError, match=r'"upper_arm.L" cannot be "thigh.L": it hangs on "chest".* swapped'):
+        correct_roles(skeleton, roles, {skeleton.index("hips"): "hips", **trunk, **limbs})
+    right = {bone: skeleton.names[bone] for bone in limbs}
+    assert correct_roles(skeleton, roles, right).bones == roles.bones
+
+
+def test_odd_trees_that_are_whole_may_be_mapped() -> None:
+    # legs that hang on what hangs on the chest, the root: hips come last
+    rows = [("chest", None, (0, 0, 1.25), (0, 0, 1.06)), ("spine", "chest", (0, 0, 1.06), (0, 0, 0.95)),
+            ("hips", "spine", (0, 0, 0.95), (0, 0, 0.9))]  # fmt: skip
+    rows += [row for row in STRAIGHT if row[0] not in ("chest", "spine", "hips")]
+    skeleton = skeleton_of(rows)
+    said = {bone: name.replace("clavicle", "shoulder") for bone, name in enumerate(skeleton.names)}
+    said[skeleton.index("chest")] = "spine"
+    assert correct_roles(skeleton, find_roles(skeleton), said).bone("thigh.L") == skeleton.index("thigh.L")
+
+
+def test_said_parts_make_a_body_where_none_was_found() -> None:
+    _, roles = body()
+    lost = skeleton_of(STRAIGHT)
+    nothing = find_roles(skeleton_of([("a", None, (0, 0, 0), (0, 0, 1))]))
+    said = {lost.index(name): name.replace("clavicle", "shoulder") for name in lost.names if name != "chest"}
+    said[lost.index("chest")] = "spine"
+    found = correct_roles(lost, nothing, said)
+    assert (found.humanoid, found.facing, found.up, found.rest) == (True, "-Y", "+Z", "T")
+    assert found.bones == roles.bones
+    assert found.missing == roles.missing
