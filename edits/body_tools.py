@@ -231,8 +231,8 @@ class LayHands(SurfaceTool):
         return PoseGoals(pose, goals)
 
 
-# Names on the command line: the tool, and settings that come with the name. `Final[...]` with these classes would keep
-# them, and with them Blender's module, in a cache of typing: the bpy module of Blender 4.5 then hangs at exit.
+# Name on the command line -> the tool, and the settings that the name stands for. The types are inferred: typing would
+# keep the classes of `Final[...]` in a cache, and with them bpy; the bpy module of Blender 4.5 then hangs at exit.
 TOOLS: Final = {
     "t-pose": (TakePosture, {"posture": "T"}),
     "a-pose": (TakePosture, {"posture": "A"}),

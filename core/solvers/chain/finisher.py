@@ -14,7 +14,7 @@ from .walk import Number, Operations, Triple
 
 _STEPS: Final = 60
 FIRST_DAMPING: Final = 3e-3
-_LEAST_DAMPING: Final = 1e-3  # less is none
+_LEAST_DAMPING: Final = 1e-3  # a damping of at most this is lowered to 0
 _GROWTH: Final = 8.0
 _GIVEN_UP: Final = 1e4
 _DONE: Final = _GROWTH * _GIVEN_UP  # a damping that ends the iteration

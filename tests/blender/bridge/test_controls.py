@@ -20,14 +20,6 @@ context: Any = bpy.context
 SCRIPTED = SHARED / "rigs" / "scripted"
 
 
-@pytest.fixture
-def human() -> Any:
-    """Rigify's own human, its limbs on IK as it comes."""
-    rig = next(rig for rig in load(SCRIPTED / "rigify_generated_human.blend") if rig.name == "rig")
-    select(rig, [])
-    return rig
-
-
 def at(rig: Any, part: str) -> np.ndarray:
     return world(rig, f"DEF-{part}")
 
@@ -35,17 +27,6 @@ def at(rig: Any, part: str) -> np.ndarray:
 def way(rig: Any, first: str, last: str) -> np.ndarray:
     line = at(rig, last) - at(rig, first)
     return line / np.linalg.norm(line)
-
-
-def test_the_controls_are_those_that_an_animator_keys(human: Any) -> None:
-    controls = describe(human)["controls"]
-    assert controls["hips"] == "torso"
-    assert controls["head"] == "head"
-    for side in "LR":
-        for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe"):
-            assert controls[f"{part}.{side}"] == f"{part}_fk.{side}"
-        assert controls[f"shoulder.{side}"] == f"shoulder.{side}"
-        assert controls[f"index.{side}"] == [f"f_index.0{joint}.{side}" for joint in (1, 2, 3)]
 
 
 def test_the_panel_says_that_the_body_is_led(human: Any) -> None:
