@@ -122,7 +122,9 @@ class Poise(Contender):
 
     def start(self) -> None:
         super().start()
-        self.session = DragSession(bpy.context, self.armature, [Grab(self.armature.name, DRAGGED, (0.0, 0.0, 0.0))])
+        self.session = DragSession(
+            bpy.context, self.armature, [Grab(self.armature.name, DRAGGED, (0.0, 0.0, 0.0))], live=True
+        )
         self.from_place = self.session.effectors[0].place
 
     def lead(self, target: Array) -> None:

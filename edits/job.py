@@ -278,6 +278,7 @@ def _solution(
         limits=job.limits,
         root="fixed" if job.root == "hold" else job.root,
         stretch=job.stretch,
+        strength=np.inf if job.strength is None else job.strength,
         reference=_reference(job, skeleton, roles, pose, tuning),
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,

@@ -106,6 +106,7 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
         root=armature.poise_root.lower(),
         balance=JobBalance(support_bones(holding), priority=next_priority(holding)) if balanced else None,
         stretch=armature.poise_use_stretch,
+        strength=armature.poise_strength if armature.poise_use_strength else None,
     )
 
 

@@ -196,7 +196,7 @@ class POISE_OT_drag(bpy.types.Operator):
             armature = bpy.data.objects[object_name]
             try:
                 autokey.check(context, armature)
-                yield begin_drag(context, armature, some, **how)
+                yield begin_drag(context, armature, some, **how, live=True)
             except CoreError as error:
                 if object_name == grab.object_name:
                     raise

@@ -96,6 +96,11 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_wins", expand=True)
         for name in ("root", "use_anatomy_limits", "use_balance", "use_stretch"):
             column.prop(armature, f"poise_{name}")
+        row = column.row(align=True, heading="Strength")
+        row.prop(armature, "poise_use_strength", text="")
+        number = row.row()
+        number.active = armature.poise_use_strength
+        number.prop(armature, "poise_strength", text="")
         row = column.row(align=True)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Forget")

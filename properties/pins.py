@@ -91,6 +91,21 @@ SETTINGS: Final[dict[str, Any]] = {
         "Keep the centre of mass over the bones whose position is pinned, as far as pins and drag let it",
     ),
     "use_stretch": saved(props.BoolProperty, "Stretch", "Let bones grow, each by its own IK Stretch"),
+    "use_strength": saved(
+        props.BoolProperty,
+        "Limit Strength",
+        "Let the body resist: where it resists more than the drag pulls, the dragged part stays behind the mouse "
+        "and the body does not topple. Off: the dragged part comes as near as can be, whatever it takes",
+        default=True,
+    ),
+    "strength": saved(
+        props.FloatProperty,
+        "Strength",
+        "How hard the dragged part, and pins below the first priority, pull; 1 is the pull of a hand",
+        default=1.0,
+        min=0.01,
+        soft_max=10.0,
+    ),
     "root": saved(
         props.EnumProperty,
         "Root",

@@ -74,7 +74,7 @@ class Rig:
         for kind, bones in zip(("POSITION", "BOTH"), self.pinned(drag), strict=True):
             set_pins(bpy.context, self.armature, [names[bone] for bone in bones], kind)
         grab = Grab(self.armature.name, names[self.parts[drag.role][0]], (0.0, 0.0, 0.0))
-        return DragSession(bpy.context, self.armature, [grab])
+        return DragSession(bpy.context, self.armature, [grab], live=True)
 
     def way(self, drag: Drag) -> Array:
         """Places (n, 3) of the grabbed head, tick by tick from the press to the far end, in armature space."""

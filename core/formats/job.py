@@ -44,6 +44,7 @@ from .table import (
     check_range,
     choice,
     list_of,
+    number,
     or_word,
     shown,
     tag,
@@ -100,6 +101,7 @@ class Job:
     stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, Any])
     joint_targets: JointTargets = "present"
     stretch: bool = False
+    strength: float | None = None
     ccd: Ccd | None = None
     humanoid: HumanoidSettings | None = None
     chosen: bool = field(default=False, compare=False)
@@ -112,8 +114,8 @@ class Job:
             check_range(self.frames, "frames")
             if not self.write.key:
                 raise CoreError('write.key: a job with "frames" is keyed; without "frames" the current frame is posed.')
-        for number, goal in enumerate(self.goals):
-            self._check_times(goal, f"goals[{number}]")
+        for place, goal in enumerate(self.goals):
+            self._check_times(goal, f"goals[{place}]")
         if self.method != "pins":
             self._check_method()
 
@@ -130,15 +132,15 @@ class Job:
             raise CoreError(
                 'goals: "ccd" leads one bone of one chain: give it one goal with a "position" or a pin of it.'
             )
-        for number, goal in enumerate(self.goals):
+        for place, goal in enumerate(self.goals):
             if self.humanoid is not None and self.humanoid.finish:
                 break  # which takes all kinds
             if not isinstance(goal, JobGoal):
-                raise CoreError(f"goals[{number}]: looks, distances and the like only with {self._kinds()}.")
+                raise CoreError(f"goals[{place}]: looks, distances and the like only with {self._kinds()}.")
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
                 if wanted is not None:
-                    raise CoreError(f"goals[{number}].{name}: only with {self._kinds()}.")
-        for name in ("root", "anatomical_limits", "balance", "stiffness", "joint_targets", "stretch"):
+                    raise CoreError(f"goals[{place}].{name}: only with {self._kinds()}.")
+        for name in ("root", "anatomical_limits", "balance", "stiffness", "joint_targets", "stretch", "strength"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
         if self.limits == "soft":
@@ -189,7 +191,7 @@ def parse(data: object, folder: Path | None = None) -> Job:
 
 def on_bones(job: Job, roles: Roles, names: tuple[str, ...]) -> Job:
     """Return the job for one armature: goals of parts of the body become goals of its bones."""
-    goals = (on_bone(goal, f"goals[{number}]", roles, names) for number, goal in enumerate(job.goals))
+    goals = (on_bone(goal, f"goals[{place}]", roles, names) for place, goal in enumerate(job.goals))
     return replace(job, goals=tuple(goals))
 
 
@@ -286,6 +288,10 @@ JOB: Final = Table(
               '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from',
               example='"joint_targets": "rest"'),
         Field("stretch", FLAG, "bones may grow, each by its own IK Stretch", example='"stretch": true'),
+        Field("strength", by_type({type(None): NULL}, number(0.01, 1e6)),
+              "how hard goals below the first priority pull, 1 is a hand's: where the body resists more, they are "
+              "missed and it does not topple; `null`: they are met whatever it takes",
+              example='"strength": 1.0'),
         Field("roles", by_type({str: NAME}, ROLE_MAPPING),
               "which bones play which part of the body, where it is not as found; or the name of a file",
               example='"roles": {"hand.L": "Hand_L"}'),

@@ -11,7 +11,7 @@ from .session import DragSession
 
 
 def begin_drag(
-    context: Any, armature: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False
+    context: Any, armature: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False, live: bool = False
 ) -> DragSession:
     """Return a drag by a chain's list if its effector is grabbed, else of the whole body; raises what these do.
 
@@ -19,7 +19,7 @@ def begin_drag(
     """
     place = find_drag_chain(armature, grabs[0].bone)
     if place is None or not {grab.bone for grab in grabs}.issubset(named_bones(armature.poise_chains[place])):
-        return DragSession(context, armature, grabs, settle, turning)
+        return DragSession(context, armature, grabs, settle, turning, live)
     session = ChainDrag(context, armature, grabs[:1], place, settle)
     if turning:
         session.switch(turning=True)  # refuses it

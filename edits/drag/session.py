@@ -13,7 +13,6 @@ from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, f
 from ...core.body.anatomy import with_anatomy
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
-from ...core.solvers.humanoid import HumanoidDrag
 from ...core.solvers.pins import Root
 from ..humanoid import read_humanoid
 from ..pins import LIMITS, next_priority, support_bones
@@ -24,6 +23,8 @@ from .writer import DragWriter
 ROOTS: Final[dict[str, Root]] = {
     "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
 }  # fmt: skip
+# of a tick under the mouse: what is left is done in the next one
+_LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(12.0))}
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -31,6 +32,7 @@ class DragSession:
     """Reads an armature once; `drag` solves and writes the pose, `restore` undoes it, `finish` keeps it.
 
     Raises CoreError if the grabbed bone cannot be dragged; Lost, from any method, once the armature is gone.
+    live: a tick takes a few steps and turns no joint far; what is left is done in the next one.
     targets: place (3,) and turn (4,) of each effector, in armature space.
     """
 
@@ -38,7 +40,13 @@ class DragSession:
     whole = True  # the body follows, by its controls and on both sides where the armature has these
 
     def __init__(
-        self, context: Any, armature: Any, grabs: Sequence[Grab], settle: bool = False, turning: bool = False
+        self,
+        context: Any,
+        armature: Any,
+        grabs: Sequence[Grab],
+        settle: bool = False,
+        turning: bool = False,
+        live: bool = False,
     ) -> None:
         self.body = DragBody(context, armature, grabs, turning, self.whole)
         self.effectors = self.body.effectors
@@ -52,6 +60,7 @@ class DragSession:
         self.seconds = 0.0
         self._frames: tuple[Array, Array] | None = None  # of the present pose, computed on demand
         self._settle = settle
+        self._live = live
         self._refusals = [*self.pins.refusals]  # sentences about settings that have no effect
         self._problem: Any
         self._skeleton, self._method = self._prepare(armature)
@@ -73,6 +82,8 @@ class DragSession:
         method = PinAndDrag(
             limits=LIMITS[armature.poise_limits],
             root="free" if body.alone else ROOTS[armature.poise_root],
+            strength=armature.poise_strength if armature.poise_use_strength else np.inf,
+            **(_LIVE if self._live else {}),
             stretch=armature.poise_use_stretch,
             reference=self.start,
             settle=self._settle,
@@ -187,8 +198,5 @@ class DragSession:
         return self._frames
 
     def _find_frames(self) -> tuple[Array, Array]:
-        frame = None if isinstance(self._problem, HumanoidDrag) else self._problem.frame
-        if frame is not None and frame.at is not None:
-            return frame.heads_and_frames()
         heads, turns = forward(self.body.skeleton, self.pose)
         return heads, rotation.to_matrix(turns)

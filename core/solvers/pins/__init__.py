@@ -38,9 +38,14 @@ class PinAndDrag:
 
     limits              True keeps the skeleton's limits, False ignores them; "soft" limits give where a goal needs it
     root                how bones without parent move: "free" rotates and translates them, "translate" only translates,
-                        "fixed" keeps them, "pull" moves them only for what the body cannot reach otherwise
+                        "fixed" keeps them, "pull" moves them less willingly than the body bends
+    pull                share of its deviations that a root "pull" keeps; None: 0.2, but 0.03 where one bone has goals
     root_bone           index of the bone that is the root in place of its ancestors, which keep their pose (hips below
                         a bone for the whole character). Ignored if a goal is neither on it nor below it
+    strength            how hard goals below the first level pull, 1 is a hand's: where the body resists more than that,
+                        they are missed; infinite: they are met at any price, and as nearly as can be out of reach
+    turn                largest turn of a joint in one solve of a drag, radians: a limb that has to go round does so in
+                        several ticks
     stretch             bones with a `stretch` may grow
     reference           joint target: the pose that joints stay near; None: the pose given to `solve`
     deviations          (J, 3) standard deviations of the joints from the reference about their own axes, radians; small
@@ -61,7 +66,10 @@ class PinAndDrag:
 
     limits: bool | Literal["soft"] = True
     root: Root = "free"
+    pull: float | None = None
     root_bone: int | None = None
+    strength: float = np.inf
+    turn: float = np.inf
     stretch: bool = False
     reference: Pose | None = None
     deviations: Array | None = None
@@ -91,6 +99,12 @@ class PinAndDrag:
             if name == "position_tolerance" and value is None:
                 continue
             if not isinstance(value, (int, float, np.number)) or not 0.0 < value < np.inf:
+                raise CoreError(f"{name} must be a positive number, not {value}.")
+        for name in ("strength", "turn", "pull"):
+            value = getattr(self, name)
+            if name == "pull" and value is None:
+                continue
+            if not isinstance(value, (int, float, np.number)) or not value > 0.0:
                 raise CoreError(f"{name} must be a positive number, not {value}.")
         if not is_whole(self.iterations) or self.iterations < 1:
             raise CoreError(f"iterations must be at least 1, not {self.iterations}.")

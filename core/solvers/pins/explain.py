@@ -70,10 +70,17 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     straight = [sentence for _, sentence in balancing]
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
     sentences = [sentence for sentence in sentences if sentence not in known]
+    if not straight and np.isfinite(problem.method.strength) and rows.goals[index].priority > _first(problem):
+        sentences = ["the body resists more than it pulls", *sentences]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
     if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < _LIGHT:
         return ["it weighs too little beside the joints' reference"]
     return said or ["the body has not come to rest yet"]
+
+
+def _first(problem: "Problem") -> int:
+    """Return the first priority."""
+    return min(goal.priority for goal in problem.goals)
 
 
 def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:

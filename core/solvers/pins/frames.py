@@ -93,13 +93,10 @@ class _State(_Frames):
 
     active: Flags  # (K, B)
     damping: Array  # (B,)
-    phase: Indices  # (B,)
     calm: Indices  # (B,) steps in a row without movement
     steps: Indices  # (B,) taken
     rounds: Indices  # (B,) of the active set in the next step
-    budget: Indices  # (B,) steps left in the phase
     here: Array  # (B,) the merit
-    upper: Flags  # (L, B)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,13 +245,13 @@ class FramesSolver:
 
     # -- many steps -------------------------------------------------------------------------------------------------
 
-    def iterate(self, x: Array, frames: Indices, most: int | None, first: int, fewest: int) -> Progress:
+    def iterate(self, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
         """See `Problem.iterate`."""
         method, count = self.problem.method, len(x)
         still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
         given = self._given(frames)
         at = self._root_moved(given, self.place(given, x.T.copy()))
-        state = self._begun(at, first)
+        state = self._begun(at)
         end = _End(*(array.copy() for array in vars(_End.of(at, state)).values()))
         done, iterations = np.zeros(count, bool), np.zeros(count, int)
         ids, everything = np.arange(count), given
@@ -277,7 +274,7 @@ class FramesSolver:
             drifted = self._clamped(given, there, np.where(again, np.inf, numbers.LIMIT_DRIFT))
             if drifted is not None:
                 there.put(*drifted)
-            merit = self._merit(there, state)
+            merit = self._merit(there)
             better = (merit <= state.here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK) & ~again
             turned = np.max(np.abs(there.x - at.x), axis=0, initial=0.0)
             worse = np.flatnonzero(~better)
@@ -298,60 +295,38 @@ class FramesSolver:
         x, lengths, costs = (np.ascontiguousarray(part.T) for part in (end.x, end.lengths, end.costs))
         return Progress(x, iterations, end.active.T.copy(), done, lengths, costs)
 
-    def _begun(self, at: _Placed, first: int) -> "_State":
-        """Return the state before the first step, in phase `first`."""
+    def _begun(self, at: _Placed) -> "_State":
+        """Return the state before the first step."""
         count = at.x.shape[1]
         state = _State(
             active=np.ones((len(at.values), count), bool),
             damping=np.zeros(count),
-            phase=np.full(count, first),
             calm=np.zeros(count, int),
             steps=np.zeros(count, int),
             rounds=np.zeros(count, int),
-            budget=np.full(count, self.problem.method.iterations),
             here=np.zeros(count),
-            upper=self._upper_levels(at),
         )
-        state.here[:] = self._merit(at, state)
+        state.here[:] = self._merit(at)
         return state
 
     def _judge(self, at: _Placed, state: "_State", went: Flags, better: Flags, turned: Array, rest: Flags) -> Flags:
         """Update the state after a step, and return which frames (B,) are done."""
-        problem, method = self.problem, self.problem.method
+        method = self.problem.method
         raised = np.maximum(numbers.LM_START, state.damping * numbers.LM_GROWTH)
         lowered = np.where(state.damping > numbers.LM_START, state.damping / numbers.LM_GROWTH, 0.0)
         np.copyto(state.damping, np.where(better, lowered, raised), where=went)
         np.copyto(state.calm, np.where(rest, state.calm + 1, 0), where=went)
-        state.budget[:] -= went
         state.steps[:] += went
         damped = state.damping > 0.0
-        stuck = (state.calm >= np.where(damped, numbers.CALM_DAMPED, numbers.CALM)) | (state.budget <= 0)
+        stuck = (state.calm >= np.where(damped, numbers.CALM_DAMPED, numbers.CALM)) | (state.steps >= method.iterations)
         stuck |= state.damping > numbers.LM_LIMIT
         calming = method.settle or (method.coherent and turned > numbers.STRIDE)  # neighbours must end alike
         done = self._met(at) & ((rest & ~damped) | stuck | np.logical_not(calming))
-        done |= stuck & (state.phase >= problem.last_phase)
-        ahead = np.flatnonzero(stuck & ~done & went)
-        if len(ahead):
-            state.phase[ahead] += 1
-            state.damping[ahead], state.calm[ahead] = 0.0, 0
-            state.budget[ahead] = numbers.FINAL_STEPS if method.settle else numbers.LAST_STEPS
-            part = at.take(ahead)
-            state.upper[:, ahead] = self._upper_levels(part)
-            state.here[ahead] = self._merit(part, state.take(ahead))
-        return done & went
+        return (done | stuck) & went
 
-    def _merit(self, at: _Placed, state: "_State") -> Array:
+    def _merit(self, at: _Placed) -> Array:
         """Return the merit (B,), which a step must not raise."""
-        weights = self.problem.level_weights
-        merit = weights @ at.costs + (state.phase == numbers.NATURAL) * (self.stiff @ (at.x * at.x))
-        top = state.phase == numbers.TOP_LEVEL
-        return np.where(top, weights @ (at.costs * state.upper), merit) if top.any() else merit
-
-    def _upper_levels(self, at: _Placed) -> Flags:
-        """Return which levels (L, B) are above the first one clearly out of reach; the first level always is."""
-        upper = np.cumsum(self.member.T @ (at.lengths > numbers.NEARLY) > 0.0, axis=0) == 0
-        upper[0] = True
-        return upper
+        return self.problem.level_weights @ at.costs + self.stiff @ (at.x * at.x)
 
     def _met(self, at: _Placed) -> Flags:
         """Return whether all goals are within tolerance, (B,)."""
@@ -484,11 +459,8 @@ class FramesSolver:
     def _step(self, given: _Given, at: _Placed, state: "_State") -> tuple[_Placed, Flags]:
         """Return the end of a step with the active limits, and the limits (K, B) to switch before it counts."""
         jacobian, home = self._jacobian(given, at), at.x / self.deviations
-        natural = state.phase == numbers.NATURAL
-        gain = natural / (1.0 + state.damping)
+        gain = 1.0 / (1.0 + state.damping)
         wanted = at.rows.copy()
-        if len(self.member.T) > 1 and not natural.all():
-            wanted *= (state.phase < numbers.TOP_LEVEL) | state.upper[self.level]
         for branch, part in zip(self.branches, jacobian, strict=True):
             along = np.einsum("rcb,cb->rb", part, home.take(branch.columns, axis=0))
             wanted[:, branch.blocks] += gain * along.reshape(3, -1, len(gain))

@@ -321,6 +321,22 @@ class LinearLimits:
         np.add.at(result, (np.arange(len(result))[:, None, None], columns), self.strained()[0][..., None] * self.slopes)
         return result
 
+    def hessian(self, active: NDArray[np.bool_], slope: Array, bends: Array) -> Array:
+        """Return the second derivative (B, D, D) of half the strain of soft coordinates, and of the active bounds.
+
+        slope (B, D) is that of the objective, which the bounds balance; bends are the limits' `curvatures`.
+        """
+        result = np.zeros((*slope.shape, slope.shape[1]))
+        forces, stiffness = self.strained()
+        hard = active & (self.rows.variance == 0.0)
+        if hard.any():
+            forces = forces - self.multipliers(hard, slope)
+        walls = stiffness[..., None, None] * self.slopes[..., :, None] * self.slopes[..., None, :]
+        columns = 3 * self.rows.joint[:, None] + np.arange(3)
+        frame = np.arange(len(result))[:, None, None, None]
+        np.add.at(result, (frame, columns[:, :, None], columns[:, None, :]), walls + forces[..., None, None] * bends)
+        return result
+
     def multipliers(self, active: NDArray[np.bool_], push: Array) -> Array:
         """Return the forces (B, K) of the active rows whose sum in their joints is `push` (B, D)."""
         owner, slots = self.rows.joint, self.rows.slots

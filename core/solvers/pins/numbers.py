@@ -27,10 +27,6 @@ LM_START: Final = 1e3  # first m of Levenberg and Marquardt
 LM_GROWTH: Final = 8.0  # factor by which m is raised and lowered
 LM_LIMIT: Final = 1e9  # m at which a phase ends
 MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit
-# phases: near the reference; only the goals; only the levels above the first that is out of reach
-NATURAL, EXACT, TOP_LEVEL = range(3)
-FINAL_STEPS: Final = 20  # largest number of steps in each phase after NATURAL
-LAST_STEPS: Final = 40  # the same where no Newton steps follow
 SETTLED: Final = np.radians(0.01)  # largest change in a step that counts as rest, in a drag
 NEARLY_SETTLED: Final = np.radians(0.5)  # the same where Newton steps follow
 STRIDE: Final = np.radians(2.0)  # frames of a motion do not end with a step that turns a joint by more
@@ -49,15 +45,8 @@ LIMIT_NEAR: Final = 1e-3  # radians within which an active bound stays active
 RELEASE: Final = 1e-6  # multiplier above which a bound that pulls is released
 
 # Newton steps
-NEWTON_DAMPING: Final = 3e-7  # D where goals are out of reach
-LEVEL_RANGE: Final = 1e-8  # smallest ratio of the dampings of all levels: below it rounding takes over
-LEVEL_TURNS: Final = 3  # rounds of the method of multipliers for a level
-NEWTON_RADIUS: Final = 1.0  # standard deviations of a first step
-NEWTON_WIDEST: Final = 4.0  # standard deviations of any step
-NEWTON_NOISE: Final = 1e-13  # share of F that is rounding
-NEWTON_STEPS: Final = 150  # largest number of steps
+NEWTON_STEPS: Final = 300  # largest number of steps
 NEWTON_RESTS: Final = np.radians(0.001)  # largest change in a step that counts as rest
-NEWTON_ROUNDS: Final = 10  # rounds of the active set in a model; the last ones only add rows
 STAYS: Final = np.radians(0.005)  # a body out of reach that turns by less was at rest before
 # places and weights of a first derivative by central differences of fourth order
 STENCIL: Final = (

@@ -8,6 +8,7 @@ numpy reduction costs as much as a product. `dot` costs half of `@` for two matr
 compare the two.
 """
 
+from dataclasses import dataclass
 from operator import le
 from typing import TYPE_CHECKING, Final
 
@@ -16,18 +17,18 @@ from numpy.typing import NDArray
 
 from ... import rotation
 from ...rotation import Array
-from . import numbers
-from .steps import dual
+from . import descent, numbers
 from .tree import as_slice
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-_DRAG_GAIN: Final = 0.05  # g of a drag: a larger one costs a second step in every tick
+_NO_SIDE: Final = 1e-3  # force below which nothing bends a straight joint to either side
 _ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
-_ROUNDS: Final = 3  # rounds of the active set in a step
 
 _ONES: Final = np.ones(3)
+
+Flags = NDArray[np.bool_]
 
 
 class _Placed:
@@ -54,12 +55,40 @@ class _Placed:
     frames: Array  # (N + 1, 4, 4), the last one the identity
     seen: Array  # (16 K,) points and ends as frames
     read: Array  # (3 K + Q,) points, errors of ends, in level order, and the traces of these errors
-    rows: Array  # (M,) clamped, weighted errors in level order
+    rows: Array  # (M,) weighted errors in level order
     lengths2: Array  # (K,) squared distances and angles in level order
     met: bool  # whether all of them are within tolerance
     own: list[Array]  # own rotations of the limited bones, by group
     angles: list[Array]  # their limit coordinates, by group
     values: Array  # (L,) all limit coordinates
+
+
+@dataclass(frozen=True, eq=False)
+class _Local:
+    """What is minimised about one place, to second order, in deviations; see `descent`."""
+
+    at: _Placed
+    rates: Array  # (R, 3, 3) right Jacobians of exp
+    rows: Array  # (M, D) weighted
+    hessian: Array  # (D, D) of the prior and the curvature of rows
+    slope: Array  # (D,) of the prior
+    sizes: Array  # (L,) |E_l|
+    strengths: Array  # (L,)
+    springs: Array  # (L,) error of a level by a unit of its force
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A step in deviations, and what it has found."""
+
+    step: Array  # (D,)
+    forces: Array  # (M,) of held rows
+    held: Array  # (M,) 1 for rows of levels that hold
+    answers: Array  # (D, M) to the pull of each held row
+    gram: Array  # (M, M) the same, seen by the held rows
+    push: Array  # (D,) of x against the active limits
+    slopes: dict[int, list[float]]  # of the active limits
+    stiffness: float  # curvature of the model along the step
 
 
 class FrameSolver:
@@ -104,14 +133,19 @@ class FrameSolver:
         spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
         by_joint = spatial[:, : len(self.joints)].transpose(1, 0, 2)
         self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
-        variance = problem.variance
-        self.variance = variance
-        self.stiff = 1.0 / np.maximum(variance, numbers.DAMPING**2)
-        self.joint_variances: list[list[float]] = variance[: self.turning].reshape(-1, 3).tolist()
-        self.first = rows.levels[0].stop
-        self.ridge = None if problem.damping_shares is None else numbers.DAMPING * np.diag(problem.damping_shares)
+        self.spread, self.stiff = descent.spreads(problem.variance)
+        self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
+        self.bends = problem.bends()
+        self.both = np.multiply.outer(self.spread, self.spread)
+        self.above = descent.order_of(tree)
+        self.eye = np.eye(len(self.spread))
+        self.levels = rows.levels
+        self.member_of_row = np.repeat(self.member, 3, axis=0)  # (M, L)
+        self.forces: Array = np.zeros(tree.rows)
+        self.slips: Flags = np.zeros(len(rows.levels), bool)
+        half = np.where(rows.turning[self.blocks], 0.5, 1.0)
+        self.half = np.repeat(half, 3)
         self.nothing = np.zeros(0)
-        self.gain = _DRAG_GAIN
         self.at: _Placed | None = None
         self.read_goals()
 
@@ -145,7 +179,7 @@ class FrameSolver:
             for index, coordinate in np.ndindex(group.lower.shape)
         ]
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
-        self.lowest, self.highest = self.lower - numbers.LIMIT_DRIFT, self.upper + numbers.LIMIT_DRIFT
+        self.lowest, self.highest = self.lower - 10.0 * numbers.LIMIT_SLACK, self.upper + 10.0 * numbers.LIMIT_SLACK
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
 
@@ -195,9 +229,7 @@ class FrameSolver:
         self.target_points = rows.target_points[0]
         self.target_ends = rows.target_ends[0]
         self.scales = rows.scales[0][rows.order]
-        self.weighted_mask = self.mask * self.scales[:, None]
         scales = self.scales[::3]
-        self.goal_costs = self.member * (scales**2 / numbers.MERIT)[:, None]
         self.on = scales > 0.0
         self.tolerance2: list[float] = np.where(self.on, problem.tolerances[self.blocks] ** 2, np.inf).tolist()
         self.read_targets()
@@ -241,9 +273,6 @@ class FrameSolver:
         at.lengths2 = (rows * rows).dot(_ONES)
         squares: list[float] = at.lengths2.tolist()
         at.met = all(map(le, squares, self.tolerance2))
-        if max(squares) > numbers.ERROR_CLAMP**2:
-            furthest = np.sqrt((at.lengths2[:, None] * self.member).max(axis=0))
-            rows *= (self.member @ (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)))[:, None]
         at.rows = errors * self.scales
 
     def channels(self) -> tuple[Array, Array]:
@@ -281,23 +310,18 @@ class FrameSolver:
         assert self.at is not None
         return self.at.met
 
-    def nearly_met(self) -> bool:
-        """Return whether a few steps are likely to meet all goals from the last pose."""
-        assert self.at is not None
-        return bool((self.at.lengths2 * self.on <= numbers.NEARLY**2).all())
-
     def rates(self, at: _Placed) -> Array:
         """Return the right Jacobians of exp (R, 3, 3)."""
         features = at.powers.dot(rotation.POWERS_TO_RATE) * at.features
         return features.dot(rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
 
     def jacobian(self, at: _Placed, rates: Array) -> Array:
-        """Return the weighted rows (M, D) in level order."""
+        """Return the rows (M, D) in level order."""
         frames = at.frames[self.joint_places]
         np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
         np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
         levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
-        return levers.dot(self.columns) * self.weighted_mask
+        return levers.dot(self.columns) * self.mask
 
     def _slopes(self, at: _Placed, rates: Array) -> dict[int, list[float]]:
         """Return the gradients (3,) of the active limit rows by the x of their joints."""
@@ -310,38 +334,33 @@ class FrameSolver:
             slopes[row] = gradient.dot(rates[joint]).tolist()
         return slopes
 
-    def _condition(self, at: _Placed, slopes: dict[int, list[float]], gain: float) -> tuple[Array, dict[int, Array]]:
-        """Return the mean of z and the covariances of held joints under the active rows, as `LinearLimits.condition`.
+    def _bounds(self, at: _Placed, slopes: dict[int, list[float]]) -> tuple[Array, dict[int, Array]]:
+        """Return the least step to the active bounds (D,) and projectors along them by joint, in deviations.
 
         In plain Python: a joint has three coordinates, and one or two active rows.
         """
-        mean = np.zeros(len(at.x))
-        held: dict[int, list[list[float]]] = {}
-        centres: dict[int, list[float]] = {}
+        fixed = np.zeros(len(at.x))
+        projectors: dict[int, list[list[float]]] = {}
+        steps: dict[int, list[float]] = {}
         for row, bound in self.active.items():
             joint = self.owner[row]
-            if joint not in held:
-                a, b, c = self.joint_variances[joint]
-                held[joint] = [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
-                centres[joint] = [0.0, 0.0, 0.0]
-            covariance, centre = held[joint], centres[joint]
-            slope = slopes[row]
-            spread = [c[0] * slope[0] + c[1] * slope[1] + c[2] * slope[2] for c in covariance]
-            size = slope[0] * spread[0] + slope[1] * spread[1] + slope[2] * spread[2]
-            if size <= numbers.DAMPING**2:
+            if joint not in projectors:
+                projectors[joint] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+                steps[joint] = [0.0, 0.0, 0.0]
+            projector, step = projectors[joint], steps[joint]
+            slope = [a * b for a, b in zip(slopes[row], self.deviations[joint], strict=True)]
+            along = [p[0] * slope[0] + p[1] * slope[1] + p[2] * slope[2] for p in projector]
+            size = along[0] * along[0] + along[1] * along[1] + along[2] * along[2]
+            if size <= numbers.DAMPING:
                 continue
-            wanted = bound - float(at.values[row])
-            if gain:
-                x = at.x[3 * joint : 3 * joint + 3].tolist()
-                wanted += gain * (slope[0] * x[0] + slope[1] * x[1] + slope[2] * x[2])
-            wanted -= slope[0] * centre[0] + slope[1] * centre[1] + slope[2] * centre[2]
+            gap = bound - float(at.values[row]) - slope[0] * step[0] - slope[1] * step[1] - slope[2] * step[2]
             for i in range(3):
-                centre[i] += spread[i] * wanted / size
+                step[i] += along[i] * gap / size
                 for j in range(3):
-                    covariance[i][j] -= spread[i] * spread[j] / size
-        for joint, centre in centres.items():
-            mean[3 * joint : 3 * joint + 3] = centre
-        return mean, {joint: np.array(covariance) for joint, covariance in held.items()}
+                    projector[i][j] -= along[i] * along[j] / size
+        for joint, step in steps.items():
+            fixed[3 * joint : 3 * joint + 3] = step
+        return fixed, {joint: np.array(projector) for joint, projector in projectors.items()}
 
     def _release(self, push: Array, slopes: dict[int, list[float]]) -> None:
         """Release bounds that would pull a joint back.
@@ -368,22 +387,6 @@ class FrameSolver:
                 if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
                     del self.active[row]
 
-    def _dual(self, gram: Array, wanted_rows: Array, damping: float) -> Array:
-        """Return `dual` with the damping (1 + damping) D."""
-        if self.ridge is None:
-            return dual(self.problem, gram[None], wanted_rows[None], np.array([numbers.DAMPING * (1.0 + damping)]))[0]
-        gram += (1.0 + damping) * self.ridge if damping else self.ridge
-        y: Array = np.linalg.solve(gram, wanted_rows)
-        return y
-
-    def _merit(self, at: _Placed, phase: int) -> float:
-        """Return the merit, which a step must not raise."""
-        costs = at.lengths2.dot(self.goal_costs)
-        if phase == numbers.TOP_LEVEL:
-            return float(costs[0])
-        merit = float(costs.dot(self.problem.level_weights))
-        return merit + float((at.x * at.x).dot(self.stiff)) if phase == numbers.NATURAL else merit
-
     def _activate(self, at: _Placed) -> bool | None:
         """Activate the rows that `at` has crossed. Return whether there are new ones; None if no row is crossed."""
         if not self.groups:
@@ -397,48 +400,158 @@ class FrameSolver:
             self.active[row] = float(self.lower[row] if low[row] else self.upper[row])
         return bool(new)
 
-    def _step(self, at: _Placed, damping: float, phase: int) -> _Placed:
-        """Return the end of one step."""
-        gain = self.gain / (1.0 + damping) if phase == numbers.NATURAL else 0.0
-        rows = at.rows
-        if phase == numbers.TOP_LEVEL:
-            rows = rows.copy()
-            rows[self.first :] = 0.0
+    def _sizes(self, rows: Array) -> Array:
+        return np.sqrt((rows * rows).dot(self.member_of_row))
+
+    def _turn(self, step: Array) -> float:
+        """Return by how much a step (D,) turns the joint that turns most, radians."""
+        turns = step[: self.turning].reshape(-1, 3)
+        return float(np.sqrt((turns * turns).dot(_ONES).max(initial=0.0)))
+
+    def _merit(self, at: _Placed, weights: Array, springs: Array) -> float:
+        z = at.x * self.stiff
+        energy = descent.spring_energy(self._sizes(at.rows), weights, springs)
+        return 0.5 * float(z.dot(z)) + float(energy.sum())
+
+    def _curvature(self, raw: Array, forces: Array) -> Array:
+        """Return C (D, D), see `descent`, for rows (M, D) without weights under forces (M,)."""
+        turns = (forces * self.scales * self.half).reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
+        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(raw)  # sum of J x f
+        turned = self.columns[:3].T.dot(bend) * self.above
+        return turned + turned.T
+
+    def _local(self, at: _Placed, damping: float) -> _Local:
+        """Return the model about a place but for what the rounds of a step find."""
         rates = self.rates(at)
-        jacobian = self.jacobian(at, rates)
-        wanted_rows = rows + gain * jacobian.dot(at.x) if gain else rows
-        slopes: dict[int, list[float]] = {}
-        there = at
-        for _ in range(_ROUNDS):
-            weighted = jacobian * self.variance
-            if self.active:
-                slopes = self._slopes(at, rates)
-                mean, held = self._condition(at, slopes, gain)
-                for joint, covariance in held.items():
-                    columns = slice(3 * joint, 3 * joint + 3)
-                    weighted[:, columns] = jacobian[:, columns].dot(covariance)
-                y = self._dual(weighted.dot(jacobian.T), wanted_rows - jacobian.dot(mean), damping)
-                z = mean + y.dot(weighted)
-            else:
-                y = self._dual(weighted.dot(jacobian.T), wanted_rows, damping)
-                z = y.dot(weighted)
-            step = z - gain * at.x
-            length2 = float(step.dot(step))
-            if length2 > numbers.STEP_CLAMP**2:
-                step *= numbers.STEP_CLAMP / np.sqrt(length2)
-            there = self.place(at.x + step)
-            crossed = self._activate(there)
-            if crossed:
+        raw = self.jacobian(at, rates)
+        rows = raw * self.scales[:, None] * self.spread
+        hessian = self.eye * (1.0 + damping)
+        if self.forces.any():
+            hessian -= self._curvature(raw, self.forces) * self.both
+        sizes = self._sizes(at.rows)
+        strengths = descent.strengths_of(self._sizes(self.forces), self.problem.method.strength)
+        return _Local(at, rates, rows, hessian, at.x * self.stiff, sizes, strengths, descent.GIVES / strengths)
+
+    def _buckled(self, local: _Local) -> Array | None:
+        """Return the bends (D,) of straight joints that are pushed in: only a side to bend to is lacking."""
+        if self.bends is None or not self.forces.any():
+            return None
+        bends = (self.bends * self.stiff[: self.turning]).reshape(-1, 3)
+        slope = local.slope - self.forces.dot(local.rows)
+        blocks = local.hessian[: self.turning, : self.turning].reshape(len(bends), 3, len(bends), 3)
+        places = np.arange(len(bends))
+        curvature = np.einsum("ni,nij,nj->n", bends, blocks[places, :, places], bends)
+        fall = np.abs((bends * slope[: self.turning].reshape(-1, 3)).dot(_ONES))
+        pushed = (curvature < 0.0) & (fall < _NO_SIDE * np.sqrt((bends * bends).dot(_ONES)))
+        if not pushed.any() or _has_least(local.hessian + descent.WALL * local.rows.T.dot(local.rows)):
+            return None
+        return np.append(np.repeat(pushed, 3) * self.bends, np.zeros(len(slope) - self.turning))
+
+    def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
+        """Return the step to the least value of the model along the active limits that takes the held errors away."""
+        at, rows = local.at, local.rows
+        weights = np.where(slips, local.strengths / np.maximum(local.sizes, descent.GIVES), descent.WALL)
+        by_row = self.member_of_row.dot(weights)
+        model: Array = (rows.T * by_row).dot(rows) + local.hessian
+        for level in np.flatnonzero(slips & sharp).tolist():
+            span, size = self.levels[level], max(float(local.sizes[level]), descent.GIVES)
+            along = at.rows[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
+            model -= along[:, None] * along
+        slope = local.slope - (by_row * at.rows).dot(rows)
+        held = self.member_of_row.dot(~slips)
+        kept = rows * held[:, None]
+        slopes = self._slopes(at, local.rates) if self.active else {}
+        fixed, projectors = self._bounds(at, slopes)
+        sides = np.column_stack([slope + model.dot(fixed) if projectors else slope, kept.T])
+        whole = model.copy() if projectors else model
+        for joint, projector in projectors.items():
+            span = slice(3 * joint, 3 * joint + 3)
+            model[span] = projector.dot(model[span])
+            model[:, span] = model[:, span].dot(projector)
+            model[span, span] += self.eye[:3, :3] - projector
+            sides[span] = projector.dot(sides[span])
+        if not _has_least(model):
+            more = max(-2.0 * float(np.linalg.eigvalsh(model)[0]), descent.INDEFINITE) * self.eye
+            model, whole = model + more, whole + more
+        solved: Array = np.linalg.solve(model, sides)
+        free = sides[:, 1:].T
+        gap = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
+        gram: Array = free.dot(solved[:, 1:]) + np.diag(self.member_of_row.dot(local.springs) + 1.0 - held)
+        forces: Array = np.linalg.solve(gram, gap)
+        for joint, projector in projectors.items():
+            span = slice(3 * joint, 3 * joint + 3)
+            solved[span] = projector.dot(solved[span])
+        answers = solved[:, 1:]
+        step = answers.dot(forces) - solved[:, 0] + fixed
+        pushed = whole.dot(step)
+        push = (slope + pushed - forces.dot(kept)) * self.stiff
+        gone = rows.dot(step)
+        stiffness = float(step.dot(pushed)) - descent.WALL * float((held * gone).dot(gone))
+        size = float(step.dot(step))
+        return _Found(step, forces, held, answers, gram, push, slopes, stiffness / max(size, numbers.DAMPING))
+
+    def _rounds(self, local: _Local, damping: float, turn_left: float) -> tuple[_Found, _Placed, Flags]:
+        """Return the step under the limits that it meets, its end, and the levels that slip in it."""
+        count = len(local.sizes)
+        slips, sharp = np.zeros(count, bool), np.full(count, not damping)
+        last = descent.ROUNDS + count - 1
+        for turn in range(last + 1):
+            found = self._least(local, slips, sharp)
+            breaking = np.flatnonzero(~slips & (self._sizes(found.forces) > local.strengths))
+            far = slips & sharp & (self._sizes(local.rows.dot(found.step)) > descent.NEAR * local.sizes)
+            if turn < last and (len(breaking) or far.any()):
+                if len(breaking):
+                    slips[breaking[-1]] = True  # the last one: it may be what breaks others
+                else:
+                    sharp &= ~far
                 continue
-            if slopes:
-                self._release(z * self.stiff - y.dot(jacobian), slopes)
-            if crossed is None:
-                return there
-            break
-        return self._inside(there)
+            step = found.step * (descent.FURTHEST / max(float(np.sqrt(found.step.dot(found.step))), descent.FURTHEST))
+            turned = self._turn(step * self.spread)
+            step = step * (turn_left / max(turned, turn_left)) if np.isfinite(turn_left) else step
+            there = self.place(local.at.x + step * self.spread)
+            if turn == last:
+                break
+            if self._activate(there):
+                continue
+            held_by = len(self.active)
+            if found.slopes and turn < descent.RELEASES:
+                self._release(found.push, found.slopes)
+            if len(self.active) == held_by:
+                break
+        return found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    def _step(self, at: _Placed, damping: float, turn_left: float) -> tuple[_Placed, bool, bool, float]:
+        """Return the end of a step, whether it lowers the merit, whether it is Newton's, and the stiffness along it."""
+        local = self._local(at, damping)
+        bent = self._buckled(local)
+        if bent is not None:
+            at = self._inside(self.place(at.x + bent))
+            local = self._local(at, damping)
+        found, there, slips = self._rounds(local, damping, turn_left)
+        pulls = at.rows * self.member_of_row.dot(slips * local.strengths / np.maximum(local.sizes, descent.GIVES))
+        forces = np.where(found.held > 0.0, found.forces, pulls)
+        weights = np.minimum(local.strengths, 2.0 * self._sizes(forces))
+        there = self._inside(there)
+        before, after = (self._merit(some, weights, local.springs) for some in (at, there))
+        give = self.member_of_row.dot(local.springs) * forces
+        for _ in range(descent.CORRECTIONS):
+            missing = (there.rows - give) * found.held
+            if float(np.abs(missing).max(initial=0.0)) < descent.EXACT:
+                break
+            back = found.answers.dot(np.linalg.solve(found.gram, missing))
+            other = self._inside(self.place(there.x + back * self.spread))
+            new = self._merit(other, weights, local.springs)
+            if new >= after:
+                break
+            there, after = other, new
+        noise = descent.NOISE * (1.0 + before) + descent.EXACT * float(weights[~slips].sum())
+        better = after <= before + noise
+        if better:
+            self.forces, self.slips = forces, slips
+        return there, better, not (slips.any() or damping), max(descent.DAMPED, found.stiffness)
 
     def _inside(self, at: _Placed) -> _Placed:
-        """Clamp the joints that are outside their limits by more than LIMIT_DRIFT."""
+        """Clamp the joints that are outside their limits."""
         if not np.count_nonzero((at.values < self.lowest) | (at.values > self.highest)):
             return at
         x = at.x.copy()
@@ -452,8 +565,8 @@ class FrameSolver:
                 vectors[member[moved]] = inside[moved]
         return self.place(x)
 
-    def iterate(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Take steps until the goals are met; a drag goes on, so that the joints need not rest.
+    def descend(self, x: Array, most: int, still: float) -> tuple[Array, int, NDArray[np.bool_]]:
+        """Take at most `most` steps from x (D,), until one turns every joint by less than `still`; see `Descent`.
 
         Returns x (D,), the number of steps and the active limits.
         """
@@ -461,73 +574,37 @@ class FrameSolver:
             at = self.at
             self.compare(at)
         else:
-            at = self.place(x)
-        phase, damping, calm, iterations, budget = numbers.NATURAL, 0.0, 0, 0, self.problem.method.iterations
-        here: float | None = None
-        while not at.met:
-            there = self._step(at, damping, phase)
-            iterations += 1
-            budget -= 1
-            if there.met:
-                at = there
+            at = self._inside(self.place(x))
+        damping, steps, begun = 0.0, 0, at.x
+        while steps < most:
+            left = self.problem.method.turn - self._turn(at.x - begun)
+            if left < numbers.NEWTON_RESTS:
                 break
-            here = self._merit(at, phase) if here is None else here
-            merit = self._merit(there, phase)
-            change = float(np.abs(there.x - at.x).max(initial=0.0))
-            if merit <= here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK:
-                at, here = there, merit
-                damping = damping / numbers.LM_GROWTH if damping > numbers.LM_START else 0.0
+            steps += 1
+            held, blind, slips = dict(self.active), not self.forces.any(), self.slips
+            there, better, newton, steep = self._step(at, damping, left)
+            turned = self._turn(there.x - at.x)
+            rests = turned < (still if newton and better else max(descent.SLOWER * still, numbers.NEWTON_RESTS))
+            # the curvature of forces, and limits and levels that have just changed, may show a way on
+            same = self.active.keys() == held.keys() and (self.slips == slips).all()
+            seen = not (blind and self.forces.any())
+            done = rests and not (damping and better) and (same or turned < numbers.NEWTON_RESTS) and seen
+            if better:
+                at, damping = there, 0.125 * damping if damping > descent.LEAST_DAMPED else 0.0
             else:
-                damping = max(numbers.LM_START, damping * numbers.LM_GROWTH)
-            calm = calm + 1 if change < numbers.SETTLED else 0
-            patience = numbers.CALM_DAMPED if damping else numbers.CALM
-            if calm >= patience or damping > numbers.LM_LIMIT or budget <= 0:
-                if phase >= self.problem.last_phase:
-                    break
-                phase, damping, calm, budget, here = phase + 1, 0.0, 0, numbers.FINAL_STEPS, None
+                self.active, damping = held, max(steep, 4.0 * damping)
+            if done or damping > descent.LOST:
+                break
         active = self.inactive.copy()
         for row in self.active:
             active[row] = True
-        # a bound may be crossed by an invisible LIMIT_DRIFT: the next tick clamps it
         self.at = at
-        return at.x, iterations, active[self.real]
+        return at.x, steps, active[self.real]
 
-    def relax(self, x: Array) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Take a whole step towards the reference from goals that are met, and steps back to the goals.
 
-        Returns as `iterate`; x itself where that does not lower the merit.
-        """
-        at = self.at if self.at is not None and self.at.x is x else self.place(x)
-        here, gain, held = self._merit(at, numbers.NATURAL), self.gain, dict(self.active)
-        self.gain = 1.0
-        there = self._step(at, 0.0, numbers.NATURAL)
-        self.gain = gain
-        self.at = there
-        found = self.iterate(there.x)
-        assert self.at is not None
-        if self.at.met and self._merit(self.at, numbers.NATURAL) < here:
-            return found
-        self.at, self.active = at, held
-        return x, 1, found[2]
-
-    def better_of(
-        self, x: Array, other: Array, used: int, active: NDArray[np.bool_]
-    ) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Return the result of `iterate` from another start, or x, `used` steps and `active` if that is no better."""
-        before, held = self.at, dict(self.active)
-        assert before is not None
-        there, more, now = self.iterate(self._inside(self.place(other)).x)
-        assert self.at is not None
-        after = self._merit(self.at, numbers.EXACT)
-        if self.at.met or after < numbers.WORTH_RESTART * self._merit(before, numbers.EXACT):
-            return there, used + more, now
-        self.at, self.active = before, held
-        return x, used + more, active
-
-    def resume(self, x: Array, active: NDArray[np.bool_]) -> None:
-        """Continue from x (D,) with these limits active."""
-        self.at = at = self.place(x)
-        self.active = {row: float(self.lower[row]) for row in self.locked}
-        for row in np.flatnonzero(active).tolist():
-            low, high = float(self.lower[row]), float(self.upper[row])
-            self.active[row] = low if at.values[row] - low < high - at.values[row] else high
+def _has_least(hessian: Array) -> bool:
+    try:
+        np.linalg.cholesky(hessian)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -24,6 +24,8 @@ _STIFF_ERROR: Final = 1.5  # tolerances; goals with larger errors are held back 
 _BUCKLED: Final = np.radians(20.0)  # smallest turn between two sides of a joint that are worth a rest each
 _NEWTON_CHUNK: Final = 64  # frames that rest together
 _NEARLY_PULLED: Final = 0.1  # `NEARLY` for a root "pull"
+_TICK_STEPS: Final = 40  # steps in a tick of a drag
+_TICK_RESTS: Final = np.radians(2.0)  # largest change in a step after which a tick ends: the error left is its square
 _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
 _REFITTED: Final = 1e-6  # largest change of an error by new links that does not count
 _SWEEPS: Final = (3, 6, None)  # steps of a chunk after which the unfinished frames of all chunks go on together
@@ -34,16 +36,16 @@ _WAVE: Final = 3  # the same of the other frames
 _STRAGGLERS: Final = 8  # a wave ends where fewer than one frame in so many go on
 
 
-def solve(problem: "Problem", near: bool = False, signs: Sequence[Array] = ()) -> Solution:
+def solve(problem: "Problem", near: bool = False, signs: Sequence[Array] = (), still: float = _TICK_RESTS) -> Solution:
     """See `Problem.solve`."""
     if problem.frame is not None:
-        return _solve_frame(problem, problem.frame)
+        return _solve_frame(problem, problem.frame, still)
     if problem.dragged:
-        progress = _tick(problem, problem.x)
+        progress = _tick(problem, problem.x, still)
     else:
         x = _home_or(problem, problem.x)
-        progress, still = _resting(problem, x)
-        if len(still) < problem.count:
+        progress, resting_still = _resting(problem, x)
+        if len(resting_still) < problem.count:
             resting, progress = progress, problem.restarts.try_bends(_solve_flat(problem, x))
             progress = problem.restarts.try_others(problem.restarts.try_reference(progress, x))
             if problem.method.settle:
@@ -51,10 +53,13 @@ def solve(problem: "Problem", near: bool = False, signs: Sequence[Array] = ()) -
                 for mirror in signs if len(problem.rows.levels) == 1 else ():
                     progress = _buckled(problem, progress, mirror)
             else:
-                progress = _ended(problem, progress)
-            progress.put(still, resting[still])
+                left = _strained(problem, progress)
+                if len(left):
+                    _put_at(problem, progress, x, left)
+                    progress = _rested(problem, progress, left)
+            progress.put(resting_still, resting[resting_still])
     if problem.start.scales is not None:
-        progress = _refitted(problem, progress)
+        progress = _refitted(problem, progress, still)
     problem.missed = ~problem.met(progress)
     problem.x = progress.x
     pose, errors = problem.pose_at(progress.x), problem.rows.errors_of_goals(progress.lengths)
@@ -65,10 +70,7 @@ def solve(problem: "Problem", near: bool = False, signs: Sequence[Array] = ()) -
 
 def relax(problem: "Problem") -> Solution:
     """See `Problem.relax`."""
-    if problem.frame is None or problem.out_of_reach:
-        return solve(problem)
-    x, used, active = problem.frame.relax(problem.vector)
-    return _found_frame(problem, problem.frame, x, used, active)
+    return solve(problem, still=float(numbers.NEWTON_RESTS))
 
 
 # -- stages of a solve that settles, or of many frames ---------------------------------------------------------------
@@ -139,14 +141,6 @@ def _solve_chunks(problem: "Problem", x: Array, frames: NDArray[np.int64]) -> Pr
     return progress
 
 
-def _ended(problem: "Problem", progress: Progress) -> Progress:
-    """Take the last phase in frames whose restart ran out of steps."""
-    left = np.flatnonzero(~progress.done)
-    if len(left):
-        _go_on(problem, progress, left, left, numbers.LAST_STEPS, problem.last_phase)
-    return progress
-
-
 def _begun(problem: "Problem", progress: Progress, x: Array) -> Progress:
     """Put frames that miss a goal back to x, where they began: least-squares steps end anywhere there."""
     missed = np.flatnonzero(~problem.met(progress))
@@ -155,51 +149,30 @@ def _begun(problem: "Problem", progress: Progress, x: Array) -> Progress:
     return progress
 
 
+def _strained(problem: "Problem", progress: Progress) -> NDArray[np.int64]:
+    """Return the frames that miss a goal, or meet one by more force than its level has."""
+    frames = np.arange(problem.count)
+    missed = ~problem.met(progress)
+    if np.isfinite(problem.method.strength):
+        missed |= problem.descent.strained(problem.links, progress.x, frames)
+    return np.flatnonzero(missed)
+
+
 def _rested(problem: "Problem", progress: Progress, frames: NDArray[np.int64] | None = None) -> Progress:
-    """Rest some frames, by default all: goals that are met stay so, others come as near as possible."""
+    """Bring some frames to rest, by default all."""
     if not problem.tree.degrees:
         return progress
-    nearly = _NEARLY_PULLED if problem.method.root == "pull" else numbers.NEARLY
-    met = problem.met(progress)
-    chosen = np.ones(len(met), bool) if frames is None else np.isin(np.arange(len(met)), frames)
-    for firm in (True, False):
-        group = np.flatnonzero(chosen & (met == firm))
-        for part in np.split(group, range(_NEWTON_CHUNK, len(group), _NEWTON_CHUNK)):
-            if not len(part):
-                continue
-            x, steps, active = problem.newton.rest(progress.x[part], part, firm)
-            errors = problem.rows.errors(problem.links[part].place(x), part)
-            near = np.all(errors.lengths <= nearly, axis=1)
-            # not for soft limits, more than two levels, or a first level out of reach
-            alike = len(problem.rows.levels) <= 2 and not problem.limit_rows.variance.any()
-            above = len(problem.rows.levels) == 1 or ~problem.newton.lacks_first(x, part)
-            some = np.flatnonzero(near & above & alike)
-            if len(some):  # goals met or not: the pose must not jump at the edge of reach
-                shares = nearly / np.maximum(errors.lengths[some].max(axis=1), numbers.DAMPING)
-                x[some], more, active[some] = problem.newton.sharpened(x[some], part[some], shares)
-                steps[some] += more
-                errors.put(some, problem.rows.errors(problem.links[part[some]].place(x[some]), part[some]))
-                near[some] = np.any(errors.lengths[some] > _STIFF_ERROR * problem.tolerances, axis=1)
-            # frames that `Levels` has solved level by level are done
-            lower = ~near & (len(problem.rows.levels) == 2) & ~problem.newton.lacks_first(x, part)
-            for some, phase in ((near, numbers.EXACT), (lower, numbers.TOP_LEVEL)):
-                some = np.flatnonzero(some)
-                if not len(some):
-                    continue
-                last = problem.iterate(x[some], part[some], numbers.FINAL_STEPS, phase)
-                if phase == numbers.EXACT:  # with goals out of reach such steps drift along the edge of reach
-                    costs = [some_errors.costs @ problem.level_weights for some_errors in (last, errors[some])]
-                    worth = np.flatnonzero(problem.met(last) | (costs[0] < numbers.WORTH_RESTART * costs[1]))
-                    some, last = some[worth], last[worth]
-                if len(some):
-                    x[some], active[some] = last.x, active[some] | last.active
-                    errors.put(some, problem.rows.errors(problem.links[part[some]].place(last.x), part[some]))
-            x = problem.clamped(x, part)
-            errors = problem.rows.errors(problem.links[part].place(x), part)
-            done = np.ones(len(part), bool)
-            rested = Progress(x, progress.iterations[part] + steps, active, done, errors.lengths, errors.costs)
-            kept = np.array(not firm) | problem.met(rested)  # goals that were met stay met
-            progress.put(part[kept], rested[kept])
+    frames = np.arange(problem.count) if frames is None else frames
+    for part in np.split(frames, range(_NEWTON_CHUNK, len(frames), _NEWTON_CHUNK)):
+        if not len(part):
+            continue
+        links = problem.links[part]
+        state = problem.descent.begin(links, progress.x[part], part)
+        state, steps = problem.descent.descend(links, state, part, numbers.NEWTON_STEPS, numbers.NEWTON_RESTS)
+        errors = problem.rows.errors(state.at, part)
+        done = np.ones(len(part), bool)
+        iterations = progress.iterations[part] + steps
+        progress.put(part, Progress(state.at.x, iterations, state.active, done, errors.lengths, errors.costs))
     return progress
 
 
@@ -216,13 +189,13 @@ def _buckled(problem: "Problem", progress: Progress, signs: Array) -> Progress:
     _put_at(problem, other, x, left)
     other = _rested(problem, other, left)
     progress.iterations[left] += other.iterations[left]
-    now, before = (problem.newton.value(some.x[left], left) for some in (other, progress))
+    now, before = (problem.descent.value(some.x[left], left, problem.links[left]) for some in (other, progress))
     better = left[now < before * (1.0 - numbers.LIMIT_SLACK)]
     progress.put(better, replace(other[better], iterations=progress.iterations[better]))
     return progress
 
 
-def _refitted(problem: "Problem", progress: Progress) -> Progress:
+def _refitted(problem: "Problem", progress: Progress, still: float) -> Progress:
     """Fit the links again and solve on until they agree: links of scaled bones are exact at one pose only."""
     iterations, everything = progress.iterations, np.arange(problem.count)
     for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
@@ -231,7 +204,7 @@ def _refitted(problem: "Problem", progress: Progress) -> Progress:
         same = np.abs(errors.lengths - progress.lengths).max(axis=1) < _REFITTED
         if np.all(same | problem.met(errors)):
             break
-        progress = _tick(problem, progress.x) if problem.dragged else _solve_flat(problem, progress.x)
+        progress = _tick(problem, progress.x, still) if problem.dragged else _solve_flat(problem, progress.x)
         progress = _rested(problem, progress) if problem.method.settle else progress
         iterations = iterations + progress.iterations
     problem.links = problem.fit(progress.x)
@@ -242,25 +215,15 @@ def _refitted(problem: "Problem", progress: Progress) -> Progress:
 # -- ticks of a drag -------------------------------------------------------------------------------------------------
 
 
-def _solve_frame(problem: "Problem", frame: FrameSolver) -> Solution:
+def _solve_frame(problem: "Problem", frame: FrameSolver, still: float) -> Solution:
     """Solve one tick of a drag with `one_frame`."""
-    x, used, active = problem.vector, 0, frame.inactive
-    if problem.out_of_reach:  # least-squares steps would move it off its rest
-        x, used, active = _calm_frame(problem, frame, x, used)
-    if not problem.out_of_reach or frame.nearly_met():
-        x, more, active = frame.iterate(x)
-        used += more
-        if not frame.met():
-            x, used, active = problem.restarts.try_bends_in_frame(frame, x, used, active)
-        if not frame.met():
-            x, used, active = _calm_frame(problem, frame, x, used)
-    return _found_frame(problem, frame, x, used, active)
+    most = min(_TICK_STEPS, problem.method.iterations)
+    return _found_frame(problem, frame, *frame.descend(problem.vector, most, still))
 
 
 def _found_frame(problem: "Problem", frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]) -> Solution:
     """Keep the state at which `frame` ended, and return its solution."""
     met = frame.met()
-    problem.out_of_reach = not met
     problem.vector = x
     problem.x = x[None]
     rotations, translations = frame.channels()
@@ -273,33 +236,16 @@ def _found_frame(problem: "Problem", frame: FrameSolver, x: Array, used: int, ac
     return solution.reshape(problem.batch_shape) if problem.batch_shape else solution
 
 
-def _calm_frame(problem: "Problem", frame: FrameSolver, x: Array, used: int) -> tuple[Array, int, NDArray[np.bool_]]:
-    """Take a few Newton steps in a frame whose goals are out of reach: it comes to rest within some ticks."""
-    rested, steps, active, problem.aims = problem.newton.tick(x[None], problem.aims)
-    frame.resume(rested[0], active[0])
-    return rested[0], used + int(steps[0]), active[0, problem.limit_rows.real]
-
-
-def _tick(problem: "Problem", x: Array) -> Progress:
-    """Solve one tick of a drag with a skeleton or goals that `one_frame` does not support, as `_solve_frame` does."""
+def _tick(problem: "Problem", x: Array, still: float) -> Progress:
+    """Solve one tick of a drag: a few steps from where the last one ended."""
     frame = np.zeros(1, int)
-    progress = _unknown(problem, x)
-    if problem.out_of_reach:
-        progress = _calmed(problem, progress)
-    if not problem.out_of_reach or (progress.lengths <= numbers.NEARLY).all():
-        progress = problem.restarts.try_bends(_solve_chunks(problem, progress.x, frame))
-        if not problem.met(progress).all():
-            progress = _calmed(problem, progress)
-    problem.out_of_reach = not problem.met(progress).all()
-    return progress
-
-
-def _calmed(problem: "Problem", progress: Progress) -> Progress:
-    """Take a few Newton steps in a frame whose goals are out of reach."""
-    x, steps, active, problem.aims = problem.newton.tick(progress.x, problem.aims)
-    frame = np.zeros(1, int)
-    errors = problem.rows.errors(problem.links.place(x), frame)
-    return Progress(x, progress.iterations + steps, active, np.ones(1, bool), errors.lengths, errors.costs)
+    descent = problem.descent
+    state = problem.state
+    state = descent.begin(problem.links, x, frame) if state is None else descent.again(problem.links, state, frame)
+    state, steps = descent.descend(problem.links, state, frame, _TICK_STEPS, still)
+    problem.state = state
+    errors = problem.rows.errors(state.at, frame)
+    return Progress(state.at.x, steps, state.active, np.ones(1, bool), errors.lengths, errors.costs)
 
 
 # -- parts of stages -------------------------------------------------------------------------------------------------
@@ -311,11 +257,10 @@ def _go_on(
     places: NDArray[np.int64],
     frames: NDArray[np.int64],
     most: int | None,
-    first: int = numbers.NATURAL,
     fewest: int = 1,
 ) -> None:
     """Call `iterate` from some places of `progress`, which belong to these frames."""
-    further = problem.iterate(progress.x[places], frames, most, first, fewest)
+    further = problem.iterate(progress.x[places], frames, most, fewest)
     progress.put(places, replace(further, iterations=progress.iterations[places] + further.iterations))
 
 

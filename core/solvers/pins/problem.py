@@ -18,10 +18,10 @@ from ...skeleton import Skeleton, is_whole
 from ...solution import Solution
 from ..batches import batch_shape_of, check_inputs, flat_pose
 from . import numbers, pipeline, steps
+from .descent import Descent, State
 from .frames import FramesSolver
 from .goals.rows import Errors, GoalRows
 from .goals.targets import check_replacement, checked_target, with_start
-from .levels import Levels
 from .limits import LimitRows, locked_angles
 from .one_frame import FrameSolver
 from .progress import Progress
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in units of the skeleton's size
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
-_PULLED_ROOT: Final = 0.03  # share of its deviations that a root "pull" keeps
+_PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
+_PULLED_ALONE: Final = 0.03  # the same where goals are on one bone only
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
 _LEVEL_WEIGHT: Final = 1e2  # weight of a level against the next one in the merit
@@ -96,20 +97,20 @@ class Problem:
         )
         self.vector = self.x[0]
         self.missed = np.zeros(self.count, bool)
-        self.restarts = Restarts(self, self._bends())
+        self.restarts = Restarts(self, self.bends())
         scales = self.start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # scales of other bones do not matter
         rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
         lean = self.rows.uniform and method.limits != "soft"
-        if self.count == 1 and not method.settle and not method.starts and rigid and lean:
+        self.dragged = self.count == 1 and not method.settle and not method.starts
+        if self.dragged and rigid and lean:
             self.frame = FrameSolver(self)
             self.frame_given = self.given[0], self.brought_in[0]
             start = self.start
             self.frame_kept = [None if part is None else part[0] for part in (start.scales, start.driven_matrices)]
         two = self.damping_shares is not None
         self.frames = FramesSolver(self) if rigid and lean and two and self.tree.degrees else None
-        self.dragged = self.count == 1 and not method.settle and not method.starts
-        self.out_of_reach, self.aims = False, np.zeros((1, self.rows.rows))
+        self.state: State | None = None  # of a drag
 
     # -- preparation -------------------------------------------------------------------------------------------------
 
@@ -143,7 +144,7 @@ class Problem:
         if method.deviations is None:
             deviation = np.full((len(bones), 3), numbers.JOINT_DEVIATION)
             deviation[top] = numbers.ROOT_TURN_DEVIATION
-            bends = self._bends()
+            bends = self.bends()
             if bends is not None:  # isotropic hinges would rest bent sideways
                 bends = np.abs(bends.reshape(-1, 3))
                 size = np.linalg.norm(bends, axis=-1, keepdims=True)
@@ -156,10 +157,14 @@ class Problem:
             turned = np.square(self.tree.axes[tree.joints])
             stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
         deviation *= 1.0 - stiffness
-        shifts = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
+        shifts: Array = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
         if method.root == "pull":
-            deviation[top] *= _PULLED_ROOT
-            shifts *= _PULLED_ROOT
+            bones = {self.skeleton.index(goal.bone) for goal in self.goals}
+            # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
+            pull = method.pull or (_PULLED_ROOT if len(bones) > 1 else _PULLED_ALONE)
+            deviation[top] *= pull
+            placed = np.isin(tree.nodes[tree.roots], list(bones))  # where a goal wants it
+            shifts = shifts * np.where(placed, 1.0, pull)[:, None]
         growth = _STRETCH_DEVIATION * self.skeleton.stretch[tree.nodes[tree.stretching]]
         self.variance: Array = np.square(np.concatenate([deviation.ravel(), shifts.ravel(), growth]))
         if len(tree.stretching) and self.start.scales is None:
@@ -167,13 +172,12 @@ class Problem:
             self.start, self.reference = replace(self.start, scales=ones), replace(self.reference, scales=ones)
 
     def _prepare_levels(self) -> None:
-        """Set what depends on the number of priority levels: damping, phases, weights of the merit, tolerances."""
+        """Set what depends on the number of priority levels: damping, weights of the merit, tolerances."""
         levels = self.rows.levels
         count = len(levels)
         shares = [numbers.LEVEL_DAMPING ** (count - 1.0 - level) for level in range(count)]
         sizes = [level.stop - level.start for level in levels]
         self.damping_shares = np.repeat(shares, sizes) if count <= 2 else None
-        self.last_phase = numbers.TOP_LEVEL if count > 1 else numbers.EXACT
         self.level_weights = _LEVEL_WEIGHT ** np.arange(count - 1.0, -1.0, -1.0)
         method = self.method
         self.tolerances: Array = np.where(
@@ -263,7 +267,7 @@ class Problem:
             parts.append(np.log(pose.scales[:, self._long_bones, 1] / references))
         return np.concatenate(parts, axis=1)
 
-    def _bends(self) -> Array | None:
+    def bends(self) -> Array | None:
         """Return the method's bends (3 R,) about the axes of x."""
         if self.method.bends is None:
             return None
@@ -324,17 +328,15 @@ class Problem:
         """Return the solution a step nearer to the reference, with the same targets: a drag under a still mouse."""
         return pipeline.relax(self)
 
-    def iterate(
-        self, x: Array, frames: NDArray[np.int64], most: int | None, first: int = numbers.NATURAL, fewest: int = 1
-    ) -> Progress:
-        """Take at most `most` damped least-squares steps in some frames, from x (n, D) and phase `first`.
+    def iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, fewest: int = 1) -> Progress:
+        """Take at most `most` damped least-squares steps in some frames, from x (n, D).
 
         Stop where the frames are done, or where fewer than `fewest` of them are not: a step costs nearly the same for
         few frames as for many.
         """
         if self.frames is not None:
-            return self.frames.iterate(x, frames, most, first, fewest)
-        return steps.iterate(self, x, frames, most, first, fewest)
+            return self.frames.iterate(x, frames, most, fewest)
+        return steps.iterate(self, x, frames, most, fewest)
 
     def met(self, errors: Errors | Progress) -> NDArray[np.bool_]:
         """Return whether all goals are within tolerance, (B,)."""
@@ -355,6 +357,6 @@ class Problem:
         return x
 
     @cached_property
-    def newton(self) -> Levels:
+    def descent(self) -> Descent:
         """Newton's method for this problem."""
-        return Levels(self)
+        return Descent(self)

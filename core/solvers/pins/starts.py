@@ -16,7 +16,6 @@ from ...rotation import Array
 from . import numbers
 
 if TYPE_CHECKING:
-    from .one_frame import FrameSolver
     from .problem import Problem
     from .progress import Progress
 
@@ -87,16 +86,6 @@ class Restarts:
             for number in range(len(now)):  # in this order, so that a batch has the solutions of single frames
                 progress = self._better(progress, left, others[np.arange(len(left)) + number * len(left)])
         return progress
-
-    def try_bends_in_frame(
-        self, frame: "FrameSolver", x: Array, used: int, active: NDArray[np.bool_]
-    ) -> tuple[Array, int, NDArray[np.bool_]]:
-        """Try the preferred bends in the one frame of a drag: its x (D,), number of steps and active limits."""
-        if self.bends is None:
-            return x, used, active
-        bent = x.copy()
-        bent[: self.turning] += self.bends
-        return frame.better_of(x, bent, used, active)
 
     def _at_limits(self, progress: "Progress") -> NDArray[np.bool_]:
         """Return which joints (B, R) are at a limit."""

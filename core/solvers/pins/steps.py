@@ -32,7 +32,6 @@ from . import numbers
 from .goals.rows import Errors
 from .limits import LinearLimits
 from .progress import Progress
-from .rest import shortened
 from .tree import Kinematics, Links
 
 if TYPE_CHECKING:
@@ -41,9 +40,7 @@ if TYPE_CHECKING:
 _CUT: Final = 1e-9  # damping of the projectors onto null spaces
 
 
-def iterate(
-    problem: "Problem", x: Array, frames: NDArray[np.int64], most: int | None, first: int, fewest: int
-) -> Progress:
+def iterate(problem: "Problem", x: Array, frames: NDArray[np.int64], most: int | None, fewest: int) -> Progress:
     """See `Problem.iterate`."""
     method = problem.method
     links = problem.links[frames]
@@ -55,7 +52,6 @@ def iterate(
     active = np.ones((len(x), limits.count), bool)  # `begin` keeps those at a bound
     iterations = np.zeros(len(x), int)
     damping = np.zeros(len(x))
-    phase = np.full(len(x), first)
     calm = np.zeros(len(x), int)
     at = links.place(x)
     errors = rows.errors(at, frames)
@@ -67,12 +63,10 @@ def iterate(
     # one-sided rows that hold: at their bound, and pressed there by a force
     held = errors.rows[:, rows.one_sided_rows] < numbers.LIMIT_NEAR * scales[:, rows.one_sided_rows]
     measured = limits.measure(at, frames)
-    upper = _upper_levels(problem, errors)
-    here = _merit(problem, errors, x, phase, limits.strain(measured, frames), upper)
+    here = _merit(problem, errors, x, limits.strain(measured, frames))
     met = problem.met(errors)
     # frames just within tolerance take a step, too: they would jitter beside corrected neighbours
     alive = np.arange(len(x)) if method.settle or method.coherent else np.flatnonzero(~met)
-    budget = np.full(len(x), method.iterations)  # steps left in the phase
     while len(alive) >= fewest and (most is None or iterations.max() < most):
         whole = len(alive) == len(x)
         pick = slice(None) if whole else alive
@@ -80,12 +74,10 @@ def iterate(
         part = links if whole else links[alive]
         where = frames[alive]
         wanted, share = errors.rows[pick], scales[pick]
-        if phase.any() and len(rows.levels) > 1:
-            wanted *= (phase[pick] < numbers.TOP_LEVEL)[:, None] | _kept_rows(problem, upper[pick])
         if len(rows.one_sided):
             wanted, share = _switch(problem, wanted, share, held[pick])
         jacobian = rows.jacobian(part, now, share, where)
-        prior = (phase[pick] == numbers.NATURAL) / (1.0 + damping[pick])
+        prior = 1.0 / (1.0 + damping[pick])
         linear = limits.linearize(now, measured if whole else measured[alive], where)
         step, active[pick], force = _step(
             problem, jacobian, wanted, x[pick], linear, active[pick], damping[pick], prior
@@ -100,7 +92,7 @@ def iterate(
             there.put(drifted, part[drifted].place(trial[drifted]))
             reached.put(drifted, limits.measure(there[drifted], where[drifted]))
         new = rows.errors(there, where)
-        merit = _merit(problem, new, trial, phase[pick], limits.strain(reached, where), upper[pick])
+        merit = _merit(problem, new, trial, limits.strain(reached, where))
         better = merit <= here[pick] * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK
         turned = np.max(np.abs(trial - x[pick]), axis=1, initial=0.0)
         rest = turned < still
@@ -119,19 +111,12 @@ def iterate(
         iterations[alive] += 1
         met = problem.met(errors)[alive]
         calm[alive] = np.where(rest, calm[alive] + 1, 0)
-        budget[alive] -= 1
         patience = np.where(damping[alive] > 0.0, numbers.CALM_DAMPED, numbers.CALM)
-        stuck = (calm[alive] >= patience) | (damping[alive] > numbers.LM_LIMIT) | (budget[alive] <= 0)
+        stuck = (
+            (calm[alive] >= patience) | (damping[alive] > numbers.LM_LIMIT) | (iterations[alive] >= method.iterations)
+        )
         done = met & ((rest & (damping[alive] == 0.0)) | stuck | np.logical_not(calming))
-        done |= stuck & (phase[alive] >= problem.last_phase)
-        next_phase = alive[stuck & ~done]
-        if len(next_phase):
-            phase[next_phase] += 1
-            damping[next_phase], calm[next_phase] = 0.0, 0
-            budget[next_phase] = numbers.FINAL_STEPS if method.settle else numbers.LAST_STEPS
-            soft, now = limits.strain(measured[next_phase], frames[next_phase]), errors[next_phase]
-            upper[next_phase] = _upper_levels(problem, now)
-            here[next_phase] = _merit(problem, now, x[next_phase], phase[next_phase], soft, upper[next_phase])
+        done |= stuck
         alive = alive[~done]
     drifted = limits.outside(measured, frames, numbers.LIMIT_SLACK)
     if len(drifted):
@@ -140,6 +125,12 @@ def iterate(
     done = np.ones(len(x), bool)
     done[alive] = False
     return Progress(x, iterations, active, done, errors.lengths, errors.costs)
+
+
+def shortened(steps: Array) -> Array:
+    """Return steps (B, D) cut to the length STEP_CLAMP."""
+    length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
+    return steps * (numbers.STEP_CLAMP / np.maximum(length, numbers.STEP_CLAMP))
 
 
 def _switch(problem: "Problem", wanted: Array, share: Array, held: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -152,32 +143,9 @@ def _switch(problem: "Problem", wanted: Array, share: Array, held: NDArray[np.bo
     return wanted, share
 
 
-def _upper_levels(problem: "Problem", errors: Errors) -> NDArray[np.bool_]:
-    """Return which levels (B, L) are above the first one clearly out of reach; the first level always is."""
-    missed = (errors.lengths > numbers.NEARLY) @ problem.rows.block_in_level > 0.0
-    upper = np.cumsum(missed, axis=1) == 0
-    upper[:, 0] = True
-    return upper
-
-
-def _kept_rows(problem: "Problem", levels: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the rows (B, M) of the given levels (B, L)."""
-    return np.repeat(levels, [level.stop - level.start for level in problem.rows.levels], axis=1)
-
-
-def _merit(
-    problem: "Problem",
-    errors: Errors,
-    x: Array,
-    phase: NDArray[np.int64],
-    soft: Array | float,
-    upper: NDArray[np.bool_],
-) -> Array:
+def _merit(problem: "Problem", errors: Errors, x: Array, soft: Array | float) -> Array:
     """Return the merit (B,), which a step must not raise."""
-    merit = errors.costs @ problem.level_weights + (phase == numbers.NATURAL) * (problem.strain(x) + soft)
-    if problem.last_phase < numbers.TOP_LEVEL:
-        return merit
-    return np.where(phase == numbers.TOP_LEVEL, (errors.costs * upper) @ problem.level_weights, merit)
+    return errors.costs @ problem.level_weights + problem.strain(x) + soft
 
 
 def _step(

@@ -225,13 +225,31 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
     knee = rig.pose.bones["shin.L"]
     knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
-    rig.poise_use_anatomy_limits = False
+    rig.poise_use_anatomy_limits = rig.poise_use_strength = False
     session = session_of(rig, "hand.L")
     lead(session, [0.1, -0.2, -0.9])
     shown = sorted(np.ravel(ends).tolist() for ends in limited_bones(session))
     # the stretched arm turns its forearm as far as that goes, too
     there = sorted([*world(rig, bone), *world(rig, bone, tail=True)] for bone in ("shin.L", "forearm.L"))
     np.testing.assert_allclose(shown, there, atol=1e-5)
+
+
+def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resists(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    select(rig, FEET)
+    bpy.ops.poise.pin(kind="BOTH")
+    short: list[float] = []
+    for limited in (True, False):
+        rig.poise_use_strength = limited
+        session = session_of(rig, "hand.L")
+        stood = np.array([world(rig, foot) for foot in FEET])
+        lead(session, [0.9, -0.6, 0.0])
+        wanted, reached = targets(session)[0]
+        short.append(float(np.linalg.norm(wanted - reached)))
+        assert any("resists more" in sentence for sentence in session.reasons()) == limited
+        np.testing.assert_allclose([world(rig, foot) for foot in FEET], stood, atol=NEAR)
+        session.restore()
+    assert short[0] > 1.2 * short[1] > 0.0
 
 
 def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
@@ -253,7 +271,7 @@ def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes
     rig.scale = (0.5, 0.5, 0.5)
     select(rig, FEET)
     bpy.ops.poise.pin()
-    rig.poise_use_anatomy_limits = False
+    rig.poise_use_anatomy_limits = rig.poise_use_strength = False
     session = session_of(rig, "hand.L")
     lead(session, [0.5, 0.0, 0.5])
     for _ in range(50):  # a second under a still mouse
@@ -303,7 +321,7 @@ def test_pins_that_are_solved_give_the_pose_of_a_drag_that_ends_there(rig: Any, 
     select(rig, ["hand.L"])
     bpy.ops.poise.pin(kind="POSITION")
     pin = rig.poise_pins["hand.L"]
-    pin.mute = True
+    pin.mute, pin.priority = True, 1  # after the other pins, as what is dragged
     before, way = read_channels(rig), (0.1, -0.4, -0.5)
     bpy.ops.poise.drag(bone="hand.L", shift=way)
     dragged = stands()

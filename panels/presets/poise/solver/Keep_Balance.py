@@ -10,4 +10,6 @@ object.poise_limits = "HARD"
 object.poise_use_anatomy_limits = True
 object.poise_use_balance = True
 object.poise_use_stretch = False
+object.poise_use_strength = True
+object.poise_strength = 1.0
 object.poise_root = "HOLD"

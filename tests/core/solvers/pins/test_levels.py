@@ -210,11 +210,13 @@ def test_a_drag_out_of_reach_is_as_calm_as_its_target(figure: Skeleton, root: st
 
 
 def test_rows_that_say_the_same_twice_share_their_force(figure: Skeleton) -> None:
-    """A look-at has three rows for two ways to turn; next to weights of 1e17 nothing is left that tells them apart."""
+    """Two goals for one point are two forces of which only the sum is known; a look-at has three rows for two turns."""
     rest = Pose.rest(figure)
-    problem = PinAndDrag().prepare(figure, rest, [Goal("head", np.zeros(3))])
-    newton = problem.newton
-    rows, slope = np.zeros((1, 2, len(newton.spread))), np.zeros((1, len(newton.spread)))
-    rows[..., 0], slope[..., 0] = 1.0, 1.0 / newton.spread[0]
-    forces = newton._steady(rows, np.zeros((1, 2)), slope, np.full((1, 2), 1e17))
-    np.testing.assert_allclose(forces, 0.5)
+    target = forward(figure, rest)[0][figure.index("hand.L")] + [-0.1, -0.2, 0.1]
+    problem = PinAndDrag(root="fixed").prepare(figure, rest, [Goal("hand.L", target), Goal("hand.L", target)])
+    frame = np.zeros(1, int)
+    state = problem.descent.begin(problem.links, problem.x, frame)
+    state, _ = problem.descent.descend(problem.links, state, frame, 40, 1e-6)
+    one, two = np.split(state.forces[0], 2)
+    assert np.linalg.norm(one) > 0.1
+    np.testing.assert_allclose(one, two, rtol=1e-3)

@@ -58,11 +58,21 @@ KINKED = pytest.mark.xfail(
     reason="on two levels steps may go from one side of a kink in the range of twists to the other", strict=False
 )
 SHORT = pytest.mark.xfail(reason="on two levels some stop a few hundredths of a degree before they rest", strict=False)
+SOFT_KINK = pytest.mark.xfail(
+    reason="a soft range of twists with a kink has no slope there: steps go from one side to the other", strict=False
+)
+
+
+def marks_of(kind: str, limits: object, priority: int) -> list[pytest.MarkDecorator]:
+    """What is known to stop short of rest."""
+    polygon = kind.endswith("polygon")
+    if priority == 0 or not (polygon or limits is True):
+        return []
+    return [(KINKED if polygon else SHORT) if limits is True else SOFT_KINK]
+
+
 PULLED = [
-    pytest.param(
-        *(kind, limits, priority),
-        marks=[KINKED if kind.endswith("polygon") else SHORT] * (limits is True and priority == 1),
-    )
+    pytest.param(*(kind, limits, priority), marks=marks_of(kind, limits, priority))
     for kind in KINDS
     for limits in (True, "soft")
     for priority in (0, 1)

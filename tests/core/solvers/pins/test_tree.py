@@ -12,7 +12,6 @@ from core.goals import AnyGoal
 from core.limits import LimitGroup
 from core.solvers.pins import numbers
 from core.solvers.pins.goals.rows import GoalRows
-from core.solvers.pins.rest import Objective
 from core.solvers.pins.tree import Links
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import random_tree
@@ -143,20 +142,21 @@ def test_what_is_minimised_goes_on_to_second_order_as_its_derivatives_say(kind: 
     goals: list[AnyGoal] = [KINDS[kind]]
     figure = skeleton_of(FIGURE)
     problem = PinAndDrag().prepare(figure, Pose.rest(figure), goals)
-    newton, rows = problem.newton, problem.rows
+    descent, links = problem.descent, problem.links
     x = 0.4 * rng.normal(size=problem.x.shape)
-    weights = 3.0 * rows.ordered_scales(frame) ** 2
-    objective = Objective(weights, np.zeros_like(weights), np.zeros_like(x), 0)
-    here = newton._reach(problem.links, x, objective, frame)
-    assert np.abs(newton._errors(here.at, 0.0, frame)).max() > 0.1
-    shape = newton._shape(problem.links, here, objective, frame, newton.limits.nothing(1))
-    hessian = shape.hessian(newton.limits.nothing(1))[0] + np.diag(newton.stiffness)
+    state = replace(descent.begin(links, x, frame), slips=np.ones((1, 1), bool))
+    model = descent._model(links, state, problem.limit_rows.linearize(state.at, state.measured, frame), frame)
+    rows, errors, size, strength = model.rows[0], state.errors[0], model.sizes[0, 0], model.strengths[0, 0]
+    assert size > 0.1
+    along = errors @ rows / size
+    slope = model.slope[0] - strength * along
+    hessian = model.hessian[0] + strength / size * (rows.T @ rows - np.outer(along, along))
+    here = descent.value(x, frame, links)
     for way in rng.normal(size=(8, x.shape[1])):
         step = 1e-3 * way / np.linalg.norm(way)
         ahead, behind = (
-            newton._reach(problem.links, newton._turned(x, s[None]), objective, frame) for s in (step, -step)
+            descent.value(descent._turned(x, s[None] * descent.spread), frame, links) for s in (step, -step)
         )
-        rate = (ahead.value - behind.value)[0] / 2.0
-        bend = (ahead.value - 2.0 * here.value + behind.value)[0]
-        assert abs(rate - shape.slope[0] @ step) < 1e-4 * np.linalg.norm(shape.slope[0] * step)
+        rate, bend = (ahead - behind)[0] / 2.0, (ahead - 2.0 * here + behind)[0]
+        assert abs(rate - slope @ step) < 1e-4 * np.linalg.norm(slope * step)
         assert abs(bend - step @ hessian @ step) < 1e-4 * (step * step) @ np.abs(np.diag(hessian))

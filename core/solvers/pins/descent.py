@@ -1,0 +1,523 @@
+"""Bring bodies to rest: Newton's method where every level of goals pulls with a limited force.
+
+    F(x) = 1/2 x^T S^-1 x + sum over levels of f_l |E_l(x)|    within the limits
+
+x is the state about the reference in units of which S are the variances, E_l the weighted errors of the goals of one
+level as one vector, and f_l the strength of the level. Where a level is met its force y_l is whatever keeps E_l = 0, as
+long as |y_l| < f_l: the level holds. A larger force is not to be had: the level slips, y_l = f_l E_l / |E_l|, and the
+body comes to rest where its own resistance balances that pull. A level that is so much stronger than those below it
+does not give way to them: norms, unlike their squares, are exact penalties (Nocedal and Wright, Numerical
+Optimization, 17.2).
+
+One step minimises the quadratic model
+
+    1/2 d^T (S^-1 - C + J^T W J) d - d^T (J^T y - S^-1 x)
+
+with the curvature C of the rows under the forces (the second derivative of a point r is a_i x (a_j x r) for a joint i
+above or at j) and W = 1 / D for a level that holds, f_l / |E_l| across E_l for one that slips. Holding forces are
+multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, 17.3), which levels slip and which limits
+are active is found in rounds of the same step. A held level is brought back to E = 0 after the step, whose path is
+straight where the level's surface is curved (second-order correction, 18.3). The merit is F with 2 |y_l| for f_l.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...rotation import Array, skew
+from . import numbers
+from .limits import LinearLimits, Measured
+from .tree import Batch, Kinematics, Links, LinkTree
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+Flags = NDArray[np.bool_]
+Frames = NDArray[np.int64]
+
+FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations per unit of error
+APART: Final = 1e2  # factor from a firm level's strength to that of the next one above it
+FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
+PULL: Final = 100.0  # a hand's strength, squared deviations per unit of error
+WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
+WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least value across it then
+GIVES: Final = 1e-5  # error at which a level pulls with all its strength: it is a spring up to there
+ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
+RELEASES: Final = 3  # of these may release
+FURTHEST: Final = 0.5  # standard deviations of a step
+NEAR: Final = 0.5  # largest change of an error in a step, as a share of it, for which a norm's curvature is taken
+SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
+DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
+LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
+POOR: Final = 0.25  # share of the promised gain below which a step keeps its damping
+LOST: Final = 1e8  # damping at which a frame rests where it is
+CORRECTIONS: Final = 3  # of held levels after a step
+EXACT: Final = 1e-7  # error of a held level that needs no correction
+INDEFINITE: Final = 0.1  # least damping where the model has no minimum
+_TINY_TURN: Final = 1e-5  # radians, of derivatives by differences
+NOISE: Final = 1e-12  # share of the merit that is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class State(Batch):
+    """B frames on their way, and what the next step begins with."""
+
+    at: Kinematics
+    measured: Measured
+    errors: Array  # (B, M) weighted, in order of priority; one-sided ones may be positive
+    forces: Array  # (B, M) of levels that hold
+    slips: Flags  # (B, L)
+    active: Flags  # (B, K) limits
+
+
+@dataclass(frozen=True, eq=False)
+class _Model(Batch):
+    """The quadratic model about a state but for what rounds change, in standard deviations."""
+
+    rows: Array  # (B, M, D)
+    hessian: Array  # (B, D, D) of the prior, soft limits and the curvature of rows
+    slope: Array  # (B, D) of the prior and soft limits
+    sizes: Array  # (B, L) |E_l|
+    strengths: Array  # (B, L)
+
+
+@dataclass(frozen=True, eq=False)
+class _Step(Batch):
+    """A step of B frames in standard deviations, and what it has found."""
+
+    step: Array  # (B, D)
+    stiffness: Array  # (B,) curvature of the model along the step
+    left: Array  # (B, M) errors after it in the model
+    forces: Array  # (B, M)
+    slips: Flags
+    active: Flags
+    answers: Array  # (B, D, M) to the pull of each held row
+    gram: Array  # (B, M, M) the same, seen by the held rows
+
+
+class Descent:
+    """Newton steps of one problem."""
+
+    def __init__(self, problem: "Problem") -> None:
+        self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
+        self.spread, self.stiff = spreads(problem.variance)
+        self.above = order_of(problem.tree)
+        sizes = [level.stop - level.start for level in self.rows.levels]
+        self.member = np.repeat(np.eye(len(sizes)), sizes, axis=0)  # (M, L)
+        self.strength = problem.method.strength
+        self.place_of_row = np.argsort(self.rows.order)
+        self.eye = np.eye(len(self.spread))
+        # joints that turn about all their axes: `_turned` would turn others about their stiff axes, too
+        self.round = np.all(self.spread[: self.tree.turning].reshape(-1, 3) > 0.0, axis=1)
+
+    # -- states ------------------------------------------------------------------------------------------------------
+
+    def begin(self, links: Links, x: Array, frames: Frames) -> State:
+        """Return the state of frames at x (B, D) before any force is known."""
+        at, measured = self._within(links, x, frames)
+        none = np.zeros((len(x), self.rows.rows))
+        slips = np.zeros((len(x), len(self.rows.levels)), bool)
+        return State(at, measured, self._errors(at, frames), none, slips, np.ones((len(x), self.limits.count), bool))
+
+    def again(self, links: Links, state: State, frames: Frames) -> State:
+        """Return the state with the errors that moved targets have."""
+        return State(state.at, state.measured, self._errors(state.at, frames), state.forces, state.slips, state.active)
+
+    def _within(self, links: Links, x: Array, frames: Frames) -> tuple[Kinematics, Measured]:
+        """Return the kinematics and limit coordinates at x (B, D), clamped to the limits."""
+        at = links.place(x)
+        measured = self.limits.measure(at, frames)
+        outside = self.limits.outside(measured, frames, numbers.LIMIT_SLACK)
+        if len(outside):
+            inside = self.limits.clamp(x[outside], measured[outside], frames[outside])
+            at.put(outside, links[outside].place(inside))
+            measured.put(outside, self.limits.measure(at[outside], frames[outside]))
+        return at, measured
+
+    def _errors(self, at: Kinematics, frames: Frames) -> Array:
+        vectors = self.rows.vectors(at, frames).reshape(len(at.x), -1)[:, self.rows.order]
+        return vectors * self.rows.ordered_scales(frames)
+
+    def _strengths(self, here: State) -> Array:
+        return strengths_of(np.sqrt((here.forces * here.forces) @ self.member), self.strength)
+
+    def _sizes(self, errors: Array) -> Array:
+        """Return |E_l| (B, L); one-sided rows that hold count nothing."""
+        sided = self.rows.one_sided_rows
+        if len(sided):
+            errors = errors.copy()
+            errors[:, sided] = np.minimum(errors[:, sided], 0.0)
+        return np.sqrt((errors * errors) @ self.member)
+
+    def value(self, x: Array, frames: Frames, links: Links) -> Array:
+        """Return F (B,) at x (B, D)."""
+        state = self.begin(links, x, frames)
+        strengths = self._strengths(state)
+        return self._merit(state.at, state.measured, state.errors, frames, strengths, GIVES / strengths)
+
+    def strained(self, links: Links, x: Array, frames: Frames) -> Flags:
+        """Return in which frames (B,), which meet their goals at x (B, D), a level pulls with more than it has."""
+        at, scales = links.place(x), self.rows.ordered_scales(frames)
+        rows = np.array(self.rows.jacobian(links, at, scales, frames)) * self.spread
+        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.DAMPING * np.eye(rows.shape[1])
+        forces = np.linalg.solve(gram, rows @ (x * self.stiff)[..., None])[..., 0]
+        sizes = np.sqrt((forces * forces) @ self.member)
+        return (sizes > strengths_of(sizes, self.strength)).any(axis=1)
+
+    def _merit(
+        self, at: Kinematics, measured: Measured, errors: Array, frames: Frames, weights: Array, springs: Array
+    ) -> Array:
+        z = at.x * self.stiff
+        strain = np.sum(z * z, axis=1) + self.limits.strain(measured, frames)
+        return 0.5 * strain + np.sum(spring_energy(self._sizes(errors), weights, springs), axis=1)
+
+    # -- descent -----------------------------------------------------------------------------------------------------
+
+    def descend(
+        self, links: Links, state: State, frames: Frames, most: int, still: float
+    ) -> tuple[State, NDArray[np.int64]]:
+        """Return the state at rest, and the number of steps (B,).
+
+        most: largest number of steps; still: largest change of x in a step that counts as rest.
+        """
+        now = state[np.arange(len(frames))]
+        steps, damping = np.zeros(len(frames), int), np.zeros(len(frames))
+        alive, calm = np.arange(len(frames)), np.zeros(len(frames), int)
+        for _ in range(most):
+            here, part, where = now[alive], links[alive], frames[alive]
+            there, better, poor, steep = self._step(part, here, where, damping[alive])
+            turned = self._turns(there.at.x - here.at.x)
+            now.put(alive[better], there[better])
+            steps[alive] += 1
+            damped = damping[alive] > 0.0
+            eased = np.where(damping[alive] > LEAST_DAMPED, 0.125 * damping[alive], 0.0)
+            raised = np.maximum(steep, 4.0 * damping[alive])
+            damping[alive] = np.where(better, np.where(poor, damping[alive], eased), raised)
+            newton = ~(there.slips.any(axis=1) | damped)
+            done = turned < np.where(newton & better, still, max(SLOWER * still, numbers.NEWTON_RESTS))
+            # the curvature of forces, and limits and levels that have just changed, may show a way on
+            same = (there.active == here.active).all(axis=1) & (there.slips == here.slips).all(axis=1)
+            seen = here.forces.any(axis=1) | ~there.forces.any(axis=1)
+            done &= ~(damped & better) & (same | (turned < numbers.NEWTON_RESTS)) & seen
+            calm[alive] = np.where(turned < numbers.NEWTON_RESTS, calm[alive] + 1, 0)
+            done |= calm[alive] >= numbers.CALM_DAMPED  # at a kink in the limits only damped steps go down
+            alive = alive[~(done | (damping[alive] > LOST))]
+            if not len(alive):
+                break
+        return now, steps
+
+    def _turns(self, steps: Array) -> Array:
+        """Return by how much steps (B, D) turn the joints that turn most, (B,)."""
+        turns = steps[:, : self.tree.turning].reshape(len(steps), -1, 3)
+        return np.sqrt(np.max(np.sum(turns * turns, axis=-1), axis=1, initial=0.0))
+
+    def _step(self, links: Links, here: State, frames: Frames, damping: Array) -> tuple[State, Flags, Flags, Array]:
+        """Return the state after a step, whether it lowers the merit, or by too little, and the stiffness along it."""
+        linear = self.limits.linearize(here.at, here.measured, frames, folds=True)
+        model = self._model(links, here, linear, frames)
+        found = self._rounds(model, here, linear, damping)
+        springs = GIVES / model.strengths
+        give = springs @ self.member.T
+        weights = np.minimum(model.strengths, 2.0 * np.sqrt((found.forces * found.forces) @ self.member))
+        before = self._merit(here.at, here.measured, here.errors, frames, weights, springs)
+        at, measured = self._within(links, self._turned(here.at.x, found.step * self.spread), frames)
+        errors = self._errors(at, frames)
+        after = self._merit(at, measured, errors, frames, weights, springs)
+        held = (found.slips @ self.member.T == 0.0) & (found.forces != 0.0)
+        for _ in range(CORRECTIONS):
+            missing = (errors - give * found.forces) * held
+            left = np.flatnonzero((np.abs(missing) > EXACT).any(axis=1))
+            if not len(left):
+                break
+            back = (found.answers[left] @ np.linalg.solve(found.gram[left], missing[left, :, None]))[..., 0]
+            other, its = self._within(links[left], self._turned(at.x[left], back * self.spread), frames[left])
+            there = self._errors(other, frames[left])
+            new = self._merit(other, its, there, frames[left], weights[left], springs[left])
+            closer = new < after[left]
+            kept = left[closer]
+            at.put(kept, other[closer])
+            measured.put(kept, its[closer])
+            errors[kept], after[kept] = there[closer], new[closer]
+            if not closer.all():
+                break
+        drop = np.sum(found.step * (model.slope + 0.5 * (model.hessian @ found.step[..., None])[..., 0]), axis=1)
+        drop += np.sum(weights * (self._sizes(found.left) - model.sizes), axis=1)
+        better = after <= before * (1.0 + NOISE) + EXACT * np.sum(weights * ~found.slips, axis=1) + NOISE
+        poor = before - after < POOR * -drop  # of what the model promises
+        steep = np.maximum(DAMPED, found.stiffness)
+        return State(at, measured, errors, found.forces, found.slips, found.active), better, poor, steep
+
+    def _model(self, links: Links, here: State, linear: LinearLimits, frames: Frames) -> _Model:
+        scales = self.rows.ordered_scales(frames)
+        jacobian = np.array(self.rows.jacobian(links, here.at, scales, frames))
+        sizes = self._sizes(here.errors)
+        slips, strengths = here.slips & (sizes > GIVES), self._strengths(here)
+        forces = self._pulls(here.errors, sizes, slips, strengths) + here.forces * ((~slips) @ self.member.T)
+        weights = (slips * strengths / np.maximum(sizes, GIVES)) @ self.member.T
+        hessian = -self._curvature(links, here.at, jacobian, (forces, weights), scales, frames)
+        # at rest all slopes cancel where x may move
+        self._take_map(hessian, here.at.x, here.at.x * self.stiff * self.stiff)
+        hessian = self.eye + hessian * np.multiply.outer(self.spread, self.spread)
+        slope = here.at.x * self.stiff
+        if self.limits.count:
+            slope = slope + linear.strain_slope(len(self.spread)) * self.spread
+            active = linear.begin(here.active)
+            if active.any() or self.limits.variance.any():
+                pushed = slope * self.stiff - (forces[:, None] @ jacobian)[:, 0]
+                bends = self.limits.curvatures(here.at, frames)
+                hessian += linear.hessian(active, pushed, bends) * np.multiply.outer(self.spread, self.spread)
+        return _Model(jacobian * self.spread, hessian, slope, sizes, strengths)
+
+    def _pulls(self, errors: Array, sizes: Array, slips: Flags, strengths: Array) -> Array:
+        """Return the forces (B, M) of the levels that slip, 0 for others."""
+        sided = self.rows.one_sided_rows
+        forces = errors * ((slips * strengths / np.maximum(sizes, GIVES)) @ self.member.T)
+        forces[:, sided] = np.minimum(forces[:, sided], 0.0)
+        return forces
+
+    def _rounds(self, model: _Model, here: State, linear: LinearLimits, damping: Array) -> _Step:
+        """Return the step under the limits that it meets and with the levels that slip in it."""
+        count, degrees = here.at.x.shape
+        sided = self.rows.one_sided_rows
+        active = linear.begin(here.active) if self.limits.count else here.active.copy()
+        keen = np.repeat(damping[:, None] == 0.0, here.slips.shape[1], axis=1)
+        slips = np.zeros_like(here.slips)  # every level holds unless that takes too much force
+        counts = np.ones_like(here.errors)  # rows that count
+        counts[:, sided] = (here.errors[:, sided] < 0.0) | (here.forces[:, sided] < 0.0)
+        nothing = np.zeros((count, degrees, self.rows.rows)), np.zeros((count, self.rows.rows, self.rows.rows))
+        result = _Step(
+            np.zeros((count, degrees)), np.zeros(count), *np.zeros((2, *here.errors.shape)), slips, active, *nothing
+        )
+        todo, rounds = np.arange(count), ROUNDS + len(self.rows.levels)
+        for turn in range(rounds):
+            part, errors, size = model[todo], here.errors[todo], model.sizes[todo]
+            slip, on = slips[todo], counts[todo]
+            weights = np.where(slip, part.strengths / np.maximum(size, GIVES), WALL)
+            by_row = (weights @ self.member.T) * on
+            rows = np.swapaxes(part.rows, -1, -2)
+            hessian = (rows * by_row[:, None, :]) @ part.rows + part.hessian + damping[todo, None, None] * self.eye
+            sharp = slip & keen[todo]  # a norm has no curvature along itself, but its bound has
+            for level, span in enumerate(self.rows.levels):
+                if sharp[:, level].any():
+                    unit = (errors * on)[:, span] / np.maximum(size[:, level, None], GIVES)
+                    along = (unit[:, None] @ part.rows[:, span])[:, 0]
+                    along *= np.sqrt(np.where(sharp[:, level], weights[:, level], 0.0))[:, None]
+                    hessian -= along[:, :, None] * along[:, None, :]
+            slope = part.slope - (rows @ (by_row * errors)[..., None])[..., 0]
+            fixed, project_ = linear[todo].fixed(self.spread, active[todo])
+            held = on * ((~slip) @ self.member.T)
+            step, forces, hessian, answers, gram = self._least(
+                hessian, slope, part.rows, errors, held, fixed, project_, GIVES / part.strengths
+            )
+            left = errors - (part.rows @ step[..., None])[..., 0]
+            along = np.sum(step * (hessian @ step[..., None])[..., 0], axis=1) - WALL * np.sum(
+                held * (errors - left) ** 2, axis=1
+            )
+            stiffness = along / np.maximum(np.sum(step * step, axis=1), numbers.DAMPING)
+            result.put(todo, _Step(step, stiffness, left, forces, slip, active[todo], answers, gram))
+            if turn == rounds - 1:
+                break
+            release = turn < RELEASES
+            breaking = ~slip & (np.sqrt((forces * forces) @ self.member) > part.strengths)
+            breaking &= np.cumsum(breaking[:, ::-1], axis=1)[:, ::-1] == 1  # the last one: it may be what breaks others
+            moved = np.sqrt(np.square(errors - left) @ self.member)
+            far = sharp & (moved > NEAR * size) & ~breaking.any(axis=1)[:, None]
+            keen[todo] &= ~far
+            pressed = np.where(on[:, sided] > 0.0, forces[:, sided] < 0.0, left[:, sided] < 0.0)
+            switched = (pressed != (on[:, sided] > 0.0)) & (release | pressed)
+            changed = breaking.any(axis=1) | far.any(axis=1) | switched.any(axis=1)
+            slips[todo] = slip | breaking
+            counts[np.ix_(todo, sided)] = np.where(switched, pressed, on[:, sided])
+            if self.limits.count:
+                push = slope + (hessian @ step[..., None])[..., 0] - ((forces * held)[:, None] @ part.rows)[:, 0]
+                push *= self.stiff
+                crossed = linear[todo].revise(active[todo], step * self.spread, push, release)
+                crossed &= ~changed[:, None]  # first the forces
+                active[todo] ^= crossed
+                changed |= crossed.any(axis=1)
+            todo = todo[changed]
+            if not len(todo):
+                break
+        length = np.sqrt(np.sum(result.step**2, axis=1, keepdims=True))
+        result.step[:] *= FURTHEST / np.maximum(length, FURTHEST)
+        pulls = self._pulls(here.errors, model.sizes, result.slips, model.strengths)
+        result.forces[:] = np.where(result.slips @ self.member.T > 0.0, pulls, result.forces)
+        return result
+
+    def _least(
+        self,
+        hessian: Array,
+        slope: Array,
+        rows: Array,
+        errors: Array,
+        held: Array,
+        fixed: Array,
+        projectors: Array,
+        springs: Array,
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        """Return the step (B, D) to the least value of the model along the bounds that takes the held errors away.
+
+        And the forces (B, M) of the rows held (B, M), the Hessian, which is made to have a least value, and the
+        answers and their Gram matrix as in `_Step`.
+        """
+        rows = rows * held[..., None]
+        sides = np.concatenate([slope[..., None] + hessian @ fixed[..., None], np.swapaxes(rows, -1, -2)], axis=2)
+        reduced, sides = along_bounds(hessian, projectors), project(projectors, sides)
+        try:
+            np.linalg.cholesky(reduced)
+        except np.linalg.LinAlgError:
+            least = np.linalg.eigvalsh(reduced)[:, 0]
+            more = np.where(least < numbers.DAMPING, np.maximum(-2.0 * least, INDEFINITE), 0.0)[:, None, None]
+            reduced, hessian = reduced + more * self.eye, hessian + more * self.eye
+        solved = np.linalg.solve(reduced, sides)
+        free = np.swapaxes(sides[..., 1:], -1, -2)
+        gap = errors * held + (free @ solved[..., :1] - rows @ fixed[..., None])[..., 0]
+        gram = free @ solved[..., 1:]
+        places = np.arange(rows.shape[1])
+        gram[:, places, places] += springs @ self.member.T + (1.0 - held)
+        forces = np.linalg.solve(gram, gap[..., None])
+        answers = project(projectors, solved[..., 1:])
+        step = fixed + (answers @ forces - project(projectors, solved[..., :1]))[..., 0]
+        return step, forces[..., 0], hessian, answers, gram
+
+    def _turned(self, x: Array, step: Array) -> Array:
+        """Return x (B, D) with joints turned by a step in their tangent space, not along their rotation vectors.
+
+        A straight limb stays straight when its joints turn about it; along rotation vectors that path is curved.
+        """
+        straight = x + step
+        turning, free = self.tree.turning, self.round
+        before, sum_ = (v[:, :turning].reshape(len(x), -1, 3)[:, free] for v in (x, straight))
+        rates = rotation.exp_and_jacobian(before)[1]
+        turn = (rates @ (sum_ - before)[..., None])[..., 0]
+        after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
+        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation in the other sense may be nearer
+        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, _TINY_TURN))
+        near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
+        straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
+        return straight
+
+    def _take_map(self, hessian: Array, x: Array, slope: Array) -> None:
+        """Subtract the curvature of the exponential map, d/dx of Jr(x)^T g, for slopes (B, D) in x: see `_turned`."""
+        joints = len(self.tree.joints)
+        vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
+        pull = slope[:, : self.tree.turning].reshape(len(x), joints, 3)
+        own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
+        ahead, behind = (
+            _sum_of_rates(
+                vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
+            )
+            for sign in (_TINY_TURN, -_TINY_TURN)
+        )
+        rate = (ahead - behind) / (2.0 * _TINY_TURN)  # (B, R, along, 3)
+        blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
+        for axis in range(3):
+            for other in range(3):
+                places = np.arange(joints) * 3
+                hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
+
+    def _curvature(
+        self, links: Links, at: Kinematics, jacobian: Array, pulls: tuple[Array, Array], scales: Array, frames: Frames
+    ) -> Array:
+        """Return C (B, D, D) of forces on points, half the torques on frames, and of rotation errors.
+
+        pulls: forces (B, M) of weighted rows, and the weights of those that slip.
+        """
+        points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
+        forces, weights = (
+            (part * scale)[:, self.place_of_row].reshape(len(part), -1, 3)
+            for part, scale in zip(pulls, (scales, scales * scales), strict=True)
+        )
+        own = np.concatenate([np.arange(3 * points), 3 * len(self.tree.point_nodes) + np.arange(3 * (plain - points))])
+        raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
+        rows = raw[:, own if self.rows.blocks else self.place_of_row].reshape(len(forces), plain, 3, len(self.spread))
+        half = np.where(np.arange(plain) < points, 1.0, 0.5)[:, None]
+        across = np.swapaxes(skew(half * forces[:, :plain]), -1, -2)
+        bend = (across @ rows).sum(axis=1)  # sum of J x f
+        turns = rotation.inverse_right_jacobian(self.rows.vectors(at, frames)[:, points:plain])
+        flatter = weights[:, points:plain, :, None] * (np.eye(3) - 0.5 * (turns + np.swapaxes(turns, -1, -2)))
+        sides = (np.swapaxes(rows[:, points:], -1, -2) @ flatter @ rows[:, points:]).sum(axis=1)
+        for number, block in enumerate(self.rows.blocks, plain):
+            more, side = block.bend(links, at, raw, forces[:, number], weights[:, number], frames)
+            bend, sides = bend + more, sides + side
+        turned = (np.swapaxes(links.axes_of(at), -1, -2) @ bend) * self.above
+        return turned + np.swapaxes(turned, -1, -2) + sides
+
+
+def _sum_of_rates(vectors: Array, slopes: Array) -> Array:
+    """Return Jr(x)^T g for rotation vectors x and g (..., 3)."""
+    return (np.swapaxes(rotation.exp_and_jacobian(vectors)[1], -1, -2) @ slopes[..., None])[..., 0]
+
+
+def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:
+    """Return the energy of levels whose force grows with their error up to their strength: the loss of Huber."""
+    give = strengths * springs
+    near = np.minimum(sizes, give)
+    return strengths * (sizes - near) + 0.5 * near * near / springs
+
+
+def spreads(variance: Array) -> tuple[Array, Array]:
+    """Return standard deviations (D,) and what they divide by, 0 where nothing moves."""
+    spread = np.sqrt(variance)
+    return spread, np.where(spread > numbers.DAMPING, 1.0 / np.maximum(spread, numbers.DAMPING), 0.0)
+
+
+def strengths_of(forces: Array, strength: float) -> Array:
+    """Return the strengths (..., L) of levels, which pull with forces (..., L).
+
+    Firm levels are as much stronger than those below them as they must be not to give way to them, and no more: walls
+    that are steeper than needed let steps along them be short only.
+    """
+    count = forces.shape[-1]
+    firm = np.isinf(strength) | (np.arange(count) == 0)
+    own = np.where(firm, FIRM, np.minimum(FIRM, PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, count - 1.0)))
+    strengths = np.broadcast_to(own, forces.shape).copy()
+    known = forces.any(axis=-1)  # not at first
+    pulls = np.where(known[..., None], np.minimum(forces, strengths), strengths)
+    for level in np.flatnonzero(firm[:-1])[::-1].tolist():
+        below = pulls[..., level + 1 :].max(axis=-1)
+        strengths[..., level] = np.clip(APART * below, FIRM, FIRMEST)
+        pulls[..., level] = np.where(
+            known, np.minimum(forces[..., level], strengths[..., level]), strengths[..., level]
+        )
+    return strengths
+
+
+def order_of(tree: LinkTree) -> Array:
+    """Return (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint."""
+    breaks = set(tree.breaks.tolist())
+    turns = np.zeros((len(tree.nodes), len(tree.nodes)))
+    for node in range(len(tree.nodes)):
+        link = node
+        while link not in breaks and tree.parents[link] >= 0:
+            link = int(tree.parents[link])
+            turns[link, node] = 1.0
+    nodes = np.concatenate([np.repeat(tree.joints, 3), np.repeat(tree.roots, 3), tree.stretching]).astype(int)
+    above = (turns + 0.5 * np.eye(len(tree.nodes)))[np.ix_(nodes, nodes)]
+    above[:, tree.turning : tree.moving] = 0.0  # a root's translation does not turn with it
+    above[:, tree.moving :] = np.ceil(above[:, tree.moving :])
+    return above
+
+
+def project(projectors: Array, columns: Array) -> Array:
+    """Return columns (B, D, n) with those of limited joints projected along their bounds; projectors (B, R, 3, 3)."""
+    count, joints = projectors.shape[:2]
+    if not joints:
+        return columns
+    result = columns.copy()
+    blocks = result[:, : 3 * joints].reshape(count, joints, 3, columns.shape[-1])
+    result[:, : 3 * joints] = (projectors @ blocks).reshape(count, 3 * joints, columns.shape[-1])
+    return result
+
+
+def along_bounds(hessian: Array, projectors: Array) -> Array:
+    """Return the Hessian (B, D, D) along the bounds, with 1 across them."""
+    if not projectors.shape[1]:
+        return hessian
+    result = project(projectors, np.swapaxes(project(projectors, hessian), -1, -2))
+    columns = 3 * np.arange(projectors.shape[1])[:, None] + np.arange(3)
+    result[:, columns[:, :, None], columns[:, None, :]] += np.eye(3) - projectors
+    return result
