@@ -49,7 +49,7 @@ class Rig:
 
     def see(self) -> Seen:
         """What Blender shows now."""
-        bpy.context.view_layer.update()  # pyright: ignore[reportOptionalMemberAccess]
+        bpy.context.view_layer.update()  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
         matrices = bridge.read_matrices(self.armature)
         return matrices[:, :3, 3], frame_rotations(matrices[:, :3, :3])
 
@@ -178,7 +178,7 @@ def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int],
         begin = process_time()
         solution = session.drag(linear @ (target - place), rotation.IDENTITY)
         written = process_time()
-        bpy.context.view_layer.update()  # pyright: ignore[reportOptionalMemberAccess]
+        bpy.context.view_layer.update()  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
         end = process_time()
         seconds.append((end - begin, end - written))
         steps.append(int(np.max(solution.iterations)))

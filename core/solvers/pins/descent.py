@@ -232,7 +232,9 @@ class Descent:
             left = np.flatnonzero((np.abs(missing) > EXACT).any(axis=1))
             if not len(left):
                 break
-            back = (found.answers[left] @ np.linalg.solve(found.gram[left], missing[left, :, None]))[..., 0]
+            gram: Array = found.gram[left]
+            short: Array = missing[left, :, None]
+            back = (found.answers[left] @ np.linalg.solve(gram, short))[..., 0]
             other, its = self._within(links[left], self._turned(at.x[left], back * self.spread), frames[left])
             there = self._errors(other, frames[left])
             new = self._merit(other, its, there, frames[left], weights[left], springs[left])
@@ -280,17 +282,17 @@ class Descent:
 
     def _rounds(self, model: _Model, here: State, linear: LinearLimits, damping: Array) -> _Step:
         """Return the step under the limits that it meets and with the levels that slip in it."""
-        count, degrees = here.at.x.shape
+        count, degrees = len(here.at.x), len(self.spread)
         sided = self.rows.one_sided_rows
         active = linear.begin(here.active) if self.limits.count else here.active.copy()
         keen = np.repeat(damping[:, None] == 0.0, here.slips.shape[1], axis=1)
         slips = np.zeros_like(here.slips)  # every level holds unless that takes too much force
         counts = np.ones_like(here.errors)  # rows that count
         counts[:, sided] = (here.errors[:, sided] < 0.0) | (here.forces[:, sided] < 0.0)
-        nothing = np.zeros((count, degrees, self.rows.rows)), np.zeros((count, self.rows.rows, self.rows.rows))
-        result = _Step(
-            np.zeros((count, degrees)), np.zeros(count), *np.zeros((2, *here.errors.shape)), slips, active, *nothing
-        )
+        rows = self.rows.rows
+        step, left, forces = np.zeros((count, degrees)), np.zeros((count, rows)), np.zeros((count, rows))
+        answers, gram = np.zeros((count, degrees, rows)), np.zeros((count, rows, rows))
+        result = _Step(step, np.zeros(count), left, forces, slips, active, answers, gram)
         todo, rounds = np.arange(count), ROUNDS + len(self.rows.levels)
         for turn in range(rounds):
             part, errors, size = model[todo], here.errors[todo], model.sizes[todo]
@@ -376,7 +378,7 @@ class Descent:
         free = np.swapaxes(sides[..., 1:], -1, -2)
         gap = errors * held + (free @ solved[..., :1] - rows @ fixed[..., None])[..., 0]
         gram = free @ solved[..., 1:]
-        places = np.arange(rows.shape[1])
+        places = np.arange(self.rows.rows)
         gram[:, places, places] += springs @ self.member.T + (1.0 - held)
         forces = np.linalg.solve(gram, gap[..., None])
         answers = project(projectors, solved[..., 1:])
@@ -471,8 +473,8 @@ def strengths_of(forces: Array, strength: float) -> Array:
     Firm levels are as much stronger than those below them as they must be not to give way to them, and no more: walls
     that are steeper than needed let steps along them be short only.
     """
-    count = forces.shape[-1]
-    firm = np.isinf(strength) | (np.arange(count) == 0)
+    count = int(forces.shape[-1])
+    firm = (np.arange(count) == 0) | (strength == np.inf)
     own = np.where(firm, FIRM, np.minimum(FIRM, PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, count - 1.0)))
     strengths = np.broadcast_to(own, forces.shape).copy()
     known = forces.any(axis=-1)  # not at first
@@ -518,6 +520,6 @@ def along_bounds(hessian: Array, projectors: Array) -> Array:
     if not projectors.shape[1]:
         return hessian
     result = project(projectors, np.swapaxes(project(projectors, hessian), -1, -2))
-    columns = 3 * np.arange(projectors.shape[1])[:, None] + np.arange(3)
+    columns = 3 * np.arange(int(projectors.shape[1]))[:, None] + np.arange(3)
     result[:, columns[:, :, None], columns[:, None, :]] += np.eye(3) - projectors
     return result

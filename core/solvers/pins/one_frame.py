@@ -475,7 +475,7 @@ class FrameSolver:
             model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         free = sides[:, 1:].T
-        gap = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
+        gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
         gram: Array = free.dot(solved[:, 1:]) + np.diag(self.member_of_row.dot(local.springs) + 1.0 - held)
         forces: Array = np.linalg.solve(gram, gap)
         for joint, projector in projectors.items():
@@ -484,7 +484,7 @@ class FrameSolver:
         answers = solved[:, 1:]
         step = answers.dot(forces) - solved[:, 0] + fixed
         pushed = whole.dot(step)
-        push = (slope + pushed - forces.dot(kept)) * self.stiff
+        push: Array = (slope + pushed - forces.dot(kept)) * self.stiff
         gone = rows.dot(step)
         stiffness = float(step.dot(pushed)) - descent.WALL * float((held * gone).dot(gone))
         size = float(step.dot(step))
@@ -535,7 +535,7 @@ class FrameSolver:
         before, after = (self._merit(some, weights, local.springs) for some in (at, there))
         give = self.member_of_row.dot(local.springs) * forces
         for _ in range(descent.CORRECTIONS):
-            missing = (there.rows - give) * found.held
+            missing: Array = (there.rows - give) * found.held
             if float(np.abs(missing).max(initial=0.0)) < descent.EXACT:
                 break
             back = found.answers.dot(np.linalg.solve(found.gram, missing))

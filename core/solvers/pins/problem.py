@@ -157,7 +157,7 @@ class Problem:
             turned = np.square(self.tree.axes[tree.joints])
             stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
         deviation *= 1.0 - stiffness
-        shifts: Array = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
+        shifts = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
         if method.root == "pull":
             bones = {self.skeleton.index(goal.bone) for goal in self.goals}
             # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
