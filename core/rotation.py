@@ -48,7 +48,7 @@ for _axis, _entry, _sign in ((2, 1, -1), (1, 2, 1), (2, 3, 1), (0, 5, -1), (1, 6
     SKEW[_axis, _entry] = _sign
 
 # exp_terms: features 1, x, y, z, xx, xy, xz, yy, yz, zz, and those that add up to a^2
-_ONES: Final[Array] = np.ones(3)
+ONES: Final[Array] = np.ones(3)
 _FIRST: Final = np.array([0, 0, 0, 1, 1, 2])
 _SECOND: Final = np.array([0, 1, 2, 1, 2, 2])
 # power series in a^2 of cos a, sin a / a, (1 - cos a) / a^2 and (a - sin a) / a^3; the terms suffice for two turns
@@ -122,7 +122,7 @@ def positive(q: ArrayLike) -> Array:
 def exp(vectors: ArrayLike) -> Array:
     """Return unit quaternions (..., 4) of rotation vectors (..., 3), axis times angle."""
     vector = np.asarray(vectors, float)
-    half = 0.5 * np.sqrt((vector * vector) @ _ONES)
+    half = 0.5 * np.sqrt((vector * vector) @ ONES)
     result = np.empty((*vector.shape[:-1], 4))
     result[..., 0] = np.cos(half)
     half = np.maximum(half, _SMALL_ANGLE**2)
@@ -354,7 +354,7 @@ def exp_features(x: Array) -> Array:
         features, powers = exp_terms(x)
         both = powers.dot(_POWERS_TO_BOTH)
     else:
-        features, square = _features(x), (x * x) @ _ONES
+        features, square = _features(x), (x * x) @ ONES
         angle2 = np.maximum(square, _SMALL_ANGLE**2)
         angle = np.sqrt(angle2)
         second, third = (1.0 - np.cos(angle)) / angle2, (1.0 - np.sin(angle) / angle) / angle2

@@ -55,7 +55,7 @@ LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
 POOR: Final = 0.25  # share of the promised gain below which a step keeps its damping
 LOST: Final = 1e8  # damping at which a frame rests where it is
 CORRECTIONS: Final = 3  # of held levels after a step
-EXACT: Final = 1e-7  # error of a held level that needs no correction
+EXACT: Final = 1e-5  # error of a held level that needs no correction
 INDEFINITE: Final = 0.1  # least damping where the model has no minimum
 _TINY_TURN: Final = 1e-5  # radians, of derivatives by differences
 NOISE: Final = 1e-12  # share of the merit that is rounding
@@ -107,7 +107,7 @@ class Descent:
         self.above = order_of(problem.tree)
         sizes = [level.stop - level.start for level in self.rows.levels]
         self.member = np.repeat(np.eye(len(sizes)), sizes, axis=0)  # (M, L)
-        self.strength = problem.method.strength
+        self.strength = Strengths(len(sizes), problem.method.strength)
         self.place_of_row = np.argsort(self.rows.order)
         self.eye = np.eye(len(self.spread))
         # joints that turn about all their axes: `_turned` would turn others about their stiff axes, too
@@ -142,7 +142,7 @@ class Descent:
         return vectors * self.rows.ordered_scales(frames)
 
     def _strengths(self, here: State) -> Array:
-        return strengths_of(np.sqrt((here.forces * here.forces) @ self.member), self.strength)
+        return self.strength(np.sqrt((here.forces * here.forces) @ self.member))
 
     def _sizes(self, errors: Array) -> Array:
         """Return |E_l| (B, L); one-sided rows that hold count nothing."""
@@ -165,7 +165,7 @@ class Descent:
         gram = rows @ np.swapaxes(rows, -1, -2) + numbers.DAMPING * np.eye(rows.shape[1])
         forces = np.linalg.solve(gram, rows @ (x * self.stiff)[..., None])[..., 0]
         sizes = np.sqrt((forces * forces) @ self.member)
-        return (sizes > strengths_of(sizes, self.strength)).any(axis=1)
+        return (sizes > self.strength(sizes)).any(axis=1)
 
     def _merit(
         self, at: Kinematics, measured: Measured, errors: Array, frames: Frames, weights: Array, springs: Array
@@ -467,25 +467,31 @@ def spreads(variance: Array) -> tuple[Array, Array]:
     return spread, np.where(spread > numbers.DAMPING, 1.0 / np.maximum(spread, numbers.DAMPING), 0.0)
 
 
-def strengths_of(forces: Array, strength: float) -> Array:
-    """Return the strengths (..., L) of levels, which pull with forces (..., L).
+class Strengths:
+    """The strengths of levels, by the forces with which they pull.
 
     Firm levels are as much stronger than those below them as they must be not to give way to them, and no more: walls
     that are steeper than needed let steps along them be short only.
     """
-    count = int(forces.shape[-1])
-    firm = (np.arange(count) == 0) | (strength == np.inf)
-    own = np.where(firm, FIRM, np.minimum(FIRM, PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, count - 1.0)))
-    strengths = np.broadcast_to(own, forces.shape).copy()
-    known = forces.any(axis=-1)  # not at first
-    pulls = np.where(known[..., None], np.minimum(forces, strengths), strengths)
-    for level in np.flatnonzero(firm[:-1])[::-1].tolist():
-        below = pulls[..., level + 1 :].max(axis=-1)
-        strengths[..., level] = np.clip(APART * below, FIRM, FIRMEST)
-        pulls[..., level] = np.where(
-            known, np.minimum(forces[..., level], strengths[..., level]), strengths[..., level]
-        )
-    return strengths
+
+    def __init__(self, levels: int, strength: float) -> None:
+        firm = (np.arange(levels) == 0) | (strength == np.inf)
+        limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
+        self.least = np.where(firm, FIRM, np.minimum(FIRM, limited))  # (L,)
+        self.above = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
+
+    def __call__(self, forces: Array) -> Array:
+        """Return the strengths (..., L) where levels pull with forces (..., L), 0 as long as they are not known."""
+        strengths = np.broadcast_to(self.least, forces.shape).copy()
+        if not self.above:
+            return strengths
+        known = forces.any(axis=-1)
+        pulls = np.where(known[..., None], np.minimum(forces, strengths), strengths)
+        for level in self.above:
+            largest = np.clip(APART * pulls[..., level + 1 :].max(axis=-1), FIRM, FIRMEST)
+            strengths[..., level] = largest
+            pulls[..., level] = np.where(known, np.minimum(forces[..., level], largest), largest)
+        return strengths
 
 
 def order_of(tree: LinkTree) -> Array:

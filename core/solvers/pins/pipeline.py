@@ -217,22 +217,16 @@ def _refitted(problem: "Problem", progress: Progress, still: float) -> Progress:
 
 def _solve_frame(problem: "Problem", frame: FrameSolver, still: float) -> Solution:
     """Solve one tick of a drag with `one_frame`."""
-    most = min(_TICK_STEPS, problem.method.iterations)
-    return _found_frame(problem, frame, *frame.descend(problem.vector, most, still))
-
-
-def _found_frame(problem: "Problem", frame: FrameSolver, x: Array, used: int, active: NDArray[np.bool_]) -> Solution:
-    """Keep the state at which `frame` ended, and return its solution."""
-    met = frame.met()
-    problem.vector = x
-    problem.x = x[None]
-    rotations, translations = frame.channels()
-    position_error, rotation_error = frame.errors()
+    used = frame.descend(min(_TICK_STEPS, problem.method.iterations), still)
+    at = frame.at
+    problem.x = at.x[None]
+    rotations, translations = frame.places.channels(at)
+    position_error, rotation_error, met = frame.places.errors(at)
     pose = Pose.trusted(rotations, translations, *problem.frame_kept)
-    steps = np.array(used)
     solution = _solution(
-        problem, pose, position_error, rotation_error, steps, np.array(met), active, problem.frame_given
-    )
+        problem, pose, position_error, rotation_error, np.array(used), np.array(met), frame.limits.active_rows(),
+        problem.frame_given,
+    )  # fmt: skip
     return solution.reshape(problem.batch_shape) if problem.batch_shape else solution
 
 

@@ -95,7 +95,6 @@ class Problem:
             if self.same_pose
             else self.fit(self.x)
         )
-        self.vector = self.x[0]
         self.missed = np.zeros(self.count, bool)
         self.restarts = Restarts(self, self.bends())
         scales = self.start.scales
@@ -199,7 +198,7 @@ class Problem:
         self._check_frames(goal.bone, *goal.batch_shapes())
         self.rows.set_goal(index, goal)
         if self.frame is not None:
-            self.frame.read_goals()
+            self.frame.places.read_goals()
 
     def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
         """Give goal `index` another position (..., 3), rotation (..., 4) or both, in armature space: a tick of a drag.
@@ -218,7 +217,7 @@ class Problem:
             targets.append(array)
         self.rows.move(index, *targets)
         if self.frame is not None:
-            self.frame.read_targets(turned=rotation is not None)
+            self.frame.places.read_targets(turned=rotation is not None)
 
     def _check_frames(self, bone: str | int, *shapes: tuple[int, ...]) -> None:
         try:

@@ -1,0 +1,137 @@
+"""The limits of one frame: which of them are active, and what they hold.
+
+In plain Python: a joint has three coordinates, and one or two active rows.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import rotation
+from ....rotation import Array
+from .. import numbers
+from ..tree import as_slice
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from .places import Placed
+
+Slopes = dict[int, list[float]]  # of the active limits
+
+
+class FrameLimits:
+    """The limits of a frame, and those that are active."""
+
+    def __init__(self, problem: "Problem") -> None:
+        groups, tree = problem.limit_rows, problem.tree
+        self.turning = tree.turning
+        self.axes = None if tree.axes is None else tree.axes[tree.joints]
+        self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
+        self.members = groups.members
+        self.owner: list[int] = groups.joint.tolist()
+        self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
+        self.lower, self.upper = groups.lower[0], groups.upper[0]
+        self.real = as_slice(np.flatnonzero(groups.real))  # limits that are no locked channels
+        self.row_of = [  # group, bone in it and coordinate of a row
+            (number, index, coordinate)
+            for number, group in enumerate(self.groups)
+            for index, coordinate in np.ndindex(group.lower.shape)
+        ]
+        self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
+        self.lowest, self.highest = self.lower - 10.0 * numbers.LIMIT_SLACK, self.upper + 10.0 * numbers.LIMIT_SLACK
+        self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
+        self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
+
+    def active_rows(self) -> NDArray[np.bool_]:
+        """Return which limits are active, but for locked channels."""
+        active = np.zeros(len(self.lower), bool)
+        active[list(self.active)] = True
+        return active[self.real]
+
+    def slopes(self, at: "Placed", rates: Array) -> Slopes:
+        """Return the gradients (3,) of the active limit rows by the x of their joints."""
+        slopes: Slopes = {}
+        for row in self.active:
+            number, index, coordinate = self.row_of[row]
+            gradient = self.groups[number].gradient(at.own[number], at.angles[number], index, coordinate)
+            joint = self.owner[row]
+            gradient = gradient if self.axes is None else gradient.dot(self.axes[joint])
+            slopes[row] = gradient.dot(rates[joint]).tolist()
+        return slopes
+
+    def fixed(self, at: "Placed", slopes: Slopes, deviations: list[list[float]]) -> tuple[Array, dict[int, Array]]:
+        """Return the least step to the active bounds (D,) and projectors along them by joint, in deviations (R, 3)."""
+        fixed = np.zeros(len(at.x))
+        projectors: dict[int, list[list[float]]] = {}
+        steps: dict[int, list[float]] = {}
+        for row, bound in self.active.items():
+            joint = self.owner[row]
+            if joint not in projectors:
+                projectors[joint] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+                steps[joint] = [0.0, 0.0, 0.0]
+            projector, step = projectors[joint], steps[joint]
+            slope = [a * b for a, b in zip(slopes[row], deviations[joint], strict=True)]
+            along = [p[0] * slope[0] + p[1] * slope[1] + p[2] * slope[2] for p in projector]
+            size = along[0] * along[0] + along[1] * along[1] + along[2] * along[2]
+            if size <= numbers.DAMPING:
+                continue
+            gap = bound - float(at.values[row]) - slope[0] * step[0] - slope[1] * step[1] - slope[2] * step[2]
+            for i in range(3):
+                step[i] += along[i] * gap / size
+                for j in range(3):
+                    projector[i][j] -= along[i] * along[j] / size
+        for joint, step in steps.items():
+            fixed[3 * joint : 3 * joint + 3] = step
+        return fixed, {joint: np.array(projector) for joint, projector in projectors.items()}
+
+    def release(self, push: Array, slopes: Slopes) -> None:
+        """Release bounds that would pull a joint back.
+
+        The force of a joint's bounds, S^-1 z - J^T y, is a sum of their slopes times multipliers; push (D,).
+        """
+        rows_of: dict[int, list[int]] = {}
+        for row in self.active:
+            rows_of.setdefault(self.owner[row], []).append(row)
+        for joint, rows in rows_of.items():
+            if self.locked.issuperset(rows):
+                continue
+            here = push[3 * joint : 3 * joint + 3]
+            if len(rows) == 1:
+                a, b, c = slopes[rows[0]]
+                along = a * float(here[0]) + b * float(here[1]) + c * float(here[2])
+                multipliers = [along / max(a * a + b * b + c * c, numbers.DAMPING)]
+            else:
+                several = np.array([slopes[row] for row in rows])
+                normal = several @ several.T + numbers.DAMPING * np.eye(len(rows))
+                multipliers = np.linalg.solve(normal, several @ here).tolist()
+            for row, multiplier in zip(rows, multipliers, strict=True):
+                upper = self.active[row] == self.upper[row]
+                if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
+                    del self.active[row]
+
+    def activate(self, at: "Placed") -> bool:
+        """Activate the rows that `at` has crossed. Return whether there are new ones."""
+        low, high = at.values < self.floor, at.values > self.ceiling
+        crossed = low | high
+        if not np.count_nonzero(crossed):
+            return False
+        new = [row for row in np.flatnonzero(crossed).tolist() if row not in self.active]
+        for row in new:
+            self.active[row] = float(self.lower[row] if low[row] else self.upper[row])
+        return bool(new)
+
+    def clamped(self, at: "Placed") -> Array | None:
+        """Return x (D,) with joints clamped that are outside their limits, None where all are inside."""
+        if not np.count_nonzero((at.values < self.lowest) | (at.values > self.highest)):
+            return None
+        x = at.x.copy()
+        vectors = x[: self.turning].reshape(-1, 3)
+        for group, base, own, member in zip(self.groups, self.base, at.own, self.members, strict=True):
+            clamped = group.clamp(own)
+            moved = np.any(clamped != own, axis=(-1, -2))
+            if moved.any():
+                clamped = clamped if self.axes is None else clamped @ self.axes[member]
+                inside = rotation.log(rotation.from_matrix(np.swapaxes(base, -1, -2) @ clamped))
+                vectors[member[moved]] = inside[moved]
+        return x

@@ -1,0 +1,218 @@
+"""Where the features of one frame are at x: forward kinematics, errors and Jacobian in as few calls as possible."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import rotation
+from ....rotation import Array
+from ..tree import as_slice
+from .limits import FrameLimits
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+
+_NOTHING: Final = np.zeros(0)
+_ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
+
+
+class Placed:
+    """One x with its forward kinematics, errors and limit coordinates."""
+
+    __slots__ = ("angles", "features", "frames", "own", "powers", "read", "rows", "seen", "values", "vectors", "x")
+
+    x: Array
+    features: Array  # (R, 10) of the joints' rotation vectors, see `rotation.exp_terms`
+    powers: Array  # (R, n)
+    frames: Array  # (N + 1, 4, 4), the last one the identity
+    seen: Array  # (16 K,) points and ends as frames
+    read: Array  # (3 K + Q,) points, errors of ends, in level order, and the traces of these errors
+    vectors: Array  # (3 K,) errors in level order
+    rows: Array  # (M,) the same, weighted
+    own: list[Array]  # own rotations of the limited bones, by group
+    angles: list[Array]  # their limit coordinates, by group
+    values: Array  # (L,) all limit coordinates
+
+
+class Places:
+    """Forward kinematics of a rigid body with plain goals."""
+
+    def __init__(self, problem: "Problem") -> None:
+        self.problem = problem
+        tree, links = problem.tree, problem.links
+        self.joints = tree.joints
+        self.turning = 3 * len(tree.joints)
+        self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
+        self._prepare_pose()
+        self.limits = FrameLimits(problem)
+        # forward kinematics; a slice costs half of an index array
+        nodes = len(tree.nodes)
+        self.joint_places, self.root_places = tree.joint_places, as_slice(tree.roots)
+        parents = np.append(np.where(tree.parents < 0, nodes, tree.parents), nodes)
+        self.jumps: list[tuple[int, NDArray[np.int64]]] = []
+        while (parents != nodes).any():
+            first = int(np.argmax(parents != nodes))  # nodes are in the order of their depth
+            self.jumps.append((first, parents[first:]))
+            parents = parents[parents]
+        self.to_frames = self._turns_to_frames(links.turn[0, self.joints])
+        self.turned_shape = (len(self.joints), self.to_frames.shape[2] // 9, 3, 3)
+        self.local = np.tile(np.eye(4), (nodes + 1, 1, 1))
+        self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[0], links.shift[0]
+        slide = links.slide[0]
+        self.root_heads = links.shift[0, tree.roots].ravel()
+        # (3 T, 3 T): a block for each root
+        self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
+        # features, points and then ends, as frames in the frames of their nodes
+        self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
+        self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
+        self.features[: self.points, :3, 3] = links.arms[0]
+        self.features[self.points :, :3, :3] = links.ends[0]
+        self._prepare_rows()
+        # the Jacobian: columns are turns, then shifts, as velocities at the origin; overwritten each time
+        self.mask = tree.mask
+        self.constant, self.lever = tree.lever_constant, np.zeros((self.reader.shape[1], 6 * tree.rows))
+        self.lever[self.point_rows] = tree.lever_slope
+        spatial = np.zeros((6, len(self.joints) + len(slide), 3))
+        spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
+        by_joint = spatial[:, : len(self.joints)].transpose(1, 0, 2)
+        self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
+        self.read_goals()
+
+    def _prepare_pose(self) -> None:
+        """Set the constants from x to the channels of a pose."""
+        problem, tree = self.problem, self.problem.tree
+        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
+        self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
+        self.start_rotations, self.start_translations = problem.start.rotations[0], problem.start.translations[0]
+        self.root_references = problem.reference.translations[0, roots]
+        # x is about the axes E (see `tree`): q_reference E exp(x) E^-1
+        self.axes = None if tree.axes is None else tree.axes[tree.joints]
+        after_reference = rotation.mul(problem.reference.rotations[0, bones][:, None], np.eye(4)).transpose(0, 2, 1)
+        if self.axes is not None:
+            after_reference[:, :, 1:] = after_reference[:, :, 1:] @ self.axes
+        self.to_quaternions = after_reference
+
+    def _prepare_rows(self) -> None:
+        """Set the constants from features to errors, rows and blocks of three in the order of the levels.
+
+        The product of the features with `reader` are the points, minus the skew part of the ends' errors target end^T,
+        which is linear in the end, and the traces of these errors.
+        """
+        problem, rows = self.problem, self.problem.rows
+        self.blocks = rows.order[::3] // 3
+        goals = np.eye(len(problem.goals))[rows.owners[self.blocks]]
+        turning = rows.turning[self.blocks, None]
+        self.goal_errors = np.hstack([goals * ~turning * problem.unit, goals * turning])
+        place = np.argsort(self.blocks)  # of the points' blocks, then of those of the ends
+        self.end_blocks = place[self.points :]
+        self.point_rows = (3 * place[: self.points, None] + np.arange(3)).ravel()
+        self.targets = np.zeros(3 * len(place))
+        reader = np.zeros((len(place), 4, 4, 3 * len(place) + self.ends))
+        for point in range(self.points):
+            reader[point, [0, 1, 2], 3, 3 * place[point] + np.arange(3)] = 1.0
+        self.reader = reader.reshape(16 * len(place), -1)
+        columns = np.column_stack([3 * self.end_blocks[:, None] + np.arange(3), 3 * len(place) + np.arange(self.ends)])
+        entries = np.arange(reader.size).reshape(reader.shape)[self.points :, :3, :3]
+        entries = [entry[..., column].transpose(2, 0, 1) for entry, column in zip(entries, columns, strict=True)]
+        self.end_entries = np.array(entries, int).reshape(-1, 4, 3, 3)
+        self.end_readers = np.concatenate([0.5 * rotation.skew(np.eye(3)), np.eye(3)[None]])
+
+    def _turns_to_frames(self, turn: Array) -> Array:
+        """Return (R, 10, 9 or 18): features of exp, see `rotation.exp_terms`, to local frames and limited rotations.
+
+        A product with a constant in front is linear in the entries: (A X B)[i, k] = sum of A[i, j] B[l, k] X[j, l].
+        """
+        eye, count = np.eye(3), len(turn)
+        parts = [np.einsum("nij,kl->njlik", turn, eye)]
+        if self.limits.groups:
+            base, axes = np.zeros_like(turn), np.tile(eye, (count, 1, 1)) if self.axes is None else self.axes
+            for own, member in zip(self.limits.base, self.limits.members, strict=True):
+                base[member] = own
+            parts.append(np.einsum("nij,nkl->njlik", base, axes))
+        return np.concatenate([rotation.FEATURES_TO_MATRIX @ part.reshape(count, 9, 9) for part in parts], axis=2)
+
+    def read_goals(self) -> None:
+        """Read the problem's targets and weights again."""
+        rows = self.problem.rows
+        self.target_points = rows.target_points[0]
+        self.target_ends = rows.target_ends[0]
+        self.scales = rows.scales[0][rows.order]
+        self.on = self.scales[::3] > 0.0
+        self.read_targets()
+
+    def read_targets(self, turned: bool = True) -> None:
+        """Read the problem's targets again; `turned`: also those of rotations."""
+        self.targets[self.point_rows] = self.target_points.ravel()
+        if turned:
+            self.reader.put(self.end_entries, self.end_readers @ self.target_ends[:, None])
+
+    def place(self, x: Array) -> Placed:
+        """Return the forward kinematics, errors and limit coordinates at x (D,)."""
+        at = Placed()
+        at.x = x
+        at.features, at.powers = rotation.exp_terms(x[: self.turning].reshape(-1, 3))
+        features = at.powers.dot(rotation.POWERS_TO_TURN) * at.features
+        turned = (features[:, None] @ self.to_frames).reshape(self.turned_shape)
+        frames = self.local.copy()
+        frames[self.joint_places, :3, :3] = turned[:, 0]
+        if len(self.slide):
+            frames[self.root_places, :3, 3] = (self.root_heads + self.slide.dot(x[self.turning :])).reshape(-1, 3)
+        for first, jump in self.jumps:
+            frames[first:] = frames.take(jump, axis=0) @ frames[first:]
+        at.frames = frames
+        at.seen = (frames.take(self.feature_nodes, axis=0) @ self.features).ravel()
+        limits = self.limits
+        at.own = [turned[:, 1].take(member, axis=0) for member in limits.members]
+        at.angles = [group.coordinates(own) for group, own in zip(limits.groups, at.own, strict=True)]
+        at.values = np.concatenate([_NOTHING, *at.angles], axis=None)
+        self.compare(at)
+        return at
+
+    def compare(self, at: Placed) -> None:
+        """Set the errors from the targets."""
+        at.read = at.seen.dot(self.reader)
+        errors = self.targets - at.read[: len(self.targets)]
+        rows = errors.reshape(-1, 3)
+        if self.ends and min(at.read[len(self.targets) :].tolist()) <= _ORDINARY_TRACE:
+            ends = at.seen.reshape(-1, 4, 4)[self.points :, :3, :3]
+            off = self.target_ends @ ends.transpose(0, 2, 1)
+            rows[self.end_blocks] = rotation.log(rotation.from_matrix(off))
+        at.vectors = errors
+        at.rows = errors * self.scales
+
+    def inside(self, at: Placed) -> Placed:
+        """Return the place with joints clamped that are outside their limits."""
+        x = self.limits.clamped(at)
+        return at if x is None else self.place(x)
+
+    def channels(self, at: Placed) -> tuple[Array, Array]:
+        """Return the rotations (J, 4) and translations (J, 3) of a pose."""
+        rotations, translations = self.start_rotations.copy(), self.start_translations
+        quaternions = at.powers.dot(rotation.POWERS_TO_QUATERNION) * at.features[:, :4]
+        rotations[self.joint_bones] = (self.to_quaternions @ quaternions[:, :, None])[:, :, 0]
+        if len(self.slide):
+            translations = translations.copy()
+            shifts = at.x[self.turning :].reshape(-1, 3) * self.problem.unit
+            translations[self.root_bones] = self.root_references + shifts
+        return rotations, translations
+
+    def errors(self, at: Placed) -> tuple[Array, Array, bool]:
+        """Return the errors of goals: of positions (G,), armature units, of rotations (G,), and whether all are met."""
+        lengths = rotation.lengths(at.vectors.reshape(-1, 3)) * self.on
+        errors = lengths.dot(self.goal_errors)
+        goals = len(errors) // 2
+        return errors[:goals], errors[goals:], bool((lengths <= self.problem.tolerances[self.blocks]).all())
+
+    def rates(self, at: Placed) -> Array:
+        """Return the right Jacobians of exp (R, 3, 3)."""
+        features = at.powers.dot(rotation.POWERS_TO_RATE) * at.features
+        return features.dot(rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
+
+    def jacobian(self, at: Placed, rates: Array) -> Array:
+        """Return the rows (M, D) in level order."""
+        frames = at.frames[self.joint_places]
+        np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
+        np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
+        levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
+        return levers.dot(self.columns) * self.mask

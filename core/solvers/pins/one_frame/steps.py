@@ -1,0 +1,288 @@
+"""Newton steps of one frame; `descent` says what they minimise, and why so."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .... import rotation
+from ....rotation import Array
+from .. import descent, numbers
+from .limits import Slopes
+from .places import Placed, Places
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+
+_NO_SIDE: Final = 1e-3  # force below which nothing bends a straight joint to either side
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class _Local:
+    """What is minimised about one place, to second order, in deviations."""
+
+    at: Placed
+    rates: Array  # (R, 3, 3) right Jacobians of exp
+    rows: Array  # (M, D) weighted
+    hessian: Array  # (D, D) of the prior and the curvature of rows
+    slope: Array  # (D,) of the prior
+    sizes: Array  # (L,) |E_l|
+    strengths: Array  # (L,)
+    springs: Array  # (L,) error of a level by a unit of its force
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A step in deviations, and what it has found."""
+
+    step: Array  # (D,)
+    forces: Array  # (M,) of held rows
+    held: Array  # (M,) 1 for rows of levels that hold
+    back: Array  # (D, M) the step that takes an error of each held row away
+    push: Array  # (D,) slope of the model at its end, but for the forces of held rows
+    slopes: Slopes
+    definite: bool  # the model has a least value without more damping
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """The end of a step."""
+
+    at: Placed
+    forces: Array  # (M,)
+    slips: Flags  # (L,)
+    better: bool  # the merit did not rise
+    stiffness: float  # of the model along the step
+
+
+class FrameSolver:
+    """The steps of a problem with one frame that does not settle: a rigid body with plain goals and hard limits."""
+
+    def __init__(self, problem: "Problem") -> None:
+        self.problem = problem
+        self.places = Places(problem)
+        self.limits = self.places.limits
+        rows, tree = problem.rows, problem.tree
+        self.turning = tree.turning
+        self.spread, self.stiff = descent.spreads(problem.variance)
+        self.both = np.multiply.outer(self.spread, self.spread)
+        self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
+        self.bends = problem.bends()
+        self.above = descent.order_of(tree)
+        self.eye = np.eye(len(self.spread))
+        self.levels = rows.levels
+        self.strength = descent.Strengths(len(self.levels), problem.method.strength)
+        self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
+        self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
+        self.forces: Array = np.zeros(tree.rows)
+        self.slips: Flags = np.zeros(len(rows.levels), bool)
+        self.at = self.places.inside(self.places.place(problem.x[0]))
+
+    def descend(self, most: int, still: float) -> int:
+        """Take at most `most` steps, until one turns every joint by less than `still`; see `Descent`.
+
+        Returns their number.
+        """
+        turn, damping, steps, begun = self.problem.method.turn, 0.0, 0, self.at.x
+        self.places.compare(self.at)  # targets have moved
+        while steps < most:
+            left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
+            if left < numbers.NEWTON_RESTS:
+                break
+            steps += 1
+            active, blind, slips = dict(self.limits.active), not self.forces.any(), self.slips
+            end = self._step(damping, left)
+            turned = self._turn(end.at.x - self.at.x)
+            newton = end.better and not (damping or end.slips.any())
+            rests = turned < (still if newton else max(descent.SLOWER * still, numbers.NEWTON_RESTS))
+            # the curvature of forces, and limits and levels that have just changed, may show a way on
+            same = self.limits.active.keys() == active.keys() and bool((end.slips == slips).all())
+            seen = not (blind and end.forces.any())
+            done = rests and not (damping and end.better) and (same or turned < numbers.NEWTON_RESTS) and seen
+            if end.better:
+                self.at, self.forces, self.slips = end.at, end.forces, end.slips
+                damping = 0.125 * damping if damping > descent.LEAST_DAMPED else 0.0
+            else:
+                self.limits.active = active
+                damping = max(descent.DAMPED, end.stiffness, 4.0 * damping)
+            if done or damping > descent.LOST:
+                break
+        return steps
+
+    def _sizes(self, rows: Array) -> Array:
+        return np.sqrt((rows * rows).dot(self.member))
+
+    def _turn(self, step: Array) -> float:
+        """Return by how much a step (D,) turns the joint that turns most, radians."""
+        turns = step[: self.turning].reshape(-1, 3)
+        return sqrt((turns * turns).dot(rotation.ONES).max(initial=0.0))
+
+    def _merit(self, at: Placed, weights: Array, springs: Array) -> float:
+        z = at.x * self.stiff
+        merit = 0.5 * float(z.dot(z))
+        squares: list[float] = (at.rows * at.rows).dot(self.member).tolist()
+        for square, weight, spring in zip(squares, weights.tolist(), springs.tolist(), strict=True):
+            size = sqrt(square)  # see `descent.spring_energy`
+            near = min(size, weight * spring)
+            merit += weight * (size - near) + 0.5 * near * near / spring
+        return merit
+
+    def _curvature(self, raw: Array, forces: Array) -> Array:
+        """Return C (D, D), see `descent`, for rows (M, D) without weights under forces (M,)."""
+        turns = (forces * self.places.scales * self.half).reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
+        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(raw)  # sum of J x f
+        turned = self.places.columns[:3].T.dot(bend) * self.above
+        return turned + turned.T
+
+    def _model(self, at: Placed, damping: float) -> _Local:
+        """Return the model about a place but for what the rounds of a step find."""
+        rates = self.places.rates(at)
+        raw = self.places.jacobian(at, rates)
+        rows = raw * self.places.scales[:, None] * self.spread
+        hessian = self.eye * (1.0 + damping)
+        if self.forces.any():
+            hessian -= self._curvature(raw, self.forces) * self.both
+        strengths = self.strength(self._sizes(self.forces))
+        sizes = self._sizes(at.rows)
+        return _Local(at, rates, rows, hessian, at.x * self.stiff, sizes, strengths, descent.GIVES / strengths)
+
+    def _buckled(self, local: _Local) -> Array | None:
+        """Return the bends (D,) of straight joints that are pushed in: only a side to bend to is lacking."""
+        if self.bends is None:
+            return None
+        bends = (self.bends * self.stiff[: self.turning]).reshape(-1, 3)
+        slope = local.slope - self.forces.dot(local.rows)
+        fall = np.abs((bends * slope[: self.turning].reshape(-1, 3)).dot(rotation.ONES))
+        blocks = local.hessian[: self.turning, : self.turning].reshape(len(bends), 3, len(bends), 3)
+        places = np.arange(len(bends))
+        curvature = np.einsum("ni,nij,nj->n", bends, blocks[places, :, places], bends)
+        pushed = (curvature < 0.0) & (fall < _NO_SIDE * rotation.lengths(bends))
+        if not pushed.any():
+            return None
+        return np.append(np.repeat(pushed, 3) * self.bends, np.zeros(len(slope) - self.turning))
+
+    def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
+        """Return the step to the least value of the model along the active limits that takes the held errors away."""
+        at, rows = local.at, local.rows
+        weights = np.where(slips, local.strengths / np.maximum(local.sizes, descent.GIVES), descent.WALL)
+        by_row = self.member.dot(weights)
+        model: Array = (rows.T * by_row).dot(rows) + local.hessian
+        for level in np.flatnonzero(slips & sharp).tolist():
+            span, size = self.levels[level], max(float(local.sizes[level]), descent.GIVES)
+            along = at.rows[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
+            model -= along[:, None] * along
+        slope = local.slope - (by_row * at.rows).dot(rows)
+        held: Array = self.member.dot(~slips)
+        kept = rows * held[:, None]
+        slopes = self.limits.slopes(at, local.rates) if self.limits.active else {}
+        fixed, projectors = self.limits.fixed(at, slopes, self.deviations)
+        sides = np.empty((len(slope), 1 + len(kept)))
+        sides[:, 0], sides[:, 1:] = slope, kept.T
+        whole = model
+        if projectors:
+            whole = model.copy()
+            sides[:, 0] += model.dot(fixed)
+        for joint, projector in projectors.items():
+            span = slice(3 * joint, 3 * joint + 3)
+            model[span] = projector.dot(model[span])
+            model[:, span] = model[:, span].dot(projector)
+            model[span, span] += self.eye[:3, :3] - projector
+            sides[span] = projector.dot(sides[span])
+        definite = _has_least(model)
+        if not definite:
+            more = max(-2.0 * float(np.linalg.eigvalsh(model)[0]), descent.INDEFINITE) * self.eye
+            model, whole = model + more, whole + more
+        solved: Array = np.linalg.solve(model, sides)
+        free = sides[:, 1:].T
+        gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
+        gram: Array = free.dot(solved[:, 1:])
+        gram.ravel()[:: len(gram) + 1] += self.member.dot(local.springs) + 1.0 - held
+        for joint, projector in projectors.items():
+            span = slice(3 * joint, 3 * joint + 3)
+            solved[span] = projector.dot(solved[span])
+        inverse: Array = np.linalg.inv(gram)
+        forces, back = inverse.dot(gap), solved[:, 1:].dot(inverse)
+        step = back.dot(gap) - solved[:, 0] + fixed
+        return _Found(step, forces, held, back, slope + whole.dot(step), slopes, definite)
+
+    def _rounds(self, local: _Local, damping: float, turn: float) -> tuple[_Found, Placed, Flags]:
+        """Return the step under the limits that it meets, its end, and the levels that slip in it."""
+        count = len(local.sizes)
+        slips, sharp = np.zeros(count, bool), np.full(count, not damping)
+        last = descent.ROUNDS + count - 1
+        for round_ in range(last + 1):
+            found = self._least(local, slips, sharp)
+            breaking = np.flatnonzero(~slips & (self._sizes(found.forces) > local.strengths))
+            far = slips & sharp
+            if far.any():
+                far &= self._sizes(local.rows.dot(found.step)) > descent.NEAR * local.sizes
+            if round_ < last and (len(breaking) or far.any()):
+                if len(breaking):
+                    slips[breaking[-1]] = True  # the last one: it may be what breaks others
+                else:
+                    sharp &= ~far
+                continue
+            step = found.step * (descent.FURTHEST / max(sqrt(found.step.dot(found.step)), descent.FURTHEST))
+            if turn < np.inf:
+                step *= turn / max(self._turn(step * self.spread), turn)
+            there = self.places.place(local.at.x + step * self.spread)
+            if round_ == last:
+                break
+            if self.limits.activate(there):
+                continue
+            held_by = len(self.limits.active)
+            if found.slopes and round_ < descent.RELEASES:
+                push = found.push - (found.forces * found.held).dot(local.rows)
+                self.limits.release(push * self.stiff, found.slopes)
+            if len(self.limits.active) == held_by:
+                break
+        return found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    def _step(self, damping: float, turn: float) -> _End:
+        """Take a step that turns no joint by more than `turn`."""
+        at = self.at
+        local = self._model(at, damping)
+        found, there, slips = self._rounds(local, damping, turn)
+        bent = None if found.definite else self._buckled(local)
+        if bent is not None:
+            at = self.places.inside(self.places.place(at.x + bent * min(1.0, 0.5 * turn / self._turn(bent))))
+            local = self._model(at, damping)
+            found, there, slips = self._rounds(local, damping, 0.5 * turn)
+        pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, descent.GIVES))
+        forces = np.where(found.held > 0.0, found.forces, pulls)
+        weights = np.minimum(local.strengths, 2.0 * self._sizes(forces))
+        there = self.places.inside(there)
+        before, after = (self._merit(some, weights, local.springs) for some in (at, there))
+        give = self.member.dot(local.springs) * forces
+        for _ in range(descent.CORRECTIONS):
+            missing: Array = (there.rows - give) * found.held
+            if float(np.abs(missing).max(initial=0.0)) < descent.EXACT:
+                break
+            other = self.places.inside(self.places.place(there.x + found.back.dot(missing) * self.spread))
+            new = self._merit(other, weights, local.springs)
+            if new >= after:
+                break
+            there, after = other, new
+        noise = descent.NOISE * (1.0 + before) + descent.EXACT * float(weights[~slips].sum())
+        better = after <= before + noise
+        stiffness = 0.0 if better else self._stiffness(local, found)
+        return _End(there, forces, slips, better, stiffness)
+
+    def _stiffness(self, local: _Local, found: _Found) -> float:
+        """Return the second derivative of the model along the step, but for the walls of held levels."""
+        step, gone = found.step, local.rows.dot(found.step) * ~found.held.astype(bool)
+        weights = self.member.dot(local.strengths / np.maximum(local.sizes, descent.GIVES))
+        along = float(step.dot(local.hessian).dot(step)) + float((weights * gone).dot(gone))
+        return along / max(float(step.dot(step)), numbers.DAMPING)
+
+
+def _has_least(hessian: Array) -> bool:
+    try:
+        np.linalg.cholesky(hessian)
+    except np.linalg.LinAlgError:
+        return False
+    return True
