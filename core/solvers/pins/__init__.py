@@ -44,8 +44,8 @@ class PinAndDrag:
                         a bone for the whole character). Ignored if a goal is neither on it nor below it
     strength            how hard goals below the first level pull, 1 is a hand's: where the body resists more than that,
                         they are missed; infinite: they are met at any price, and as nearly as can be out of reach
-    turn                largest turn of a joint in one solve of a drag, radians: a limb that has to go round does so in
-                        several ticks
+    turn                largest turn of a joint in one solve of a drag, radians, for each centimetre (hundredth of the
+                        body's size) of its target's way: a limb that has to go round does so in several ticks
     stretch             bones with a `stretch` may grow
     reference           joint target: the pose that joints stay near; None: the pose given to `solve`
     deviations          (J, 3) standard deviations of the joints from the reference about their own axes, radians; small

@@ -220,15 +220,15 @@ class Descent:
         model = self._model(links, here, linear, frames)
         found = self._rounds(model, here, linear, damping)
         springs = GIVES / model.strengths
-        give = springs @ self.member.T
         weights = np.minimum(model.strengths, 2.0 * np.sqrt((found.forces * found.forces) @ self.member))
         before = self._merit(here.at, here.measured, here.errors, frames, weights, springs)
         at, measured = self._within(links, self._turned(here.at.x, found.step * self.spread), frames)
         errors = self._errors(at, frames)
         after = self._merit(at, measured, errors, frames, weights, springs)
         held = (found.slips @ self.member.T == 0.0) & (found.forces != 0.0)
+        wanted = here.errors - (model.rows @ found.step[..., None])[..., 0]
         for _ in range(CORRECTIONS):
-            missing = (errors - give * found.forces) * held
+            missing = (errors - wanted) * held
             left = np.flatnonzero((np.abs(missing) > EXACT).any(axis=1))
             if not len(left):
                 break

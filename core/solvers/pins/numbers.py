@@ -19,6 +19,8 @@ ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's ot
 FAR: Final = 2.0  # length; the root moves first if all targets are further away
 NEARLY: Final = 2e-2  # length or angle of errors up to which goals are tried to be met exactly
 
+CENTIMETRE: Final = 1e-2  # largest way of a target in a tick for which a joint may turn by `turn` only
+
 # damped least-squares steps
 DAMPING: Final = 1e-8  # D; also what counts as zero
 LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's

@@ -87,8 +87,10 @@ class FrameSolver:
 
         Returns their number.
         """
-        turn, damping, steps, begun = self.problem.method.turn, 0.0, 0, self.at.x
-        self.places.compare(self.at)  # targets have moved
+        damping, steps, begun, errors = 0.0, 0, self.at.x, self.at.vectors
+        self.places.compare(self.at)
+        moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
+        turn = self.problem.method.turn * max(1.0, moved / numbers.CENTIMETRE)
         while steps < most:
             left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
@@ -255,11 +257,12 @@ class FrameSolver:
         pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, descent.GIVES))
         forces = np.where(found.held > 0.0, found.forces, pulls)
         weights = np.minimum(local.strengths, 2.0 * self._sizes(forces))
+        # as the model has it: where the step is a whole one, what the springs give
+        left = at.rows - local.rows.dot((there.x - at.x) * self.stiff)
         there = self.places.inside(there)
         before, after = (self._merit(some, weights, local.springs) for some in (at, there))
-        give = self.member.dot(local.springs) * forces
         for _ in range(descent.CORRECTIONS):
-            missing: Array = (there.rows - give) * found.held
+            missing: Array = (there.rows - left) * found.held
             if float(np.abs(missing).max(initial=0.0)) < descent.EXACT:
                 break
             other = self.places.inside(self.places.place(there.x + found.back.dot(missing) * self.spread))

@@ -243,6 +243,27 @@ def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton, tur
         np.testing.assert_allclose(one.position_error, two.position_error, atol=1e-8)
 
 
+def test_a_tick_turns_joints_by_so_much_for_each_centimetre(limited: Skeleton) -> None:
+    rest = Pose.rest(limited)
+    hand = forward(limited, rest)[0][limited.index("hand.R")]
+    goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", hand, priority=1)]
+    turned: list[list[float]] = []
+    for turn in (np.inf, np.radians(0.1)):
+        problem = PinAndDrag(settle=False, turn=float(turn)).prepare(limited, rest, goals)
+        before, turns = rest, list[float]()
+        for way in (0.01, 0.21, 0.21):  # a centimetre, twenty of them, and a still mouse
+            problem.move(2, position=hand + way * limited.size * np.array([0.0, 0.6, 0.8]))
+            after = problem.solve().pose
+            turns.append(largest_turn(before, after))
+            before = after
+        turned.append(turns)
+    free, capped = turned
+    assert free[0] > 0.2
+    assert free[1] > 4.0
+    np.testing.assert_array_less(capped, [0.11, 2.2, 0.11])
+    np.testing.assert_array_less([0.09, 1.5, 0.09], capped)
+
+
 def test_the_lean_form_keeps_limits_and_does_the_same_about_any_axes() -> None:
     """Deviations are alike about all axes here, so that other axes are only other numbers for the same drag."""
     rng = np.random.default_rng(12)
