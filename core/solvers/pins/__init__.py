@@ -3,12 +3,12 @@
 `PinAndDrag` holds the settings. `problem` prepares a skeleton with goals; `pipeline` has the stages of a solve:
 
 1. Take the reference pose where it meets all goals already.
-2. Damped least-squares steps until the goals are met (`steps`, with `frames` and `one_frame` as fast forms of them).
+2. Many frames take least-squares steps until their goals are met (`frames`), if the body is rigid and the goals plain.
 3. Restart from other poses where a goal is missed (`starts`).
-4. Newton steps until the joints rest, goals met or not (`rest`; `levels` for three or more priorities).
+4. Newton steps until the joints rest, goals met or not (`descent`).
 
 `tree` and `limits` give forward kinematics, Jacobians and limit rows, `goals` the errors and rows of goals. `explain`
-says why a goal is missed. The one-frame form serves a drag, which skips stages 1 and 4.
+says why a goal is missed. A drag takes Newton steps alone, which `one_frame` takes faster.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,16 @@
-"""The steps of many frames at once, as in a bake, with the frames last in memory.
+"""Least-squares steps of many frames at once, as in a bake, with the frames last in memory.
+
+One step is the weighted, damped pseudo-inverse and the joint target of the source in one (CN1420453; Nakamura and
+Yamane, IEEE TVCG 9(3), 2003): the maximum of a Gaussian prior about the reference pose, x ~ N(0, S), under the
+linearised goals J dx = e:
+
+    dx = S J^T y - g x,     (J S J^T + d I) y = e + g J x
+
+solved in the dual (rows of goals, never columns of joints). g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's
+m, raised where a step raises the merit. Two levels are one system in which the first has 1e-4 of the second's damping: a
+lower level out of reach can push a higher one by that share of its own clamped error. Limits are an active set: a
+coordinate at its bound takes its direction out of the joint's S, is set to the bound, and the step is solved again.
+What does not meet its goals so is left to the Newton steps of `descent`.
 
 A step multiplies 3 x 3 matrices of some twenty joints. With the frames first in memory each product is a call of its
 own inside numpy; with the frames last, the products of a chunk are nine long sums. Rows are kept by branches: joints
@@ -6,7 +18,7 @@ that move the same goals share a dense block of the Jacobian, and the zeros besi
 stored nor multiplied. Columns are in standard deviations: S is the identity, and a projector under active limits.
 
 Limits cost only joints near a bound: where a step crosses a bound, or a bound is to be released, the next step is the
-same once more with another active set. `steps` is the reference; tests compare the two.
+same once more with another active set.
 """
 
 from dataclasses import dataclass, replace
@@ -89,7 +101,7 @@ class _Placed(_Frames):
 
 @dataclass(frozen=True, eq=False)
 class _State(_Frames):
-    """State of B frames between steps, as in `steps.iterate`."""
+    """State of B frames between steps."""
 
     active: Flags  # (K, B)
     damping: Array  # (B,)
@@ -151,7 +163,7 @@ class _Held:
 
 
 class FramesSolver:
-    """`steps.iterate` of a rigid body with plain goals on at most two levels and hard limits."""
+    """The steps of a rigid body with plain goals on at most two levels and hard limits."""
 
     def __init__(self, problem: "Problem") -> None:
         self.problem: Problem = proxy(problem)  # a weak reference avoids a reference cycle

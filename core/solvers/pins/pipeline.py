@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _STIFF_ERROR: Final = 1.5  # tolerances; goals with larger errors are held back by stiff joints, or out of reach
 _BUCKLED: Final = np.radians(20.0)  # smallest turn between two sides of a joint that are worth a rest each
-_NEWTON_CHUNK: Final = 64  # frames that rest together
 _NEARLY_PULLED: Final = 0.1  # `NEARLY` for a root "pull"
 _TICK_STEPS: Final = 40  # steps in a tick of a drag
 _TICK_RESTS: Final = np.radians(2.0)  # largest change in a step after which a tick ends: the error left is its square
@@ -163,16 +162,8 @@ def _rested(problem: "Problem", progress: Progress, frames: NDArray[np.int64] | 
     if not problem.tree.degrees:
         return progress
     frames = np.arange(problem.count) if frames is None else frames
-    for part in np.split(frames, range(_NEWTON_CHUNK, len(frames), _NEWTON_CHUNK)):
-        if not len(part):
-            continue
-        links = problem.links[part]
-        state = problem.descent.begin(links, progress.x[part], part)
-        state, steps = problem.descent.descend(links, state, part, numbers.NEWTON_STEPS, numbers.NEWTON_RESTS)
-        errors = problem.rows.errors(state.at, part)
-        done = np.ones(len(part), bool)
-        iterations = progress.iterations[part] + steps
-        progress.put(part, Progress(state.at.x, iterations, state.active, done, errors.lengths, errors.costs))
+    rested = problem.rest(progress.x[frames], frames)
+    progress.put(frames, replace(rested, iterations=progress.iterations[frames] + rested.iterations))
     return progress
 
 

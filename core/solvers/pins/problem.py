@@ -17,7 +17,7 @@ from ...rotation import Array
 from ...skeleton import Skeleton, is_whole
 from ...solution import Solution
 from ..batches import batch_shape_of, check_inputs, flat_pose
-from . import numbers, pipeline, steps
+from . import numbers, pipeline
 from .descent import Descent, State
 from .frames import FramesSolver
 from .goals.rows import Errors, GoalRows
@@ -37,6 +37,7 @@ _PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
 _PULLED_ALONE: Final = 0.03  # the same where goals are on one bone only
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
+_NEWTON_CHUNK: Final = 64  # frames that rest together
 _LEVEL_WEIGHT: Final = 1e2  # weight of a level against the next one in the merit
 
 
@@ -328,14 +329,47 @@ class Problem:
         return pipeline.relax(self)
 
     def iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, fewest: int = 1) -> Progress:
-        """Take at most `most` damped least-squares steps in some frames, from x (n, D).
+        """Take at most `most` steps in some frames, from x (n, D) until their goals are met; see `frames`.
 
         Stop where the frames are done, or where fewer than `fewest` of them are not: a step costs nearly the same for
-        few frames as for many.
+        few frames as for many. Problems that are not for `frames` take Newton steps.
         """
         if self.frames is not None:
             return self.frames.iterate(x, frames, most, fewest)
-        return steps.iterate(self, x, frames, most, fewest)
+        still = numbers.NEARLY_SETTLED if self.method.settle else numbers.SETTLED
+        return self.rest(self._approached(x, frames), frames, most or self.method.iterations, float(still))
+
+    def rest(
+        self, x: Array, frames: NDArray[np.int64], most: int = numbers.NEWTON_STEPS,
+        still: float = float(numbers.NEWTON_RESTS),
+    ) -> Progress:  # fmt: skip
+        """Take at most `most` Newton steps in some frames from x (n, D), until one turns every joint by less."""
+        parts: list[Progress] = []
+        for places in np.split(np.arange(len(x)), range(_NEWTON_CHUNK, len(x), _NEWTON_CHUNK)):
+            part = frames[places]
+            links = self.links[part]
+            state, steps = self.descent.descend(links, self.descent.begin(links, x[places], part), part, most, still)
+            errors = self.rows.errors(state.at, part)
+            done = np.ones(len(part), bool)
+            parts.append(Progress(state.at.x, steps, state.active, done, errors.lengths, errors.costs))
+        return Progress.joined(parts)
+
+    def _approached(self, x: Array, frames: NDArray[np.int64]) -> Array:
+        """Return x (n, D) with the one root moved by the mean way to the targets where all of them are far away."""
+        points, rows, tree = self.rows.plain_points, self.rows, self.tree
+        if len(tree.roots) != 1 or not points:
+            return x
+        links = self.links[frames]
+        at, on = links.place(x), rows.scales[frames, : 3 * points : 3] > 0.0
+        gap = rows.target_points[frames] - at.points[:, :points]
+        nearest = np.min(np.where(on, rotation.lengths(gap), np.inf), axis=1)
+        far = np.isfinite(nearest) & (nearest > numbers.FAR)
+        mean = np.sum(gap * on[..., None], axis=1) / np.maximum(on.sum(axis=1), 1)[:, None]
+        roots = slice(tree.turning, tree.moving)
+        way = (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[roots] > 0.0)
+        x = x.copy()
+        x[far, roots] += way[far]
+        return x
 
     def met(self, errors: Errors | Progress) -> NDArray[np.bool_]:
         """Return whether all goals are within tolerance, (B,)."""

@@ -1,5 +1,6 @@
 """The progress of frames through the stages of a solve."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,3 +20,8 @@ class Progress(Batch):
     done: NDArray[np.bool_]  # (B,) finished: met and settled, or out of steps in the last phase
     lengths: Array  # (B, K) as in `Errors`
     costs: Array  # (B, L) as in `Errors`
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Progress]") -> "Progress":
+        """Return the progress of all frames of `parts`."""
+        return cls(*(np.concatenate(arrays) for arrays in zip(*(vars(part).values() for part in parts), strict=True)))

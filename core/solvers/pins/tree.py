@@ -6,7 +6,7 @@ exact pose, and the solver fits them again where that matters.
 State x of one frame: rotation vectors (R, 3) of the joints about their reference, shifts (T, 3) of the roots and
 logarithms (S,) of the lengths of bones that stretch; flat (D,) with D = 3 (R + T) + S. q = q_reference E exp(x) E^-1: a
 joint's x is the rotation from its reference in the bone's own frame turned by E, so that a prior on x is a joint target
-and a stiffness in one (see `steps`). All frames in this file are turned by E.
+and a stiffness in one (see `frames`). All frames in this file are turned by E.
 
 Features are the points and frames of bones that goals refer to; `goals.rows` makes errors and rows of them.
 """

@@ -1,11 +1,11 @@
-"""Many frames at once: the lean form of a bake does what `Problem` says it does."""
+"""Many frames at once: the least-squares steps of a bake are what they say."""
 
 import numpy as np
 import pytest
 
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.solvers.pins import frames as lean
-from core.solvers.pins import pipeline
+from core.solvers.pins import numbers, pipeline
 from core.solvers.pins.pipeline import between
 from core.solvers.pins.problem import Problem
 from tests.core.rigs import random_pose, skeleton_of
@@ -30,7 +30,7 @@ def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) ->
 
 
 def both(problem: Problem) -> tuple[Solution, Solution]:
-    """What the lean form and what the reference say."""
+    """What the solve says with least-squares steps, and what with Newton steps alone."""
     assert problem.frames is not None
     start, form = problem.x, problem.frames
     fast = problem.solve()
@@ -68,29 +68,34 @@ def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, tur
 
 
 @pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
-def test_without_limits_steps_are_the_same(figure: Skeleton, root: str) -> None:
+def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skeleton, root: str) -> None:
+    """dx = S J^T y - x with (J S J^T + D) y = e + J x, here in dense matrices of each frame."""
     deviations = np.random.default_rng(3).uniform(0.2, 0.8, (len(figure), 3))
     problem = led(figure, PinAndDrag(root=root, settle=False, deviations=deviations), 4)  # pyright: ignore
-    everything, form = np.arange(FRAMES), problem.frames
-    assert form is not None
-    fast = problem.iterate(problem.x, everything, 4)
-    problem.frames = None
-    slow = problem.iterate(problem.x, everything, 4)
-    for name in ("iterations", "done"):
-        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
-    for name in ("x", "lengths"):
-        np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), atol=1e-6)
+    everything, rows, start = np.arange(FRAMES), problem.rows, problem.x
+    assert problem.damping_shares is not None
+    found = problem.iterate(start, everything, 1)
+    at, scales = problem.links.place(start), rows.ordered_scales(everything)
+    jacobian, errors = rows.jacobian(problem.links, at, scales, everything), rows.errors(at, everything).rows
+    went = 0
+    for frame in range(FRAMES):
+        j, e, x = jacobian[frame], errors[frame], start[frame]
+        gram = (j * problem.variance) @ j.T + np.diag(numbers.DAMPING * problem.damping_shares)
+        step = problem.variance * (j.T @ np.linalg.solve(gram, e + j @ x)) - x
+        step *= min(1.0, numbers.STEP_CLAMP / np.linalg.norm(step))
+        if (found.x[frame] != x).any():  # else the merit would rise
+            went += 1
+            np.testing.assert_allclose(found.x[frame], x + step, atol=1e-6)
+    assert went > FRAMES // 2
 
 
 @pytest.mark.parametrize("root", ["free", "translate"])
-def test_without_limits_answers_are_the_same(figure: Skeleton, root: str) -> None:
-    fast, slow = both(led(figure, PinAndDrag(root=root, settle=False), 4))  # pyright: ignore
-    np.testing.assert_array_equal(fast.converged, slow.converged)
-    near = slow.converged  # rounding grows on the way to what is out of reach
-    assert near.any()
-    assert np.max(rotation.angle_between(fast.pose.rotations, slow.pose.rotations)[near]) < 1e-6
-    np.testing.assert_allclose(fast.pose.translations[near], slow.pose.translations[near], atol=1e-6)
-    np.testing.assert_allclose(fast.position_error[near], slow.position_error[near], atol=1e-6)
+def test_it_comes_to_rest_where_newton_steps_alone_do(figure: Skeleton, root: str) -> None:
+    fast, slow = both(led(figure, PinAndDrag(root=root, restarts=0), 4))  # pyright: ignore
+    met = fast.converged & slow.converged
+    assert met.sum() > FRAMES // 2
+    turned = np.degrees(rotation.angle_between(fast.pose.rotations, slow.pose.rotations)[met].max(axis=1))
+    assert np.quantile(turned, 0.8) < 0.1, turned  # there can be two ways to rest
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,7 +146,7 @@ def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeyp
     assert np.degrees(along.max()) < 20.0
 
 
-def test_bodies_that_stretch_or_break_are_left_to_the_reference() -> None:
+def test_bodies_that_stretch_or_break_are_left_to_newton_steps() -> None:
     broken = skeleton_of([("root", None, (0, 0, 0), (0, 0, 1)), ("tip", "root", (0, 0, 1), (0, 0, 2))])
     goals = [Goal("tip", np.array([[0.0, 0.5, 0.8], [0.0, 0.6, 0.7]]))]
     assert PinAndDrag().prepare(broken, Pose.rest(broken), goals).frames is not None
