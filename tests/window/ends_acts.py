@@ -10,7 +10,7 @@ HAND, FEET = "hand.L", ("foot.L", "foot.R")
 ASIDE = (1.15, 0.0, 0.45)
 FRONT = (1.5707963, 0.0, 0.0)
 WAY = (-40, 30)  # pixels, of a drag within reach
-RESTS = 0.1  # seconds in which a body comes to rest under a still mouse
+RESTS = 0.5  # seconds in which a body comes to rest under a still mouse, on a machine with much else to do
 
 Seen = dict[str, Any]
 Act = Generator[float, None, Seen]

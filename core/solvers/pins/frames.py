@@ -6,10 +6,10 @@ linearised goals J dx = e:
 
     dx = S J^T y - g x,     (J S J^T + d I) y = e + g J x
 
-solved in the dual (rows of goals, never columns of joints). g = 1 / (1 + m) and d = D (1 + m) with Levenberg-Marquardt's
-m, raised where a step raises the merit. Two levels are one system in which the first has 1e-4 of the second's damping: a
-lower level out of reach can push a higher one by that share of its own clamped error. Limits are an active set: a
-coordinate at its bound takes its direction out of the joint's S, is set to the bound, and the step is solved again.
+solved in the dual (rows of goals, never columns of joints). g = 1 / (1 + m), d = D (1 + m) with m of Levenberg and
+Marquardt, raised where a step raises the merit. Two levels are one system in which the first has 1e-4 of the second's
+damping: a lower level out of reach can push a higher one by that share of its own clamped error. Limits are an
+active set: a coordinate at its bound takes its direction out of S, is set to the bound, and the step is solved again.
 What does not meet its goals so is left to the Newton steps of `descent`.
 
 A step multiplies 3 x 3 matrices of some twenty joints. With the frames first in memory each product is a call of its

@@ -39,7 +39,7 @@ class FrameLimits:
             for index, coordinate in np.ndindex(group.lower.shape)
         ]
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
-        self.lowest, self.highest = self.lower - 10.0 * numbers.LIMIT_SLACK, self.upper + 10.0 * numbers.LIMIT_SLACK
+        self.lowest, self.highest = self.lower - numbers.LIMIT_DRIFT, self.upper + numbers.LIMIT_DRIFT
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
 

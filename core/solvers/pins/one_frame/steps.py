@@ -78,6 +78,7 @@ class FrameSolver:
         self.strength = descent.Strengths(len(self.levels), problem.method.strength)
         self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
         self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
+        self.tolerances = np.repeat(problem.tolerances[self.places.blocks], 3)
         self.forces: Array = np.zeros(tree.rows)
         self.slips: Flags = np.zeros(len(rows.levels), bool)
         self.at = self.places.inside(self.places.place(problem.x[0]))
@@ -91,13 +92,15 @@ class FrameSolver:
         self.places.compare(self.at)
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         turn = self.problem.method.turn * max(1.0, moved / numbers.CENTIMETRE)
+        # a tick that the next one goes on from need not be more exact than its goals
+        exact = descent.EXACT if still <= numbers.NEWTON_RESTS else 0.5 * self.tolerances * self.places.scales
         while steps < most:
             left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
                 break
             steps += 1
             active, blind, slips = dict(self.limits.active), not self.forces.any(), self.slips
-            end = self._step(damping, left)
+            end = self._step(damping, left, exact)
             turned = self._turn(end.at.x - self.at.x)
             newton = end.better and not (damping or end.slips.any())
             rests = turned < (still if newton else max(descent.SLOWER * still, numbers.NEWTON_RESTS))
@@ -244,8 +247,8 @@ class FrameSolver:
                 break
         return found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
 
-    def _step(self, damping: float, turn: float) -> _End:
-        """Take a step that turns no joint by more than `turn`."""
+    def _step(self, damping: float, turn: float, exact: Array | float) -> _End:
+        """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
         at = self.at
         local = self._model(at, damping)
         found, there, slips = self._rounds(local, damping, turn)
@@ -263,14 +266,14 @@ class FrameSolver:
         before, after = (self._merit(some, weights, local.springs) for some in (at, there))
         for _ in range(descent.CORRECTIONS):
             missing: Array = (there.rows - left) * found.held
-            if float(np.abs(missing).max(initial=0.0)) < descent.EXACT:
+            if not np.count_nonzero(np.abs(missing) > exact):
                 break
             other = self.places.inside(self.places.place(there.x + found.back.dot(missing) * self.spread))
             new = self._merit(other, weights, local.springs)
             if new >= after:
                 break
             there, after = other, new
-        noise = descent.NOISE * (1.0 + before) + descent.EXACT * float(weights[~slips].sum())
+        noise = descent.NOISE * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found)
         return _End(there, forces, slips, better, stiffness)
