@@ -401,6 +401,24 @@ def inverse_right_jacobian(vectors: ArrayLike) -> Array:
     return np.eye(3) + 0.5 * cross + factor * (cross @ cross)
 
 
+def right_jacobian_bend(vectors: Array, slopes: Array) -> Array:
+    """Return the derivatives (..., 3, 3) of Jr(x)^T g by rotation vectors x (..., 3), for constant g (..., 3).
+
+    Jr is the second matrix of `exp_and_jacobian`: Jr^T g = g + a x X g + b x X (x X g) with a = (1 - cos t) / t^2 and
+    b = (t - sin t) / t^3, where t is the angle.
+    """
+    square = np.maximum(np.sum(vectors * vectors, axis=-1), _SERIES_ANGLE**2 * 1e-2)[..., None, None]
+    angle = np.sqrt(square)
+    sine, cosine = np.sin(angle), np.cos(angle)
+    a, b = (1.0 - cosine) / square, (angle - sine) / (square * angle)
+    # derivatives by half the squared angle
+    da, db = (angle * sine - 2.0 * (1.0 - cosine)) / square**2, (1.0 - cosine - 3.0 * square * b) / square**2
+    x, g, once = vectors[..., None, :], slopes[..., None], cross(vectors, slopes)[..., None]
+    twice = cross(vectors, once[..., 0])[..., None]
+    across = vectors[..., None] * slopes[..., None, :] + np.sum(vectors * slopes, axis=-1)[..., None, None] * np.eye(3)
+    return once @ (da * x) - a * skew(slopes) + twice @ (db * x) + b * (across - 2.0 * g @ x)
+
+
 def to_six(q: ArrayLike) -> Array:
     """Return the first two columns (..., 6) of the matrices of unit quaternions (..., 4) (Zhou et al. 2019)."""
     matrix = to_matrix(q)

@@ -111,6 +111,15 @@ def test_many_vectors_take_another_way_to_the_same_matrices() -> None:
         np.testing.assert_allclose(rates[part], rate, atol=1e-14)
 
 
+@given(vectors, vectors)
+def test_the_bend_of_the_right_jacobian_is_its_derivative(x: np.ndarray, slope: np.ndarray) -> None:
+    step = 1e-5
+    pulls = [rotation.exp_and_jacobian(x + sign * step * np.eye(3))[1] for sign in (1.0, -1.0)]
+    ahead, behind = (np.swapaxes(rates, -1, -2) @ slope for rates in pulls)  # (3 axes, 3)
+    expected = (ahead - behind).T / (2.0 * step)
+    np.testing.assert_allclose(rotation.right_jacobian_bend(x, slope), expected, atol=1e-5)
+
+
 def test_right_jacobian_of_tiny_vectors_is_smooth() -> None:
     for size in (0.0, 1e-12, 1e-7, 9e-5, 1.1e-4):
         turn, rate = rotation.exp_and_jacobian(np.array([size, 0.0, 0.0]))

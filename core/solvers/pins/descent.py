@@ -254,12 +254,13 @@ class Descent:
 
     def _model(self, links: Links, here: State, linear: LinearLimits, frames: Frames) -> _Model:
         scales = self.rows.ordered_scales(frames)
-        jacobian = np.array(self.rows.jacobian(links, here.at, scales, frames))
+        raw = links.jacobian(here.at, np.ones((len(frames), self.tree.rows)))
+        jacobian = self.rows.jacobian(links, here.at, scales, frames, raw)
         sizes = self._sizes(here.errors)
         slips, strengths = here.slips & (sizes > GIVES), self._strengths(here)
         forces = self._pulls(here.errors, sizes, slips, strengths) + here.forces * ((~slips) @ self.member.T)
         weights = (slips * strengths / np.maximum(sizes, GIVES)) @ self.member.T
-        hessian = -self._curvature(links, here.at, jacobian, (forces, weights), scales, frames)
+        hessian = -self._curvature(links, here.at, raw, (forces, weights), scales, frames)
         # at rest all slopes cancel where x may move
         self._take_map(hessian, here.at.x, here.at.x * self.stiff * self.stiff)
         hessian = self.eye + hessian * np.multiply.outer(self.spread, self.spread)
@@ -408,25 +409,17 @@ class Descent:
         vectors = x[:, : self.tree.turning].reshape(len(x), joints, 3)
         pull = slope[:, : self.tree.turning].reshape(len(x), joints, 3)
         own = (np.swapaxes(rotation.inverse_right_jacobian(vectors), -1, -2) @ pull[..., None])[..., 0]
-        ahead, behind = (
-            _sum_of_rates(
-                vectors[:, :, None] + sign * np.eye(3), np.broadcast_to(own[:, :, None], (*own.shape[:2], 3, 3))
-            )
-            for sign in (_TINY_TURN, -_TINY_TURN)
-        )
-        rate = (ahead - behind) / (2.0 * _TINY_TURN)  # (B, R, along, 3)
+        rate = rotation.right_jacobian_bend(vectors, own)
         blocks = 0.5 * (rate + np.swapaxes(rate, -1, -2))
-        for axis in range(3):
-            for other in range(3):
-                places = np.arange(joints) * 3
-                hessian[:, places + axis, places + other] -= blocks[:, :, axis, other]
+        places = 3 * np.arange(joints)[:, None] + np.arange(3)
+        hessian[:, places[:, :, None], places[:, None, :]] -= blocks
 
     def _curvature(
-        self, links: Links, at: Kinematics, jacobian: Array, pulls: tuple[Array, Array], scales: Array, frames: Frames
+        self, links: Links, at: Kinematics, raw: Array, pulls: tuple[Array, Array], scales: Array, frames: Frames
     ) -> Array:
         """Return C (B, D, D) of forces on points, half the torques on frames, and of rotation errors.
 
-        pulls: forces (B, M) of weighted rows, and the weights of those that slip.
+        raw: the features' Jacobian; pulls: forces (B, M) of weighted rows, and the weights of those that slip.
         """
         points, plain = self.rows.plain_points, self.rows.plain_points + self.rows.plain_ends
         forces, weights = (
@@ -434,24 +427,20 @@ class Descent:
             for part, scale in zip(pulls, (scales, scales * scales), strict=True)
         )
         own = np.concatenate([np.arange(3 * points), 3 * len(self.tree.point_nodes) + np.arange(3 * (plain - points))])
-        raw = links.jacobian(at, np.ones((len(forces), self.tree.rows)))
         rows = raw[:, own if self.rows.blocks else self.place_of_row].reshape(len(forces), plain, 3, len(self.spread))
         half = np.where(np.arange(plain) < points, 1.0, 0.5)[:, None]
         across = np.swapaxes(skew(half * forces[:, :plain]), -1, -2)
         bend = (across @ rows).sum(axis=1)  # sum of J x f
-        turns = rotation.inverse_right_jacobian(self.rows.vectors(at, frames)[:, points:plain])
+        turns = rotation.inverse_right_jacobian(self.rows.turns(at, frames))
         flatter = weights[:, points:plain, :, None] * (np.eye(3) - 0.5 * (turns + np.swapaxes(turns, -1, -2)))
         sides = (np.swapaxes(rows[:, points:], -1, -2) @ flatter @ rows[:, points:]).sum(axis=1)
         for number, block in enumerate(self.rows.blocks, plain):
+            if not (forces[:, number].any() or weights[:, number].any()):
+                continue
             more, side = block.bend(links, at, raw, forces[:, number], weights[:, number], frames)
             bend, sides = bend + more, sides + side
         turned = (np.swapaxes(links.axes_of(at), -1, -2) @ bend) * self.above
         return turned + np.swapaxes(turned, -1, -2) + sides
-
-
-def _sum_of_rates(vectors: Array, slopes: Array) -> Array:
-    """Return Jr(x)^T g for rotation vectors x and g (..., 3)."""
-    return (np.swapaxes(rotation.exp_and_jacobian(vectors)[1], -1, -2) @ slopes[..., None])[..., 0]
 
 
 def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:

@@ -227,7 +227,8 @@ def _tick(problem: "Problem", x: Array, still: float) -> Progress:
     descent = problem.descent
     state = problem.state
     state = descent.begin(problem.links, x, frame) if state is None else descent.again(problem.links, state, frame)
-    state, steps = descent.descend(problem.links, state, frame, _TICK_STEPS, still)
+    most = min(_TICK_STEPS, problem.method.iterations)
+    state, steps = descent.descend(problem.links, state, frame, most, still)
     problem.state = state
     errors = problem.rows.errors(state.at, frame)
     return Progress(state.at.x, steps, state.active, np.ones(1, bool), errors.lengths, errors.costs)

@@ -363,8 +363,8 @@ class BalanceBlock:
         supports = [skeleton.index(bone) for bone in goal.supports]
         below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
         ends = [collector.point(bone, [0.0, skeleton.lengths[bone], 0.0]) for bone in below]
-        soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
-        self.sides = soles[np.stack(np.triu_indices(len(soles)))]  # (2, sides), diagonals and points, too
+        self.soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
+        self.sides = np.stack(np.triu_indices(len(self.soles)))  # (2, sides), diagonals and points, too
         up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
@@ -376,18 +376,20 @@ class BalanceBlock:
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
         centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
-        starts, stops = (at.points[:, side] @ self.plane.T for side in self.sides)
-        sides, frames = stops - starts, np.arange(len(centre))
-        length = np.maximum(np.sum(sides * sides, axis=-1), numbers.DAMPING**2)
-        share = np.clip(np.sum((centre[:, None] - starts) * sides, axis=-1) / length, 0.0, 1.0)
-        gaps = centre[:, None] - starts - share[..., None] * sides
-        side = np.argmin(np.sum(gaps * gaps, axis=-1), axis=1)
+        soles = at.points[:, self.soles] @ self.plane.T
+        starts, stops = (soles[:, side] for side in self.sides)
+        sides, ways, frames = stops - starts, centre[:, None] - starts, np.arange(len(centre))
+        length = np.maximum((sides * sides).sum(axis=-1), numbers.DAMPING**2)
+        share = np.minimum(np.maximum((ways * sides).sum(axis=-1) / length, 0.0), 1.0)
+        gaps = ways - share[..., None] * sides
+        side = np.argmin((gaps * gaps).sum(axis=-1), axis=1)
         gap, share = gaps[frames, side], share[frames, side]
-        far = np.linalg.norm(gap, axis=-1, keepdims=True)
+        far = rotation.lengths(gap)[:, None]
         direction = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
         # inside if a point of the polygon lies beyond the centre
-        out = np.min(direction[:, None] @ np.swapaxes(centre[:, None] - starts, -1, -2), axis=(1, 2))
-        return _Nearest(direction @ self.plane, out, self.sides[:, side], share, sides[frames, side] @ self.plane)
+        out = (ways @ direction[..., None]).min(axis=(1, 2))
+        ends = self.soles[self.sides[:, side]]
+        return _Nearest(direction @ self.plane, out, ends, share, sides[frames, side] @ self.plane)
 
     def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array]:
         """Return the rows (B, 3, D) of the centre relative to the nearest point, and of its side's end to its start."""

@@ -140,11 +140,14 @@ class GoalRows:
         vectors = np.empty((len(at.x), len(self.owners), 3))
         np.subtract(self.target_points[frames], at.points[:, :points], out=vectors[:, :points])
         if self.plain_ends:
-            ends = at.ends[:, : self.plain_ends]
-            vectors[:, points:plain] = rotation_vectors(self.target_ends[frames] @ np.swapaxes(ends, -1, -2))
+            vectors[:, points:plain] = self.turns(at, frames)
         for number, block in enumerate(self.blocks):
             vectors[:, plain + number] = block.error(at, frames)
         return vectors
+
+    def turns(self, at: Kinematics, frames: Frames) -> Array:
+        """Return e of the plain rotations, (B, ends, 3)."""
+        return rotation_vectors(self.target_ends[frames] @ np.swapaxes(at.ends[:, : self.plain_ends], -1, -2))
 
     def errors(self, at: Kinematics, frames: Frames) -> Errors:
         """Return the errors of some frames."""
@@ -169,12 +172,16 @@ class GoalRows:
         """Return the square roots of the weights (B, M) in order of priority."""
         return self.scales[frames][:, self.order]
 
-    def jacobian(self, links: Links, at: Kinematics, scales: Array, frames: Frames) -> Array:
-        """Return the rows (B, M, D) in order of priority, times `scales` (B, M); the next call overwrites them."""
+    def jacobian(self, links: Links, at: Kinematics, scales: Array, frames: Frames, raw: Array | None = None) -> Array:
+        """Return the rows (B, M, D) in order of priority, times `scales` (B, M); the next call overwrites them.
+
+        raw: the features' Jacobian `Links.jacobian`, where it is known already.
+        """
         if not self.blocks:
-            return links.jacobian(at, scales)
+            return links.jacobian(at, scales) if raw is None else raw * scales[..., None]
         tree, points, plain = self.tree, self.plain_points, self.plain_points + self.plain_ends
-        raw = links.jacobian(at, np.ones((len(at.x), tree.rows)))
+        if raw is None:
+            raw = links.jacobian(at, np.ones((len(at.x), tree.rows)))
         result = tree.workspace("goals", len(raw), self.rows, tree.degrees)
         result[:, : 3 * points] = raw[:, : 3 * points]
         start = 3 * len(tree.point_nodes)
