@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in units of the skeleton's size
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
 _PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
+_PLACED_ROOT: Final = 0.5  # share of these turns that it keeps where a goal is on it
 _PULLED_ALONE: Final = 0.03  # the same where goals are on one bone only
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
@@ -139,10 +140,10 @@ class Problem:
     def _prepare_prior(self) -> None:
         """Set the prior's variances (D,): of joints about their own axes, roots' shifts and logarithms of lengths."""
         tree, method = self.tree, self.method
-        bones = tree.nodes[tree.joints]
+        joints = tree.nodes[tree.joints]
         top = tree.parents[tree.joints] < 0
         if method.deviations is None:
-            deviation = np.full((len(bones), 3), numbers.JOINT_DEVIATION)
+            deviation = np.full((len(joints), 3), numbers.JOINT_DEVIATION)
             deviation[top] = numbers.ROOT_TURN_DEVIATION
             bends = self.bends()
             if bends is not None:  # isotropic hinges would rest bent sideways
@@ -151,8 +152,8 @@ class Problem:
                 along = bends / np.where(size > 0.0, size, 1.0)
                 deviation *= np.where(size > 0.0, along + _HINGE_STIFF * (1.0 - along), 1.0)
         else:
-            deviation = np.array(method.deviations, float)[bones]
-        stiffness = self.skeleton.stiffness[bones]
+            deviation = np.array(method.deviations, float)[joints]
+        stiffness = self.skeleton.stiffness[joints]
         if self.tree.axes is not None:  # the stiffness is about the bones' own axes
             turned = np.square(self.tree.axes[tree.joints])
             stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
@@ -162,9 +163,9 @@ class Problem:
             bones = {self.skeleton.index(goal.bone) for goal in self.goals}
             # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
             pull = method.pull or (_PULLED_ROOT if len(bones) > 1 else _PULLED_ALONE)
-            deviation[top] *= pull
-            placed = np.isin(tree.nodes[tree.roots], list(bones))  # where a goal wants it
-            shifts = shifts * np.where(placed, 1.0, pull)[:, None]
+            # hips that a goal places shift as it wants, and stay the more level and facing as they do
+            deviation[top] *= pull * np.where(np.isin(joints[top], list(bones)), _PLACED_ROOT, 1.0)[:, None]
+            shifts = shifts * np.where(np.isin(tree.nodes[tree.roots], list(bones)), 1.0, pull)[:, None]
         growth = _STRETCH_DEVIATION * self.skeleton.stretch[tree.nodes[tree.stretching]]
         self.variance: Array = np.square(np.concatenate([deviation.ravel(), shifts.ravel(), growth]))
         if len(tree.stretching) and self.start.scales is None:
