@@ -24,7 +24,7 @@ ROOTS: Final[dict[str, Root]] = {
     "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
 }  # fmt: skip
 # of a tick under the mouse: what is left is done in the next one
-_LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(12.0))}
+_LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 

@@ -17,7 +17,8 @@ with the curvature C of the rows under the forces (the second derivative of a po
 above or at j) and W = 1 / D for a level that holds, f_l / |E_l| across E_l for one that slips. Holding forces are
 multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, 17.3), which levels slip and which limits
 are active is found in rounds of the same step. A held level is brought back to E = 0 after the step, whose path is
-straight where the level's surface is curved (second-order correction, 18.3). The merit is F with 2 |y_l| for f_l.
+straight where the level's surface is curved (second-order correction, 18.3). The merit is F with
+twice the forces of a level and of those below it for f_l.
 """
 
 from dataclasses import dataclass
@@ -57,6 +58,7 @@ LOST: Final = 1e8  # damping at which a frame rests where it is
 CORRECTIONS: Final = 3  # of held levels after a step
 EXACT: Final = 1e-5  # error of a held level that needs no correction
 INDEFINITE: Final = 0.1  # least damping where the model has no minimum
+NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
 _TINY_TURN: Final = 1e-5  # radians, of derivatives by differences
 NOISE: Final = 1e-12  # share of the merit that is rounding
 
@@ -220,7 +222,7 @@ class Descent:
         model = self._model(links, here, linear, frames)
         found = self._rounds(model, here, linear, damping)
         springs = GIVES / model.strengths
-        weights = np.minimum(model.strengths, 2.0 * np.sqrt((found.forces * found.forces) @ self.member))
+        weights = walls(np.sqrt((found.forces * found.forces) @ self.member), model.strengths)
         before = self._merit(here.at, here.measured, here.errors, frames, weights, springs)
         at, measured = self._within(links, self._turned(here.at.x, found.step * self.spread), frames)
         errors = self._errors(at, frames)
@@ -441,6 +443,29 @@ class Descent:
             bend, sides = bend + more, sides + side
         turned = (np.swapaxes(links.axes_of(at), -1, -2) @ bend) * self.above
         return turned + np.swapaxes(turned, -1, -2) + sides
+
+
+def walls(forces: Array, strengths: Array) -> Array:
+    """Return the weights (..., L) of levels in the merit: twice what they and those below them pull with."""
+    return np.minimum(strengths, 2.0 * np.cumsum(forces[..., ::-1], axis=-1)[..., ::-1])
+
+
+def sides_of(bends: Array | None, stiff: Array) -> Array:
+    """Return the bends (D,) that joints prefer in deviations, 0 where they have none."""
+    sides = np.zeros_like(stiff)
+    if bends is not None:
+        sides[: len(bends)] = bends * stiff[: len(bends)]
+    return sides
+
+
+def aside(way: Array, slope: Array, sides: Array) -> Array | None:
+    """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.
+
+    None if the model's slope has a side already. A straight limb that is pushed in has none: it buckles.
+    """
+    if abs(float(way.dot(slope))) > NO_SIDE:
+        return None
+    return way * (FURTHEST if way.dot(sides) >= 0.0 else -FURTHEST)
 
 
 def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:

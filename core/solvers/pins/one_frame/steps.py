@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from .places import Placed, Places
 
 if TYPE_CHECKING:
     from ..problem import Problem
-
-_NO_SIDE: Final = 1e-3  # force below which nothing bends a straight joint to either side
 
 Flags = NDArray[np.bool_]
 
@@ -45,7 +43,6 @@ class _Found:
     back: Array  # (D, M) the step that takes an error of each held row away
     push: Array  # (D,) slope of the model at its end, but for the forces of held rows
     slopes: Slopes
-    definite: bool  # the model has a least value without more damping
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +68,7 @@ class FrameSolver:
         self.spread, self.stiff = descent.spreads(problem.variance)
         self.both = np.multiply.outer(self.spread, self.spread)
         self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
-        self.bends = problem.bends()
+        self.bends = descent.sides_of(problem.bends(), self.stiff)
         self.above = descent.order_of(tree)
         self.eye = np.eye(len(self.spread))
         self.levels = rows.levels
@@ -155,21 +152,6 @@ class FrameSolver:
         sizes = self._sizes(at.rows)
         return _Local(at, rates, rows, hessian, at.x * self.stiff, sizes, strengths, descent.GIVES / strengths)
 
-    def _buckled(self, local: _Local) -> Array | None:
-        """Return the bends (D,) of straight joints that are pushed in: only a side to bend to is lacking."""
-        if self.bends is None:
-            return None
-        bends = (self.bends * self.stiff[: self.turning]).reshape(-1, 3)
-        slope = local.slope - self.forces.dot(local.rows)
-        fall = np.abs((bends * slope[: self.turning].reshape(-1, 3)).dot(rotation.ONES))
-        blocks = local.hessian[: self.turning, : self.turning].reshape(len(bends), 3, len(bends), 3)
-        places = np.arange(len(bends))
-        curvature = np.einsum("ni,nij,nj->n", bends, blocks[places, :, places], bends)
-        pushed = (curvature < 0.0) & (fall < _NO_SIDE * rotation.lengths(bends))
-        if not pushed.any():
-            return None
-        return np.append(np.repeat(pushed, 3) * self.bends, np.zeros(len(slope) - self.turning))
-
     def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
@@ -197,9 +179,11 @@ class FrameSolver:
             model[:, span] = model[:, span].dot(projector)
             model[span, span] += self.eye[:3, :3] - projector
             sides[span] = projector.dot(sides[span])
-        definite = _has_least(model)
-        if not definite:
-            more = max(-2.0 * float(np.linalg.eigvalsh(model)[0]), descent.INDEFINITE) * self.eye
+        aside = None
+        if not _has_least(model):
+            values, vectors = np.linalg.eigh(model)
+            aside = descent.aside(vectors[:, 0], slope, self.bends)
+            more = max(-2.0 * float(values[0]), descent.INDEFINITE) * self.eye
             model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         free = sides[:, 1:].T
@@ -212,7 +196,8 @@ class FrameSolver:
         inverse: Array = np.linalg.inv(gram)
         forces, back = inverse.dot(gap), solved[:, 1:].dot(inverse)
         step = back.dot(gap) - solved[:, 0] + fixed
-        return _Found(step, forces, held, back, slope + whole.dot(step), slopes, definite)
+        push = slope + whole.dot(step)
+        return _Found(step if aside is None else step + aside, forces, held, back, push, slopes)
 
     def _rounds(self, local: _Local, damping: float, turn: float) -> tuple[_Found, Placed, Flags]:
         """Return the step under the limits that it meets, its end, and the levels that slip in it."""
@@ -252,20 +237,17 @@ class FrameSolver:
         at = self.at
         local = self._model(at, damping)
         found, there, slips = self._rounds(local, damping, turn)
-        bent = None if found.definite else self._buckled(local)
-        if bent is not None:
-            at = self.places.inside(self.places.place(at.x + bent * min(1.0, 0.5 * turn / self._turn(bent))))
-            local = self._model(at, damping)
-            found, there, slips = self._rounds(local, damping, 0.5 * turn)
         pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, descent.GIVES))
         forces = np.where(found.held > 0.0, found.forces, pulls)
-        weights = np.minimum(local.strengths, 2.0 * self._sizes(forces))
-        # as the model has it: where the step is a whole one, what the springs give
-        left = at.rows - local.rows.dot((there.x - at.x) * self.stiff)
+        weights = descent.walls(self._sizes(forces), local.strengths)
+        # as the model has it: where the step is a whole one, what the springs give; where it is not, the next one goes on
+        moved = (there.x - at.x) * self.stiff
+        left = at.rows - local.rows.dot(moved)
+        held = found.held if moved.dot(moved) > 0.99 * found.step.dot(found.step) else found.held * self.member[:, 0]
         there = self.places.inside(there)
         before, after = (self._merit(some, weights, local.springs) for some in (at, there))
         for _ in range(descent.CORRECTIONS):
-            missing: Array = (there.rows - left) * found.held
+            missing: Array = (there.rows - left) * held
             if not np.count_nonzero(np.abs(missing) > exact):
                 break
             other = self.places.inside(self.places.place(there.x + found.back.dot(missing) * self.spread))
