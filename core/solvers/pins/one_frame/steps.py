@@ -240,7 +240,7 @@ class FrameSolver:
         pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, descent.GIVES))
         forces = np.where(found.held > 0.0, found.forces, pulls)
         weights = descent.walls(self._sizes(forces), local.strengths)
-        # as the model has it: where the step is a whole one, what the springs give; where it is not, the next one goes on
+        # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
         moved = (there.x - at.x) * self.stiff
         left = at.rows - local.rows.dot(moved)
         held = found.held if moved.dot(moved) > 0.99 * found.step.dot(found.step) else found.held * self.member[:, 0]
