@@ -339,15 +339,14 @@ class Descent:
             if self.limits.count:
                 push = slope + (hessian @ step[..., None])[..., 0] - ((forces * held)[:, None] @ part.rows)[:, 0]
                 push *= self.stiff
-                crossed = linear[todo].revise(active[todo], step * self.spread, push, release)
+                crossed = linear[todo].revise(active[todo], _shortened(step) * self.spread, push, release)
                 crossed &= ~changed[:, None]  # first the forces
                 active[todo] ^= crossed
                 changed |= crossed.any(axis=1)
             todo = todo[changed]
             if not len(todo):
                 break
-        length = np.sqrt(np.sum(result.step**2, axis=1, keepdims=True))
-        result.step[:] *= FURTHEST / np.maximum(length, FURTHEST)
+        result.step[:] = _shortened(result.step)
         pulls = self._pulls(here.errors, model.sizes, result.slips, model.strengths)
         result.forces[:] = np.where(result.slips @ self.member.T > 0.0, pulls, result.forces)
         return result
@@ -466,6 +465,12 @@ def aside(way: Array, slope: Array, sides: Array) -> Array | None:
     if abs(float(way.dot(slope))) > NO_SIDE:
         return None
     return way * (FURTHEST if way.dot(sides) >= 0.0 else -FURTHEST)
+
+
+def _shortened(steps: Array) -> Array:
+    """Return steps (B, D) cut to the length FURTHEST."""
+    length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
+    return steps * (FURTHEST / np.maximum(length, FURTHEST))
 
 
 def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:
