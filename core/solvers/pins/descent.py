@@ -59,7 +59,6 @@ CORRECTIONS: Final = 3  # of held levels after a step
 EXACT: Final = 1e-5  # error of a held level that needs no correction
 INDEFINITE: Final = 0.1  # least damping where the model has no minimum
 NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
-_TINY_TURN: Final = 1e-5  # radians, of derivatives by differences
 NOISE: Final = 1e-12  # share of the merit that is rounding
 
 
@@ -129,12 +128,12 @@ class Descent:
         return State(state.at, state.measured, self._errors(state.at, frames), state.forces, state.slips, state.active)
 
     def _within(self, links: Links, x: Array, frames: Frames) -> tuple[Kinematics, Measured]:
-        """Return the kinematics and limit coordinates at x (B, D), clamped to the limits."""
-        at = links.place(x)
+        """Return the kinematics and limit coordinates at x (B, D), the short way round and clamped to the limits."""
+        at = links.place(unwound(x, self.tree.turning))
         measured = self.limits.measure(at, frames)
         outside = self.limits.outside(measured, frames, numbers.LIMIT_SLACK)
         if len(outside):
-            inside = self.limits.clamp(x[outside], measured[outside], frames[outside])
+            inside = self.limits.clamp(at.x[outside], measured[outside], frames[outside])
             at.put(outside, links[outside].place(inside))
             measured.put(outside, self.limits.measure(at[outside], frames[outside]))
         return at, measured
@@ -398,10 +397,7 @@ class Descent:
         rates = rotation.exp_and_jacobian(before)[1]
         turn = (rates @ (sum_ - before)[..., None])[..., 0]
         after = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn)))
-        length = np.linalg.norm(after, axis=-1, keepdims=True)  # the same rotation in the other sense may be nearer
-        other = after * (1.0 - 2.0 * np.pi / np.maximum(length, _TINY_TURN))
-        near = rotation.lengths(after - sum_) <= rotation.lengths(other - sum_)
-        straight[:, :turning].reshape(len(x), -1, 3)[:, free] = np.where(near[..., None], after, other)
+        straight[:, :turning].reshape(len(x), -1, 3)[:, free] = after
         return straight
 
     def _take_map(self, hessian: Array, x: Array, slope: Array) -> None:
@@ -471,6 +467,20 @@ def _shortened(steps: Array) -> Array:
     """Return steps (B, D) cut to the length FURTHEST."""
     length = np.sqrt(np.sum(steps * steps, axis=1, keepdims=True))
     return steps * (FURTHEST / np.maximum(length, FURTHEST))
+
+
+def unwound(x: Array, turning: int) -> Array:
+    """Return x (..., D) with joints that are more than half a turn away turned the short way round: the same pose.
+
+    Else what is minimised would depend on the way to a pose, too.
+    """
+    lengths = rotation.lengths(x[..., :turning].reshape(*x.shape[:-1], -1, 3))
+    turns = np.rint(lengths / (2.0 * np.pi))
+    if not turns.any():
+        return x
+    result = x.copy()
+    result[..., :turning] *= np.repeat(1.0 - turns * 2.0 * np.pi / np.where(turns > 0.0, lengths, 1.0), 3, axis=-1)
+    return result
 
 
 def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:

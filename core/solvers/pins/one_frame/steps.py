@@ -85,8 +85,11 @@ class FrameSolver:
 
         Returns their number.
         """
-        damping, steps, begun, errors = 0.0, 0, self.at.x, self.at.vectors
+        errors = self.at.vectors
+        if self._turn(self.at.x) > np.pi:
+            self.at = self.places.place(descent.unwound(self.at.x, self.turning))
         self.places.compare(self.at)
+        damping, steps, begun = 0.0, 0, self.at.x
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         turn = self.problem.method.turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick that the next one goes on from need not be more exact than its goals
