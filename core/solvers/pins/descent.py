@@ -21,7 +21,7 @@ straight where the level's surface is curved (second-order correction, 18.3). Th
 twice the forces of a level and of those below it for f_l.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -124,8 +124,9 @@ class Descent:
         return State(at, measured, self._errors(at, frames), none, slips, np.ones((len(x), self.limits.count), bool))
 
     def again(self, links: Links, state: State, frames: Frames) -> State:
-        """Return the state with the errors that moved targets have."""
-        return State(state.at, state.measured, self._errors(state.at, frames), state.forces, state.slips, state.active)
+        """Return the state with the errors that moved targets, or other links, have."""
+        at = links.place(state.at.x)
+        return replace(state, at=at, errors=self._errors(at, frames))
 
     def _within(self, links: Links, x: Array, frames: Frames) -> tuple[Kinematics, Measured]:
         """Return the kinematics and limit coordinates at x (B, D), the short way round and clamped to the limits."""

@@ -189,11 +189,12 @@ def _buckled(problem: "Problem", progress: Progress, signs: Array) -> Progress:
 def _refitted(problem: "Problem", progress: Progress, still: float) -> Progress:
     """Fit the links again and solve on until they agree: links of scaled bones are exact at one pose only."""
     iterations, everything = progress.iterations, np.arange(problem.count)
+    enough = not problem.method.settle and still > numbers.NEWTON_RESTS  # that goals are met
     for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
         problem.links = problem.fit(progress.x)
         errors = problem.rows.errors(problem.links.place(progress.x), everything)
         same = np.abs(errors.lengths - progress.lengths).max(axis=1) < _REFITTED
-        if np.all(same | problem.met(errors)):
+        if np.all(same | (problem.met(errors) & enough)):
             break
         progress = _tick(problem, progress.x, still) if problem.dragged else _solve_flat(problem, progress.x)
         progress = _rested(problem, progress) if problem.method.settle else progress
