@@ -39,7 +39,7 @@ class FrameLimits:
             for index, coordinate in np.ndindex(group.lower.shape)
         ]
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
-        self.lowest, self.highest = self.lower - numbers.LIMIT_DRIFT, self.upper + numbers.LIMIT_DRIFT
+        self.allow(numbers.LIMIT_DRIFT)
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
 
@@ -109,6 +109,10 @@ class FrameLimits:
                 upper = self.active[row] == self.upper[row]
                 if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
                     del self.active[row]
+
+    def allow(self, slack: float) -> None:
+        """Let joints be off their bounds by so much, radians, before they are clamped."""
+        self.lowest, self.highest = self.lower - slack, self.upper + slack
 
     def activate(self, at: "Placed") -> bool:
         """Activate the rows that `at` has crossed. Return whether there are new ones."""

@@ -93,7 +93,11 @@ class FrameSolver:
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         turn = self.problem.method.turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick that the next one goes on from need not be more exact than its goals
-        exact = descent.EXACT if still <= numbers.NEWTON_RESTS else 0.5 * self.tolerances * self.places.scales
+        exact = 0.5 * self.tolerances * self.places.scales
+        resting = still <= numbers.NEWTON_RESTS
+        self.limits.allow(numbers.LIMIT_SLACK if resting else numbers.LIMIT_DRIFT)
+        if resting:  # steps from outside, back to the bounds, would go up
+            exact, self.at = descent.EXACT, self.places.inside(self.at)
         while steps < most:
             left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
