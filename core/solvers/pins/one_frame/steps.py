@@ -92,9 +92,9 @@ class FrameSolver:
         damping, steps, begun = 0.0, 0, self.at.x
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         turn = self.problem.method.turn * max(1.0, moved / numbers.CENTIMETRE)
-        # a tick that the next one goes on from need not be more exact than its goals
+        # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.places.scales
-        resting = still <= numbers.NEWTON_RESTS
+        resting = still <= numbers.NEWTON_RESTS or turn == np.inf
         self.limits.allow(numbers.LIMIT_SLACK if resting else numbers.LIMIT_DRIFT)
         if resting:  # steps from outside, back to the bounds, would go up
             exact, self.at = descent.EXACT, self.places.inside(self.at)
