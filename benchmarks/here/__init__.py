@@ -1,0 +1,1 @@
+"""How long Solve Here takes, and what it meets: `python -m benchmarks.here`."""
