@@ -276,7 +276,7 @@ def _solution(
     tuning = bridge.read_tuning(armature, skeleton)
     method = PinAndDrag(
         limits=job.limits,
-        root="fixed" if job.root == "hold" else job.root,
+        root="pull" if job.root == "hold" else job.root,
         stretch=job.stretch,
         strength=np.inf if job.strength is None else job.strength,
         reference=_reference(job, skeleton, roles, pose, tuning),
@@ -287,11 +287,7 @@ def _solution(
     )
     pose = _start_pose(job, writable, pose, method.reference, goals)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
-    solution = solve(writable, pose, goals, method)
-    if job.root == "hold" and not solution.converged.all():  # for all frames: a root that moves in some would jump
-        helping = "pull" if job.frames is None else "free"  # "pull" as in a drag; over frames it could jump
-        return solve(writable, pose, goals, replace(method, root=helping))
-    return solution
+    return solve(writable, pose, goals, method)
 
 
 def _with_idle(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:

@@ -54,7 +54,7 @@ _NO_GOAL: Final = "there has to be at least one goal."
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
-# hold: fixed if all goals are met so, else pull, and over frames free
+# hold: as pull
 Root = Literal["hold", "free", "translate", "fixed", "pull"]
 Limits = bool | Literal["soft"]
 JointTargets = Literal["present", "rest", "relaxed"]

@@ -44,14 +44,12 @@ def finish(
     gives: Mapping[str, float],
     pose: Pose,
     missed: NDArray[np.int64],
-    bend_back: bool,
     tolerances: Mapping[str, Any],
 ) -> tuple[Pose, NDArray[np.int64]]:
     """Return the pose (B,) with its missed frames solved by `PinAndDrag`, and its iterations in these.
 
     skeleton       with the limits to be kept
     pulls, gives   as in `pull_trunk`: what does not pull keeps its position, and what resists is stiffer
-    bend_back      also try spine and neck bent the other way
     tolerances     of `PinAndDrag`
     """
     known = figure.anatomy
@@ -63,19 +61,10 @@ def finish(
         deviations=deviations, axes=known.axes, bends=known.bends, restarts=0, **tolerances,
     )  # fmt: skip
     goals = [goal.at((missed,), (len(pose.rotations),)) for goal in _pulling(figure, targets, pulls, pose)]
-    signs = _bent_back(figure) if bend_back else []
-    solution = method.prepare(skeleton, pose[missed], goals).solve(near=True, signs=signs)
+    solution = method.prepare(skeleton, pose[missed], goals).solve()
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
     return replace(pose, rotations=rotations, translations=translations), solution.iterations
-
-
-def _bent_back(figure: Figure) -> list[Array]:
-    """Return signs (J, 3) of turns about the anatomical axes: spine and neck reversed sideways, then forwards."""
-    column = [*figure.spine, *figure.neck]
-    signs = np.ones((2, len(figure.skeleton), 3))
-    signs[0, column, 1:], signs[1, column, 0] = -1.0, -1.0
-    return list(signs)
 
 
 def _pulling(figure: Figure, targets: Targets, pulls: Mapping[int, float], pose: Pose) -> list[AnyGoal]:

@@ -145,7 +145,7 @@ class HumanoidDrag:
 
     def solve(self) -> Solution:
         """Return the solution for the present goals, quickly."""
-        return self._problem().solve(_DRAG_RESTS, bend_back=False)
+        return self._problem().solve(_DRAG_RESTS)
 
     def relax(self) -> Solution:
         """Return the solution for the present goals, as `Humanoid.solve` does."""
@@ -190,8 +190,8 @@ class _Problem:
                 if name not in known:
                     raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
 
-    def solve(self, rests: float, bend_back: bool = True) -> Solution:
-        """Return the solution. `rests` is as in `pull_trunk`, `bend_back` as in `finish`."""
+    def solve(self, rests: float) -> Solution:
+        """Return the solution. `rests` is as in `pull_trunk`."""
         start, targets, nodes = self.start, self.targets, self.nodes
         errors = errors_of(self.skeleton, targets, start)
         # frames that meet their goals do not change at all, not even by rounding
@@ -222,7 +222,7 @@ class _Problem:
             }
             pose, used[missed] = finish(
                 self.figure, replace(self.skeleton, limits=limits), targets, self.pulls, self.gives, pose, missed,
-                bend_back, tolerances,
+                tolerances,
             )  # fmt: skip
             errors = errors_of(self.skeleton, targets, pose)
         return self._solution(pose, *errors, used)

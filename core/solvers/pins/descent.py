@@ -48,7 +48,7 @@ WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least va
 GIVES: Final = 1e-5  # error at which a level pulls with all its strength: it is a spring up to there
 ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
 RELEASES: Final = 3  # of these may release
-FURTHEST: Final = 0.5  # standard deviations of a step
+FURTHEST: Final = 1.0  # standard deviations of a step
 NEAR: Final = 0.5  # largest change of an error in a step, as a share of it, for which a norm's curvature is taken
 SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
 DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
@@ -191,7 +191,7 @@ class Descent:
         for _ in range(most):
             here, part, where = now[alive], links[alive], frames[alive]
             there, better, poor, steep = self._step(part, here, where, damping[alive])
-            turned = self._turns(there.at.x - here.at.x)
+            turned = self._moves(there.at.x - here.at.x)
             now.put(alive[better], there[better])
             steps[alive] += 1
             damped = damping[alive] > 0.0
@@ -211,10 +211,11 @@ class Descent:
                 break
         return now, steps
 
-    def _turns(self, steps: Array) -> Array:
-        """Return by how much steps (B, D) turn the joints that turn most, (B,)."""
+    def _moves(self, steps: Array) -> Array:
+        """Return by how much steps (B, D) turn or shift what they move most, (B,)."""
         turns = steps[:, : self.tree.turning].reshape(len(steps), -1, 3)
-        return np.sqrt(np.max(np.sum(turns * turns, axis=-1), axis=1, initial=0.0))
+        turned = np.sqrt(np.max(np.sum(turns * turns, axis=-1), axis=1, initial=0.0))
+        return np.maximum(turned, np.max(np.abs(steps[:, self.tree.turning :]), axis=1, initial=0.0))
 
     def _step(self, links: Links, here: State, frames: Frames, damping: Array) -> tuple[State, Flags, Flags, Array]:
         """Return the state after a step, whether it lowers the merit, or by too little, and the stiffness along it."""

@@ -262,7 +262,7 @@ class FramesSolver:
         method, count = self.problem.method, len(x)
         still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
         given = self._given(frames)
-        at = self._root_moved(given, self.place(given, x.T.copy()))
+        at = self.place(given, x.T.copy())
         state = self._begun(at)
         end = _End(*(array.copy() for array in vars(_End.of(at, state)).values()))
         done, iterations = np.zeros(count, bool), np.zeros(count, int)
@@ -304,8 +304,8 @@ class FramesSolver:
         if drifted is not None:
             end.put(drifted[0], _End.of(drifted[1], None))
         assert end.active is not None
-        x, lengths, costs = (np.ascontiguousarray(part.T) for part in (end.x, end.lengths, end.costs))
-        return Progress(x, iterations, end.active.T.copy(), done, lengths, costs)
+        x, lengths = (np.ascontiguousarray(part.T) for part in (end.x, end.lengths))
+        return Progress(x, iterations, end.active.T.copy(), done, lengths)
 
     def _begun(self, at: _Placed) -> "_State":
         """Return the state before the first step."""
@@ -343,20 +343,6 @@ class FramesSolver:
     def _met(self, at: _Placed) -> Flags:
         """Return whether all goals are within tolerance, (B,)."""
         return np.all(at.lengths <= self.tolerances, axis=0)
-
-    def _root_moved(self, given: _Given, at: _Placed) -> _Placed:
-        """Move the root towards the goals where all targets are far away."""
-        points, tree = at.points.shape[1], self.tree
-        if len(tree.roots) != 1 or not points or not (at.lengths[:points] > numbers.FAR).any():
-            return at
-        on = np.broadcast_to(given.scales[:points] > 0.0, (points, at.x.shape[1]))
-        nearest = np.min(np.where(on, at.lengths[:points], np.inf), axis=0)
-        far = np.isfinite(nearest) & (nearest > numbers.FAR)
-        mean = np.sum((given.target_points - at.points) * on, axis=1) / np.maximum(on.sum(axis=0), 1)
-        way = np.einsum("jib,jb->ib", given.slide[:, :, 0], mean) * ~self.stuck[tree.turning :, None]
-        x = at.x.copy()
-        x[tree.turning :] += way * far
-        return self.place(given, x)
 
     # -- one step ---------------------------------------------------------------------------------------------------
 

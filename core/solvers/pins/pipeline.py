@@ -1,106 +1,196 @@
-"""The stages of a solve: steps until goals are met, restarts where one is missed, and rest.
+"""A solve is a list of stages: each takes the problem and the progress of its frames, and returns their progress.
 
-All functions take the problem and change nothing of it but its state: x, links, and what the last solve missed.
+`STAGES` is the whole list. Stages change nothing of the problem but the links that `refit` fits; what the next solve
+goes on from is kept where the solution is made.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import rotation
 from ...pose import Pose
 from ...rotation import Array
 from ...solution import Solution
-from . import numbers
+from . import numbers, starts
 from .one_frame import FrameSolver
 from .progress import Progress
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-_STIFF_ERROR: Final = 1.5  # tolerances; goals with larger errors are held back by stiff joints, or out of reach
-_BUCKLED: Final = np.radians(20.0)  # smallest turn between two sides of a joint that are worth a rest each
-_NEARLY_PULLED: Final = 0.1  # `NEARLY` for a root "pull"
+Frames = NDArray[np.int64]
+Stage = Callable[["Problem", Progress], Progress]
+
 _TICK_STEPS: Final = 40  # steps in a tick of a drag
 _TICK_RESTS: Final = np.radians(2.0)  # largest change in a step after which a tick ends: the error left is its square
 _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
 _REFITTED: Final = 1e-6  # largest change of an error by new links that does not count
+_STEPS: Final = 40  # from a start to rest: what takes more is stuck, or crawls
+_TRIAL: Final = 12  # steps that show whether a start is worth going on from
+_BATCH: Final = 8  # frames times starts that are tried together
+_NEWTON_CHUNK: Final = 64  # frames that take Newton steps together
 _SWEEPS: Final = (3, 6, None)  # steps of a chunk after which the unfinished frames of all chunks go on together
-_CHUNK: Final = 1024  # frames that take steps together
+_CHUNK: Final = 1024  # frames that take least-squares steps together
 _STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
 _FIRST_WAVE: Final = 8  # largest number of steps of the frames of the first stride
 _WAVE: Final = 3  # the same of the other frames
 _STRAGGLERS: Final = 8  # a wave ends where fewer than one frame in so many go on
 
 
-def solve(problem: "Problem", near: bool = False, signs: Sequence[Array] = (), still: float = _TICK_RESTS) -> Solution:
+def solve(problem: "Problem") -> Solution:
     """See `Problem.solve`."""
-    if problem.frame is not None:
-        return _solve_frame(problem, problem.frame, still)
-    if problem.dragged:
-        progress = _tick(problem, problem.x, still)
-    else:
-        x = _home_or(problem, problem.x)
-        progress, resting_still = _resting(problem, x)
-        if len(resting_still) < problem.count:
-            resting, progress = progress, problem.restarts.try_bends(_solve_flat(problem, x))
-            progress = problem.restarts.try_others(problem.restarts.try_reference(progress, x))
-            if problem.method.settle:
-                progress = _rested(problem, _begun(problem, progress, x) if near else progress)
-                for mirror in signs if len(problem.rows.levels) == 1 else ():
-                    progress = _buckled(problem, progress, mirror)
-            else:
-                left = _strained(problem, progress)
-                if len(left):
-                    _put_at(problem, progress, x, left)
-                    progress = _rested(problem, progress, left)
-            progress.put(resting_still, resting[resting_still])
-    if problem.start.scales is not None:
-        progress = _refitted(problem, progress, still)
-    problem.missed = ~problem.met(progress)
-    problem.x = progress.x
-    pose, errors = problem.pose_at(progress.x), problem.rows.errors_of_goals(progress.lengths)
-    active = progress.active[:, problem.limit_rows.real]
-    solution = _solution(problem, pose, *errors, progress.iterations, ~problem.missed, active)
-    return solution.reshape(problem.batch_shape)
+    return _through(problem, STAGES)
 
 
 def relax(problem: "Problem") -> Solution:
     """See `Problem.relax`."""
-    return solve(problem, still=float(numbers.NEWTON_RESTS))
+    return _through(problem, RELAXING if problem.dragged else STAGES)
 
 
-# -- stages of a solve that settles, or of many frames ---------------------------------------------------------------
+def _through(problem: "Problem", stages: "tuple[Stage, ...]") -> Solution:
+    progress = _unknown(problem, problem.x)
+    for stage in stages:
+        progress = stage(problem, progress)
+    return _solution(problem, progress)
 
 
-def _home_or(problem: "Problem", x: Array) -> Array:
-    """Return x, but the reference in frames where it meets all goals: no other pose is nearer to it."""
-    if not problem.method.settle:
-        return x
-    everything, home = np.arange(problem.count), np.zeros_like(x)
-    at = problem.links.place(home)
-    fits = problem.met(problem.rows.errors(at, everything))
-    fits[problem.limit_rows.outside(problem.limit_rows.measure(at, everything), everything, numbers.LIMIT_SLACK)] = (
-        False
-    )
-    return np.where(fits[:, None], home, x)
+# -- stages ----------------------------------------------------------------------------------------------------------
 
 
-def _resting(problem: "Problem", x: Array) -> tuple[Progress, NDArray[np.int64]]:
-    """Return frames that missed a goal in the last solve after Newton steps from x, and the indices of those that stay.
+def start(problem: "Problem", progress: Progress) -> Progress:
+    """Begin where the last solve ended; what settles at its reference, whatever was before."""
+    if problem.dragged:
+        return progress
+    x = np.zeros_like(progress.x) if problem.settles else progress.x
+    return replace(progress, x=_approached(problem, x))
 
-    Least-squares steps would first move them away, and perhaps to another local minimum.
+
+def steps(problem: "Problem", progress: Progress) -> Progress:
+    """Take steps until goals are met, or until the body rests if it settles."""
+    if problem.dragged:
+        return _tick(problem, progress, _TICK_RESTS)
+    if problem.settles or problem.count == 1:
+        return _newton(problem, progress.x, np.arange(problem.count), _STEPS)
+    return _solve_flat(problem, progress.x)
+
+
+def calm(problem: "Problem", progress: Progress) -> Progress:
+    """Take steps under a still mouse."""
+    return _tick(problem, progress, float(numbers.NEWTON_RESTS))
+
+
+def other_starts(problem: "Problem", progress: Progress) -> Progress:
+    """Try other starts in frames that miss a firm level: a few steps show whether one is worth going on from."""
+    left = starts.stuck(problem, progress)
+    waiting = list(starts.shares(problem.tree.turning // 3, problem.method.starts))
+    while waiting and len(left):
+        several = 1 if problem.lean else max(1, _BATCH // len(left))
+        now, waiting = waiting[:several], waiting[several:]
+        begin = np.concatenate([starts.released(problem, progress, left, places) for places in now])
+        others = _from(problem, begin, np.tile(left, len(now)), _TRIAL)
+        for number in range(len(now)):  # in this order, so that a batch has the solutions of single frames
+            other = others[np.arange(len(left)) + number * len(left)]
+            progress.iterations[left] += other.iterations
+            better = _better(problem, progress[left], other, left)
+            if len(better):
+                further = _from(problem, other.x[better], left[better], _STEPS)
+                more = progress.iterations[left[better]] + further.iterations
+                progress.put(left[better], replace(further, iterations=more))
+        left = left[~problem.met(progress[left])]
+    return progress
+
+
+def rest(problem: "Problem", progress: Progress) -> Progress:
+    """Bring frames to rest: all that settle, else those that miss a goal or strain too much for one."""
+    if problem.dragged:
+        return progress
+    moving = ~progress.done if problem.settles else np.ones(problem.count, bool)
+    left = np.flatnonzero(moving if problem.method.settle else _strained(problem, progress))
+    if len(left):
+        begun = progress.x if problem.method.settle else problem.x
+        rested = _newton(problem, begun[left], left, numbers.NEWTON_STEPS)
+        progress.put(left, replace(rested, iterations=progress.iterations[left] + rested.iterations))
+    return progress
+
+
+def refit(problem: "Problem", progress: Progress) -> Progress:
+    """Fit the links again and go on until they agree: links of scaled bones are exact at one pose only."""
+    return _refitted(problem, progress, steps, met_is_enough=not problem.method.settle)
+
+
+def refit_calm(problem: "Problem", progress: Progress) -> Progress:
+    """Do so until the body rests in them."""
+    return _refitted(problem, progress, calm, met_is_enough=False)
+
+
+STAGES: tuple[Stage, ...] = (start, steps, other_starts, rest, refit)
+RELAXING: Final[tuple[Stage, ...]] = (start, calm, refit_calm)
+
+# -- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _tick(problem: "Problem", progress: Progress, still: float) -> Progress:
+    """Take a few Newton steps from where the last solve ended, with its forces."""
+    most = min(_TICK_STEPS, problem.method.iterations)
+    if problem.frame is not None:
+        return _of_frame(problem.frame, most, still)
+    one, descent, links = np.zeros(1, int), problem.descent, problem.links
+    state = problem.state
+    state = descent.begin(links, progress.x, one) if state is None else descent.again(links, state, one)
+    problem.state, used = descent.descend(links, state, one, most, still)
+    lengths = problem.rows.errors(problem.state.at, one).lengths
+    return Progress(problem.state.at.x, used, problem.state.active, np.ones(1, bool), lengths)
+
+
+def _newton(
+    problem: "Problem", x: Array, frames: Frames, most: int, still: float = float(numbers.NEWTON_RESTS)
+) -> Progress:
+    """Return some frames after at most `most` Newton steps from x (n, D), until one turns every joint by less."""
+    if problem.lean:
+        parts: list[Progress] = []
+        for frame, begin in zip(frames.tolist(), x, strict=True):
+            solver = problem.frame or FrameSolver(problem, frame)
+            solver.begin(begin)
+            parts.append(_of_frame(solver, most, still))
+        return Progress.joined(parts)
+    descent, progress = problem.descent, _unknown(problem, x)
+    for places in chunks(np.arange(len(frames)), _NEWTON_CHUNK):
+        part = frames[places]
+        links = problem.links[part]
+        state, used = descent.descend(links, descent.begin(links, x[places], part), part, most, still)
+        lengths = problem.rows.errors(state.at, part).lengths
+        progress.put(places, Progress(state.at.x, used, state.active, used < most, lengths))
+    return progress
+
+
+def _of_frame(frame: FrameSolver, most: int, still: float) -> Progress:
+    """Return the progress of a frame after its steps."""
+    used, at = frame.descend(most, still), frame.at
+    active, done = frame.limits.active_rows(), used < most
+    return Progress(at.x[None], np.array([used]), active[None], np.array([done]), frame.places.lengths(at)[None])
+
+
+def _from(problem: "Problem", x: Array, frames: Frames, most: int) -> Progress:
+    """Return some frames after the steps that the problem takes from a start x (n, D)."""
+    if problem.settles or problem.count == 1:
+        return _newton(problem, x, frames, most)
+    return _iterate(problem, x, frames, most)
+
+
+def _iterate(problem: "Problem", x: Array, frames: Frames, most: int | None, fewest: int = 1) -> Progress:
+    """Take at most `most` steps in some frames, from x (n, D) until their goals are met; see `frames`.
+
+    Stop where the frames are done, or where fewer than `fewest` of them are not: a step costs nearly the same for few
+    frames as for many. Problems that are not for `frames` take Newton steps.
     """
-    progress = _unknown(problem, x)
-    left = np.flatnonzero(problem.missed) if problem.method.settle else np.zeros(0, int)
-    if not len(left):
-        return progress, left
-    _put_at(problem, progress, x, left)
-    progress = _rested(problem, progress, left)
-    stays = np.max(np.abs(progress.x[left] - x[left]), axis=1, initial=0.0) < numbers.STAYS
-    return progress, left[stays & ~problem.met(progress[left])]
+    if problem.frames is not None:
+        return problem.frames.iterate(x, frames, most, fewest)
+    still = numbers.NEARLY_SETTLED if problem.method.settle else numbers.SETTLED
+    return _newton(problem, x, frames, most or problem.method.iterations, float(still))
 
 
 def _solve_flat(problem: "Problem", x: Array) -> Progress:
@@ -118,7 +208,7 @@ def _solve_flat(problem: "Problem", x: Array) -> Progress:
         if len(solved) > 1:
             progress.x[new] += between(solved, progress.x[solved] - x[solved], new)
         most = _WAVE if len(solved) else _FIRST_WAVE
-        for part in chunks(here):
+        for part in chunks(here, _CHUNK):
             _go_on(problem, progress, part, part, most, fewest=max(1, len(part) // _STRAGGLERS))
         near[here] = (progress.lengths[here] <= numbers.NEARLY).all(axis=1)
     left = np.flatnonzero(~progress.done)
@@ -128,167 +218,112 @@ def _solve_flat(problem: "Problem", x: Array) -> Progress:
     return progress
 
 
-def _solve_chunks(problem: "Problem", x: Array, frames: NDArray[np.int64]) -> Progress:
+def _solve_chunks(problem: "Problem", x: Array, frames: Frames) -> Progress:
     """Take least-squares steps from x in some frames; the unfinished frames of all chunks go on together."""
     progress = _unknown(problem, x)
-    for steps in _SWEEPS:
+    for most in _SWEEPS:
         left = np.flatnonzero(~progress.done)
-        if steps is None and problem.method.coherent:  # interpolation was no good start
+        if most is None and problem.method.coherent:  # interpolation was no good start
             progress.x[left] = problem.x[frames[left]]
-        for part in chunks(left):
-            _go_on(problem, progress, part, frames[part], steps)
+        for part in chunks(left, _CHUNK):
+            _go_on(problem, progress, part, frames[part], most)
     return progress
 
 
-def _begun(problem: "Problem", progress: Progress, x: Array) -> Progress:
-    """Put frames that miss a goal back to x, where they began: least-squares steps end anywhere there."""
-    missed = np.flatnonzero(~problem.met(progress))
-    if len(missed):
-        _put_at(problem, progress, x, missed)
-    return progress
-
-
-def _strained(problem: "Problem", progress: Progress) -> NDArray[np.int64]:
-    """Return the frames that miss a goal, or meet one by more force than its level has."""
-    frames = np.arange(problem.count)
-    missed = ~problem.met(progress)
-    if np.isfinite(problem.method.strength):
-        missed |= problem.descent.strained(problem.links, progress.x, frames)
-    return np.flatnonzero(missed)
-
-
-def _rested(problem: "Problem", progress: Progress, frames: NDArray[np.int64] | None = None) -> Progress:
-    """Bring some frames to rest, by default all."""
-    if not problem.tree.degrees:
-        return progress
-    frames = np.arange(problem.count) if frames is None else frames
-    rested = problem.rest(progress.x[frames], frames)
-    progress.put(frames, replace(rested, iterations=progress.iterations[frames] + rested.iterations))
-    return progress
-
-
-def _buckled(problem: "Problem", progress: Progress, signs: Array) -> Progress:
-    """Rest frames that miss a goal from the mirrored side, too, and keep the better pose; signs (J, 3)."""
-    x = progress.x.copy()
-    x[:, : problem.tree.turning] *= signs[problem.joint_bones].reshape(-1)
-    bent = np.max(np.abs(x - progress.x), axis=1, initial=0.0) > _BUCKLED
-    left = np.flatnonzero(bent & ~problem.met(progress))
-    if not len(left):
-        return progress
-    other = _unknown(problem, progress.x)
-    x[left] = problem.clamped(x[left], left)
-    _put_at(problem, other, x, left)
-    other = _rested(problem, other, left)
-    progress.iterations[left] += other.iterations[left]
-    now, before = (problem.descent.value(some.x[left], left, problem.links[left]) for some in (other, progress))
-    better = left[now < before * (1.0 - numbers.LIMIT_SLACK)]
-    progress.put(better, replace(other[better], iterations=progress.iterations[better]))
-    return progress
-
-
-def _refitted(problem: "Problem", progress: Progress, still: float) -> Progress:
-    """Fit the links again and solve on until they agree: links of scaled bones are exact at one pose only."""
-    iterations, everything = progress.iterations, np.arange(problem.count)
-    enough = not problem.method.settle and still > numbers.NEWTON_RESTS  # that goals are met
-    for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
-        problem.links = problem.fit(progress.x)
-        errors = problem.rows.errors(problem.links.place(progress.x), everything)
-        same = np.abs(errors.lengths - progress.lengths).max(axis=1) < _REFITTED
-        if np.all(same | (problem.met(errors) & enough)):
-            break
-        progress = _tick(problem, progress.x, still) if problem.dragged else _solve_flat(problem, progress.x)
-        progress = _rested(problem, progress) if problem.method.settle else progress
-        iterations = iterations + progress.iterations
-    problem.links = problem.fit(progress.x)
-    errors = problem.rows.errors(problem.links.place(progress.x), everything)
-    return replace(progress, iterations=iterations, lengths=errors.lengths, costs=errors.costs)
-
-
-# -- ticks of a drag -------------------------------------------------------------------------------------------------
-
-
-def _solve_frame(problem: "Problem", frame: FrameSolver, still: float) -> Solution:
-    """Solve one tick of a drag with `one_frame`."""
-    used = frame.descend(min(_TICK_STEPS, problem.method.iterations), still)
-    at = frame.at
-    problem.x = at.x[None]
-    rotations, translations = frame.places.channels(at)
-    position_error, rotation_error, met = frame.places.errors(at)
-    pose = Pose.trusted(rotations, translations, *problem.frame_kept)
-    solution = _solution(
-        problem, pose, position_error, rotation_error, np.array(used), np.array(met), frame.limits.active_rows(),
-        problem.frame_given,
-    )  # fmt: skip
-    return solution.reshape(problem.batch_shape) if problem.batch_shape else solution
-
-
-def _tick(problem: "Problem", x: Array, still: float) -> Progress:
-    """Solve one tick of a drag: a few steps from where the last one ended."""
-    frame = np.zeros(1, int)
-    descent = problem.descent
-    state = problem.state
-    state = descent.begin(problem.links, x, frame) if state is None else descent.again(problem.links, state, frame)
-    most = min(_TICK_STEPS, problem.method.iterations)
-    state, steps = descent.descend(problem.links, state, frame, most, still)
-    problem.state = state
-    errors = problem.rows.errors(state.at, frame)
-    return Progress(state.at.x, steps, state.active, np.ones(1, bool), errors.lengths, errors.costs)
+def _go_on(
+    problem: "Problem", progress: Progress, places: Frames, frames: Frames, most: int | None, fewest: int = 1
+) -> None:
+    """Take further steps from some places of `progress`, which belong to these frames."""
+    further = _iterate(problem, progress.x[places], frames, most, fewest)
+    progress.put(places, replace(further, iterations=progress.iterations[places] + further.iterations))
 
 
 # -- parts of stages -------------------------------------------------------------------------------------------------
 
 
-def _go_on(
-    problem: "Problem",
-    progress: Progress,
-    places: NDArray[np.int64],
-    frames: NDArray[np.int64],
-    most: int | None,
-    fewest: int = 1,
-) -> None:
-    """Call `iterate` from some places of `progress`, which belong to these frames."""
-    further = problem.iterate(progress.x[places], frames, most, fewest)
-    progress.put(places, replace(further, iterations=progress.iterations[places] + further.iterations))
+def _approached(problem: "Problem", x: Array) -> Array:
+    """Return x (B, D) with the one root moved by the mean way to the targets where all of them are far away."""
+    points, rows, tree = problem.rows.plain_points, problem.rows, problem.tree
+    if len(tree.roots) != 1 or not points:
+        return x
+    at, on = problem.links.place(x), rows.scales[:, : 3 * points : 3] > 0.0
+    gap = rows.target_points - at.points[:, :points]
+    nearest = np.min(np.where(on, rotation.lengths(gap), np.inf), axis=1)
+    far = np.isfinite(nearest) & (nearest > numbers.FAR)
+    mean = np.sum(gap * on[..., None], axis=1) / np.maximum(on.sum(axis=1), 1)[:, None]
+    roots = slice(tree.turning, tree.moving)
+    way = (np.swapaxes(problem.links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (problem.variance[roots] > 0.0)
+    x = x.copy()
+    x[far, roots] += way[far]
+    return x
 
 
-def _put_at(problem: "Problem", progress: Progress, x: Array, frames: NDArray[np.int64]) -> None:
-    """Put some frames at x (B, D), with their errors there."""
-    errors = problem.rows.errors(problem.links[frames].place(x[frames]), frames)
-    progress.put(frames, replace(progress[frames], x=x[frames], lengths=errors.lengths, costs=errors.costs))
+def _refitted(problem: "Problem", progress: Progress, go_on: Stage, met_is_enough: bool) -> Progress:
+    """See `refit`."""
+    if problem.start.scales is None:
+        return progress
+    everything = np.arange(problem.count)
+    for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
+        problem.links = problem.fit(progress.x)
+        errors = problem.rows.errors(problem.links.place(progress.x), everything)
+        same = np.abs(errors.lengths - progress.lengths).max(axis=1) < _REFITTED
+        if np.all(same | (problem.met(errors) & met_is_enough)):
+            break
+        further = go_on(problem, progress)
+        progress = replace(further, iterations=progress.iterations + further.iterations)
+    problem.links = problem.fit(progress.x)
+    errors = problem.rows.errors(problem.links.place(progress.x), everything)
+    return replace(progress, lengths=errors.lengths)
+
+
+def _better(problem: "Problem", before: Progress, after: Progress, frames: Frames) -> Frames:
+    """Return which of the progress after is better than before, by what is minimised."""
+    links = problem.links[frames]
+    worth, new = (problem.descent.value(some.x, frames, links) for some in (before, after))
+    return np.flatnonzero(new < worth)
+
+
+def _strained(problem: "Problem", progress: Progress) -> NDArray[np.bool_]:
+    """Return in which frames (B,) a goal is missed, or met by more force than its level has."""
+    missed = ~problem.met(progress)
+    if np.isfinite(problem.method.strength):
+        missed |= problem.descent.strained(problem.links, progress.x, np.arange(problem.count))
+    return missed
 
 
 def _unknown(problem: "Problem", x: Array) -> Progress:
     """Return the progress of frames at x before their first step."""
-    count, blocks, levels = len(x), len(problem.rows.owners), len(problem.rows.levels)
-    return Progress(
-        x.copy(),
-        np.zeros(count, int),
-        problem.limit_rows.nothing(count),
-        np.zeros(count, bool),
-        np.zeros((count, blocks)),
-        np.zeros((count, levels)),
-    )
+    count, blocks = len(x), len(problem.rows.owners)
+    nothing = problem.limit_rows.nothing(count)
+    return Progress(x.copy(), np.zeros(count, int), nothing, np.zeros(count, bool), np.zeros((count, blocks)))
 
 
-def _solution(
-    problem: "Problem", pose: Pose, position_error: Array, rotation_error: Array, iterations: NDArray[np.int64],
-    converged: NDArray[np.bool_], active: NDArray[np.bool_], given: tuple[Pose, NDArray[np.bool_]] | None = None,
-) -> Solution:  # fmt: skip
-    """`given`: the pose before the solve and which of its bones were clamped, by default of all frames."""
-    names = problem.limit_rows.names
-    tolerances = problem.position_tolerance, problem.method.rotation_tolerance
-    return Solution(
-        problem.skeleton, problem.goals, pose, position_error, rotation_error, iterations, converged, *tolerances,
-        *(given or (problem.given, problem.brought_in)), problem.method, names, active,
+def _solution(problem: "Problem", progress: Progress) -> Solution:
+    """Return the solution, and keep what the next solve goes on from."""
+    problem.x, frame = progress.x, problem.frame
+    if problem.dragged and frame is not None:
+        at, places = frame.at, frame.places
+        *errors, met = places.errors(at)
+        pose = Pose.trusted(*places.channels(at), *problem.frame_kept)
+        parts = pose, *errors, progress.iterations[0], np.array(met)
+        given, active = problem.frame_given, progress.active[0, problem.limit_rows.real]
+    else:
+        errors = problem.rows.errors_of_goals(progress.lengths)
+        parts = problem.pose_at(progress.x), *errors, progress.iterations, problem.met(progress)
+        given, active = (problem.given, problem.brought_in), progress.active[:, problem.limit_rows.real]
+    solution = Solution(
+        problem.skeleton, problem.goals, *parts, problem.position_tolerance, problem.method.rotation_tolerance,
+        *given, problem.method, problem.limit_rows.names, active,
     )  # fmt: skip
+    return solution if solution.iterations.shape == problem.batch_shape else solution.reshape(problem.batch_shape)
 
 
-def chunks(frames: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def chunks(frames: Frames, size: int) -> list[Frames]:
     """Split frames into chunks that are solved together."""
-    return np.split(frames, range(_CHUNK, len(frames), _CHUNK)) if len(frames) else []
+    return np.split(frames, range(size, len(frames), size)) if len(frames) else []
 
 
-def between(knots: NDArray[np.int64], values: Array, places: NDArray[np.int64]) -> Array:
+def between(knots: Frames, values: Array, places: Frames) -> Array:
     """Interpolate values (k, D) at two or more sorted knots (k,) to places (n,) by cubic Hermite splines."""
     slopes = np.gradient(values, knots, axis=0, edge_order=1)
     after = np.clip(np.searchsorted(knots, places), 1, len(knots) - 1)

@@ -25,7 +25,6 @@ from .goals.targets import check_replacement, checked_target, with_start
 from .limits import LimitRows, locked_angles
 from .one_frame import FrameSolver
 from .progress import Progress
-from .starts import Restarts
 from .tree import Links
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ _PLACED_ROOT: Final = 0.5  # share of these turns that it keeps where a goal is 
 _PULLED_ALONE: Final = 0.03  # the same where goals are on one bone only
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
-_NEWTON_CHUNK: Final = 64  # frames that rest together
 _LEVEL_WEIGHT: Final = 1e2  # weight of a level against the next one in the merit
 
 
@@ -97,20 +95,19 @@ class Problem:
             if self.same_pose
             else self.fit(self.x)
         )
-        self.missed = np.zeros(self.count, bool)
-        self.restarts = Restarts(self, self.bends())
         scales = self.start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # scales of other bones do not matter
         rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
-        lean = self.rows.uniform and method.limits != "soft"
+        self.lean = rigid and self.rows.uniform and method.limits != "soft"  # as `one_frame` and `frames` need it
         self.dragged = self.count == 1 and not method.settle and not method.starts
-        if self.dragged and rigid and lean:
+        self.settles = method.settle and not method.coherent  # every frame by itself
+        if self.count == 1 and self.lean:
             self.frame = FrameSolver(self)
             self.frame_given = self.given[0], self.brought_in[0]
             start = self.start
             self.frame_kept = [None if part is None else part[0] for part in (start.scales, start.driven_matrices)]
         two = self.damping_shares is not None
-        self.frames = FramesSolver(self) if rigid and lean and two and self.tree.degrees else None
+        self.frames = FramesSolver(self) if self.lean and two and self.tree.degrees else None
         self.state: State | None = None  # of a drag
 
     # -- preparation -------------------------------------------------------------------------------------------------
@@ -316,61 +313,13 @@ class Problem:
 
     # -- solving ----------------------------------------------------------------------------------------------------
 
-    def solve(self, near: bool = False, signs: Sequence[Array] = ()) -> Solution:
-        """Return the solution, starting from the last one, at first from the start pose.
-
-        near: frames that miss a goal rest from where they began, with `settle`: neighbours that began alike end alike.
-        signs: arrays (J, 3), for goals of one priority only. Frames that miss a goal also rest from the pose with
-        rotations about axes of sign -1 reversed; the lower objective counts. A compressed body buckles to either side.
-        """
-        return pipeline.solve(self, near, signs)
+    def solve(self) -> Solution:
+        """Return the solution, from the reference if it settles, else from the last one, at first the start pose."""
+        return pipeline.solve(self)
 
     def relax(self) -> Solution:
         """Return the solution a step nearer to the reference, with the same targets: a drag under a still mouse."""
         return pipeline.relax(self)
-
-    def iterate(self, x: Array, frames: NDArray[np.int64], most: int | None, fewest: int = 1) -> Progress:
-        """Take at most `most` steps in some frames, from x (n, D) until their goals are met; see `frames`.
-
-        Stop where the frames are done, or where fewer than `fewest` of them are not: a step costs nearly the same for
-        few frames as for many. Problems that are not for `frames` take Newton steps.
-        """
-        if self.frames is not None:
-            return self.frames.iterate(x, frames, most, fewest)
-        still = numbers.NEARLY_SETTLED if self.method.settle else numbers.SETTLED
-        return self.rest(self._approached(x, frames), frames, most or self.method.iterations, float(still))
-
-    def rest(
-        self, x: Array, frames: NDArray[np.int64], most: int = numbers.NEWTON_STEPS,
-        still: float = float(numbers.NEWTON_RESTS),
-    ) -> Progress:  # fmt: skip
-        """Take at most `most` Newton steps in some frames from x (n, D), until one turns every joint by less."""
-        parts: list[Progress] = []
-        for places in np.split(np.arange(len(x)), range(_NEWTON_CHUNK, len(x), _NEWTON_CHUNK)):
-            part = frames[places]
-            links = self.links[part]
-            state, steps = self.descent.descend(links, self.descent.begin(links, x[places], part), part, most, still)
-            errors = self.rows.errors(state.at, part)
-            done = np.ones(len(part), bool)
-            parts.append(Progress(state.at.x, steps, state.active, done, errors.lengths, errors.costs))
-        return Progress.joined(parts)
-
-    def _approached(self, x: Array, frames: NDArray[np.int64]) -> Array:
-        """Return x (n, D) with the one root moved by the mean way to the targets where all of them are far away."""
-        points, rows, tree = self.rows.plain_points, self.rows, self.tree
-        if len(tree.roots) != 1 or not points:
-            return x
-        links = self.links[frames]
-        at, on = links.place(x), rows.scales[frames, : 3 * points : 3] > 0.0
-        gap = rows.target_points[frames] - at.points[:, :points]
-        nearest = np.min(np.where(on, rotation.lengths(gap), np.inf), axis=1)
-        far = np.isfinite(nearest) & (nearest > numbers.FAR)
-        mean = np.sum(gap * on[..., None], axis=1) / np.maximum(on.sum(axis=1), 1)[:, None]
-        roots = slice(tree.turning, tree.moving)
-        way = (np.swapaxes(links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (self.variance[roots] > 0.0)
-        x = x.copy()
-        x[far, roots] += way[far]
-        return x
 
     def met(self, errors: Errors | Progress) -> NDArray[np.bool_]:
         """Return whether all goals are within tolerance, (B,)."""

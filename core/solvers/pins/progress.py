@@ -17,9 +17,8 @@ class Progress(Batch):
     x: Array  # (B, D)
     iterations: NDArray[np.int64]  # (B,)
     active: NDArray[np.bool_]  # (B, K) limit rows
-    done: NDArray[np.bool_]  # (B,) finished: met and settled, or out of steps in the last phase
+    done: NDArray[np.bool_]  # (B,) finished: met and settled, or no step left
     lengths: Array  # (B, K) as in `Errors`
-    costs: Array  # (B, L) as in `Errors`
 
     @classmethod
     def joined(cls, parts: "Sequence[Progress]") -> "Progress":

@@ -1,124 +1,114 @@
-"""Restart from other poses when a goal is missed, a limb stays straight or a joint turns too far.
+"""Other starts for frames that are stuck: a goal is missed, and nothing proves that it is out of reach.
 
-First with the preferred bends, since a straight limb has no direction to bend in; then from the reference, for joints
-far away from it; then from the middle of all limits; then from random poses within them. All frames have the same
-starts: the solution of a frame does not depend on its batch.
+What holds a body back are joints at their limits, so these go elsewhere within their ranges, and the others stay where
+they are: first to the middle, then to random places. All frames have the same random numbers: the answer of a frame
+does not depend on its batch.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
-from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...rotation import Array
-from . import numbers
+from .progress import Progress
+from .tree import Links, LinkTree
 
 if TYPE_CHECKING:
     from .problem import Problem
-    from .progress import Progress
 
-_ASTRAY: Final = np.radians(90.0)  # turn of a joint from the reference
-_BATCH: Final = 8  # frames times starts that are tried together
-_STEPS: Final = 70  # largest number of steps from a start
+Frames = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_MIDDLE: Final = 0.5  # of a joint's range
 
 
-class Restarts:
-    """Restarts of a problem; bends (3 R,) of its joints about the axes of x, None if no joint has one."""
+def shares(joints: int, count: int) -> Iterator[Array]:
+    """Yield where in its ranges each joint begins, (joints, 3), for `count` starts."""
+    generator = np.random.default_rng(0)
+    for number in range(count):
+        yield generator.random((joints, 3)) if number else np.full((joints, 3), _MIDDLE)
 
-    def __init__(self, problem: "Problem", bends: Array | None) -> None:
-        self.problem: Problem = proxy(problem)  # a weak reference avoids a reference cycle
-        self.limits = problem.limit_rows
-        self.bends = bends
-        self.turning = problem.tree.turning
 
-    def try_bends(self, progress: "Progress") -> "Progress":
-        """Try the preferred bends in frames that miss a goal, and in frames with a straight limb at its limit.
+def released(problem: "Problem", progress: Progress, frames: Frames, places: Array) -> Array:
+    """Return x (n, D) of some frames with the joints that limits hold at `places` of their ranges."""
+    limits, turning = problem.limit_rows, problem.tree.turning
+    held = np.zeros((len(frames), turning // 3), bool)
+    for row in np.flatnonzero(limits.real).tolist():
+        held[:, limits.joint[row]] |= progress.active[frames, row]
+    x = progress.x[frames]
+    drawn = problem.clamped(limits.draw(x, frames, places), frames)
+    x[:, :turning] = np.where(np.repeat(held, 3, axis=1), drawn[:, :turning], x[:, :turning])
+    return x
 
-        The former start from where they are, the latter from the reference with these limbs well bent: a straight limb
-        has pulled the rest of the body along.
-        """
-        if self.bends is None:
-            return progress
-        missed = np.flatnonzero(~self.problem.met(progress))
-        progress = self._tried(progress, missed, progress.x[missed, : self.turning] + self.bends)
-        straight = self._at_limits(progress) & self.bends.reshape(-1, 3).any(axis=1)
-        held = np.flatnonzero(straight.any(axis=1))
-        if not len(held):
-            return progress
-        middle = self.limits.draw(np.zeros_like(progress.x[held]), held, np.full((straight.shape[1], 3), 0.5))
-        return self._tried(progress, held, middle[:, : self.turning] * np.repeat(straight[held], 3, axis=1))
 
-    def try_reference(self, progress: "Progress", begun: Array) -> "Progress":
-        """Try the reference in frames with a joint more than a quarter turn away from it, unless they began there.
+def stuck(problem: "Problem", progress: Progress) -> Frames:
+    """Return the frames that miss a firm level: one of limited strength is missed where the body resists more."""
+    missed = (progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0
+    if np.isfinite(problem.method.strength):
+        missed[:, 1:] = False
+    return np.flatnonzero(missed.any(axis=1))
 
-        begun (B, D). A limb, or the whole body, may reach a position turned round.
-        """
-        if not self.problem.method.starts:
-            return progress
-        turns = np.linalg.norm(progress.x[:, : self.turning].reshape(len(progress.x), -1, 3), axis=-1)
-        if self.bends is not None:  # elbows and knees may bend so far
-            turns[:, self.bends.reshape(-1, 3).any(axis=1)] = 0.0
-        astray = np.flatnonzero((turns > _ASTRAY).any(axis=1) & begun.any(axis=1))
-        return self._tried(progress, astray, np.zeros((len(astray), self.turning)))
 
-    def _tried(self, progress: "Progress", left: NDArray[np.int64], turns: Array) -> "Progress":
-        """Try a start in the frames `left`, with rotation vectors (n, 3 R) of the joints."""
-        if not len(left):
-            return progress
-        begin = self._started(progress.x[left], left, turns)
-        return self._better(progress, left, self.problem.iterate(begin, left, _STEPS))
+def too_short(problem: "Problem", frames: Frames) -> Flags:
+    """Return which blocks of the goals (n, K) cannot all be met: their bones, or those to a more important one, are short.
 
-    def try_others(self, progress: "Progress") -> "Progress":
-        """Try as many further starts as the method has in frames that miss a goal."""
-        generator = np.random.default_rng(0)
-        starts = [self._another(generator, attempt) for attempt in range(self.problem.method.starts)]
-        while starts:
-            left = np.flatnonzero(~self.problem.met(progress))
-            if not len(left):
-                break
-            several = max(1, _BATCH // len(left))  # a step of a few frames costs as much as a step of one
-            now, starts = starts[:several], starts[several:]
-            frames = np.tile(left, len(now))
-            begin = np.concatenate([self._started(progress.x[left], left, *start) for start in now])
-            others = self.problem.iterate(begin, frames, _STEPS)
-            for number in range(len(now)):  # in this order, so that a batch has the solutions of single frames
-                progress = self._better(progress, left, others[np.arange(len(left)) + number * len(left)])
-        return progress
+    Heads of bones are no further from each other than the path of bones between them is long.
+    """
+    rows, tree, links = problem.rows, problem.tree, problem.links[frames]
+    points = rows.plain_points
+    targets, on = rows.target_points[frames], rows.scales[frames, : 3 * points : 3] > 0.0
+    rank, slack = np.argmax(rows.block_in_level, axis=1), problem.tolerances
+    heads = links.place(problem.x[frames]).frames[..., :3, 3]
+    short = np.zeros((len(frames), len(rows.owners)), bool)
+    for one in range(points):
+        anchor = _anchor(tree, one)
+        if anchor is not None:
+            far = np.linalg.norm(targets[:, one] - heads[:, anchor], axis=-1)
+            short[:, one] |= on[:, one] & (far > _length(links, one, anchor) + slack[one])
+        for other in range(points):
+            if other == one or rank[other] > rank[one]:
+                continue
+            far = np.linalg.norm(targets[:, one] - targets[:, other], axis=-1)
+            beyond = far > _between(links, one, other) + slack[one] + slack[other]
+            short[:, one] |= on[:, one] & on[:, other] & beyond
+    return short
 
-    def _at_limits(self, progress: "Progress") -> NDArray[np.bool_]:
-        """Return which joints (B, R) are at a limit."""
-        held = np.zeros((len(progress.x), self.turning // 3), bool)
-        for row in np.flatnonzero(self.limits.real).tolist():
-            held[:, self.limits.joint[row]] |= progress.active[:, row]
-        return held
 
-    def _better(self, progress: "Progress", left: NDArray[np.int64], other: "Progress") -> "Progress":
-        """Take over frames `left` from `other` that are better: nearer to the goals, or as near and less strained."""
-        problem = self.problem
-        progress.iterations[left] += other.iterations
-        before = progress[left]
-        had, has = problem.met(before), problem.met(other)
-        costs = [some.costs @ problem.level_weights for some in (other, before)]
-        strains = [problem.strain(some.x) for some in (other, before)]
-        nearer, easier = (new < numbers.WORTH_RESTART * old for new, old in (costs, strains))
-        better = np.flatnonzero(np.where(had, has & easier, has | nearer))
-        progress.put(left[better], replace(other[better], iterations=before.iterations[better]))
-        return progress
+def _chain(tree: LinkTree, node: int) -> list[int]:
+    """Return a node and its ancestors."""
+    chain: list[int] = []
+    while node >= 0:
+        chain.append(node)
+        node = int(tree.parents[node])
+    return chain
 
-    def _another(self, generator: np.random.Generator, attempt: int) -> tuple[Array, Array]:
-        """Return rotation vectors (3 R,) for joints without limits and shares (R, 3) of their ranges for the others."""
-        joints = self.turning // 3
-        if not attempt and self.limits.real.any():
-            return np.zeros(self.turning), np.full((joints, 3), 0.5)
-        turns = np.sqrt(self.problem.variance[: self.turning]) * generator.normal(size=self.turning)
-        return turns, generator.random((joints, 3))
 
-    def _started(self, x: Array, frames: NDArray[np.int64], turns: Array, shares: Array | None = None) -> Array:
-        """Return x (n, D) of frames with their joints at another start, within the limits."""
-        result = x.copy()
-        result[:, : self.turning] = turns
-        if shares is not None:
-            result = self.limits.draw(result, frames, shares)
-        return self.problem.clamped(result, frames)
+def _anchor(tree: LinkTree, point: int) -> int | None:
+    """Return the first joint above a point if nothing moves its head."""
+    chain = _chain(tree, int(tree.point_nodes[point]))
+    turning = [node for node in chain if node in tree.joints]
+    return turning[-1] if turning and chain[-1] not in tree.roots else None
+
+
+def _length(links: Links, point: int, above: int) -> Array:
+    """Return the length (n,) of the bones from a point to the head of a node above it."""
+    chain = _chain(links.tree, int(links.tree.point_nodes[point]))
+    path = chain[: chain.index(above)]
+    return np.linalg.norm(links.arms[:, point], axis=-1) + np.linalg.norm(links.shift[:, path], axis=-1).sum(axis=1)
+
+
+def _between(links: Links, one: int, other: int) -> Array:
+    """Return the length (n,) of the path of bones between two points, infinite if there is none."""
+    chain, theirs = (_chain(links.tree, int(links.tree.point_nodes[point])) for point in (one, other))
+    shared = next((node for node in chain if node in theirs), None)
+    if shared is None:
+        return np.full(len(links.shift), np.inf)
+    ends: list[Array] = []  # in the frame of the node that both hang on
+    length = np.zeros(len(links.shift))
+    for point, path in ((one, chain), (other, theirs)):
+        below = path[: path.index(shared)]
+        ends.append(links.shift[:, below[-1]] if below else links.arms[:, point])
+        length = length + (_length(links, point, below[-1]) if below else 0.0)
+    return length + np.linalg.norm(ends[0] - ends[1], axis=-1)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from .... import rotation
 from ....rotation import Array
 from .. import numbers
-from ..tree import as_slice
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -23,16 +22,15 @@ Slopes = dict[int, list[float]]  # of the active limits
 class FrameLimits:
     """The limits of a frame, and those that are active."""
 
-    def __init__(self, problem: "Problem") -> None:
+    def __init__(self, problem: "Problem", frame: int) -> None:
         groups, tree = problem.limit_rows, problem.tree
         self.turning = tree.turning
         self.axes = None if tree.axes is None else tree.axes[tree.joints]
-        self.groups = [group.at_frames(np.array(0)) for group in groups.groups]
+        self.groups = [group.at_frames(np.array(frame)) for group in groups.groups]
         self.members = groups.members
         self.owner: list[int] = groups.joint.tolist()
-        self.base = np.split(groups.base[0], np.cumsum([len(member) for member in groups.members])[:-1])
-        self.lower, self.upper = groups.lower[0], groups.upper[0]
-        self.real = as_slice(np.flatnonzero(groups.real))  # limits that are no locked channels
+        self.base = np.split(groups.base[frame], np.cumsum([len(member) for member in groups.members])[:-1])
+        self.lower, self.upper = groups.lower[frame], groups.upper[frame]
         self.row_of = [  # group, bone in it and coordinate of a row
             (number, index, coordinate)
             for number, group in enumerate(self.groups)
@@ -41,13 +39,17 @@ class FrameLimits:
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
         self.allow(numbers.LIMIT_DRIFT)
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of all limits but locked channels."""
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
 
     def active_rows(self) -> NDArray[np.bool_]:
-        """Return which limits are active, but for locked channels."""
+        """Return which limits (K,) are active."""
         active = np.zeros(len(self.lower), bool)
         active[list(self.active)] = True
-        return active[self.real]
+        return active
 
     def slopes(self, at: "Placed", rates: Array) -> Slopes:
         """Return the gradients (3,) of the active limit rows by the x of their joints."""

@@ -36,16 +36,16 @@ class Placed:
 
 
 class Places:
-    """Forward kinematics of a rigid body with plain goals."""
+    """Forward kinematics of one frame of a rigid body with plain goals."""
 
-    def __init__(self, problem: "Problem") -> None:
-        self.problem = problem
+    def __init__(self, problem: "Problem", frame: int) -> None:
+        self.problem, self.frame = problem, frame
         tree, links = problem.tree, problem.links
         self.joints = tree.joints
         self.turning = 3 * len(tree.joints)
         self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
         self._prepare_pose()
-        self.limits = FrameLimits(problem)
+        self.limits = FrameLimits(problem, frame)
         # forward kinematics; a slice costs half of an index array
         nodes = len(tree.nodes)
         self.joint_places, self.root_places = tree.joint_places, as_slice(tree.roots)
@@ -55,19 +55,19 @@ class Places:
             first = int(np.argmax(parents != nodes))  # nodes are in the order of their depth
             self.jumps.append((first, parents[first:]))
             parents = parents[parents]
-        self.to_frames = self._turns_to_frames(links.turn[0, self.joints])
+        self.to_frames = self._turns_to_frames(links.turn[frame, self.joints])
         self.turned_shape = (len(self.joints), self.to_frames.shape[2] // 9, 3, 3)
         self.local = np.tile(np.eye(4), (nodes + 1, 1, 1))
-        self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[0], links.shift[0]
-        slide = links.slide[0]
-        self.root_heads = links.shift[0, tree.roots].ravel()
+        self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[frame], links.shift[frame]
+        slide = links.slide[frame]
+        self.root_heads = links.shift[frame, tree.roots].ravel()
         # (3 T, 3 T): a block for each root
         self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
         # features, points and then ends, as frames in the frames of their nodes
         self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
         self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
-        self.features[: self.points, :3, 3] = links.arms[0]
-        self.features[self.points :, :3, :3] = links.ends[0]
+        self.features[: self.points, :3, 3] = links.arms[frame]
+        self.features[self.points :, :3, :3] = links.ends[frame]
         self._prepare_rows()
         # the Jacobian: columns are turns, then shifts, as velocities at the origin; overwritten each time
         self.mask = tree.mask
@@ -84,11 +84,12 @@ class Places:
         problem, tree = self.problem, self.problem.tree
         bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
         self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
-        self.start_rotations, self.start_translations = problem.start.rotations[0], problem.start.translations[0]
-        self.root_references = problem.reference.translations[0, roots]
+        start, reference, frame = problem.start, problem.reference, self.frame
+        self.start_rotations, self.start_translations = start.rotations[frame], start.translations[frame]
+        self.root_references = reference.translations[frame, roots]
         # x is about the axes E (see `tree`): q_reference E exp(x) E^-1
         self.axes = None if tree.axes is None else tree.axes[tree.joints]
-        after_reference = rotation.mul(problem.reference.rotations[0, bones][:, None], np.eye(4)).transpose(0, 2, 1)
+        after_reference = rotation.mul(reference.rotations[frame, bones][:, None], np.eye(4)).transpose(0, 2, 1)
         if self.axes is not None:
             after_reference[:, :, 1:] = after_reference[:, :, 1:] @ self.axes
         self.to_quaternions = after_reference
@@ -135,9 +136,9 @@ class Places:
     def read_goals(self) -> None:
         """Read the problem's targets and weights again."""
         rows = self.problem.rows
-        self.target_points = rows.target_points[0]
-        self.target_ends = rows.target_ends[0]
-        self.scales = rows.scales[0][rows.order]
+        self.target_points = rows.target_points[self.frame]
+        self.target_ends = rows.target_ends[self.frame]
+        self.scales = rows.scales[self.frame][rows.order]
         self.on = self.scales[::3] > 0.0
         self.read_targets()
 
@@ -196,6 +197,12 @@ class Places:
             shifts = at.x[self.turning :].reshape(-1, 3) * self.problem.unit
             translations[self.root_bones] = self.root_references + shifts
         return rotations, translations
+
+    def lengths(self, at: Placed) -> Array:
+        """Return the distances and angles (K,) that goals are missed by, in the order of their blocks."""
+        lengths = np.empty(len(self.blocks))
+        lengths[self.blocks] = rotation.lengths(at.vectors.reshape(-1, 3)) * self.on
+        return lengths
 
     def errors(self, at: Placed) -> tuple[Array, Array, bool]:
         """Return the errors of goals: of positions (G,), armature units, of rotations (G,), and whether all are met."""

@@ -57,11 +57,10 @@ class _End:
 
 
 class FrameSolver:
-    """The steps of a problem with one frame that does not settle: a rigid body with plain goals and hard limits."""
+    """The steps of one frame of a problem: a rigid body with plain goals and hard limits."""
 
-    def __init__(self, problem: "Problem") -> None:
-        self.problem = problem
-        self.places = Places(problem)
+    def __init__(self, problem: "Problem", frame: int = 0) -> None:
+        self.places = Places(problem, frame)
         self.limits = self.places.limits
         rows, tree = problem.rows, problem.tree
         self.turning = tree.turning
@@ -72,13 +71,19 @@ class FrameSolver:
         self.above = descent.order_of(tree)
         self.eye = np.eye(len(self.spread))
         self.levels = rows.levels
+        self.largest_turn = problem.method.turn if problem.dragged else np.inf
         self.strength = descent.Strengths(len(self.levels), problem.method.strength)
         self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
         self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
         self.tolerances = np.repeat(problem.tolerances[self.places.blocks], 3)
-        self.forces: Array = np.zeros(tree.rows)
-        self.slips: Flags = np.zeros(len(rows.levels), bool)
-        self.at = self.places.inside(self.places.place(problem.x[0]))
+        self.begin(problem.x[frame])
+
+    def begin(self, x: Array) -> None:
+        """Begin at x (D,), before any force is known."""
+        self.limits.forget()
+        self.forces: Array = np.zeros(len(self.member))
+        self.slips: Flags = np.zeros(len(self.levels), bool)
+        self.at = self.places.inside(self.places.place(x))
 
     def descend(self, most: int, still: float) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; see `Descent`.
@@ -91,7 +96,7 @@ class FrameSolver:
         self.places.compare(self.at)
         damping, steps, begun = 0.0, 0, self.at.x
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
-        turn = self.problem.method.turn * max(1.0, moved / numbers.CENTIMETRE)
+        turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.places.scales
         resting = still <= numbers.NEWTON_RESTS or turn == np.inf
@@ -105,7 +110,8 @@ class FrameSolver:
             steps += 1
             active, blind, slips = dict(self.limits.active), not self.forces.any(), self.slips
             end = self._step(damping, left, exact)
-            turned = self._turn(end.at.x - self.at.x)
+            went = end.at.x - self.at.x
+            turned = max(self._turn(went), float(np.abs(went[self.turning :]).max(initial=0.0)))
             newton = end.better and not (damping or end.slips.any())
             rests = turned < (still if newton else max(descent.SLOWER * still, numbers.NEWTON_RESTS))
             # the curvature of forces, and limits and levels that have just changed, may show a way on

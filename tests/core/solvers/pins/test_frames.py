@@ -74,7 +74,8 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
     problem = led(figure, PinAndDrag(root=root, settle=False, deviations=deviations), 4)  # pyright: ignore
     everything, rows, start = np.arange(FRAMES), problem.rows, problem.x
     assert problem.damping_shares is not None
-    found = problem.iterate(start, everything, 1)
+    assert problem.frames is not None
+    found = problem.frames.iterate(start, everything, 1, 1)
     at, scales = problem.links.place(start), rows.ordered_scales(everything)
     jacobian, errors = rows.jacobian(problem.links, at, scales, everything), rows.errors(at, everything).rows
     went = 0
