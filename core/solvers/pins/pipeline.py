@@ -31,7 +31,6 @@ _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
 _REFITTED: Final = 1e-6  # largest change of an error by new links that does not count
 _STEPS: Final = 40  # from a start to rest: what takes more is stuck, or crawls
 _TRIAL: Final = 12  # steps that show whether a start is worth going on from
-_BATCH: Final = 8  # frames times starts that are tried together
 _NEWTON_CHUNK: Final = 64  # frames that take Newton steps together
 _SWEEPS: Final = (3, 6, None)  # steps of a chunk after which the unfinished frames of all chunks go on together
 _CHUNK: Final = 1024  # frames that take least-squares steps together
@@ -84,23 +83,25 @@ def calm(problem: "Problem", progress: Progress) -> Progress:
 
 
 def other_starts(problem: "Problem", progress: Progress) -> Progress:
-    """Try other starts in frames that miss a firm level: a few steps show whether one is worth going on from."""
-    left = starts.stuck(problem, progress)
-    waiting = list(starts.shares(problem.tree.turning // 3, problem.method.starts))
-    while waiting and len(left):
-        several = 1 if problem.lean else max(1, _BATCH // len(left))
-        now, waiting = waiting[:several], waiting[several:]
-        begin = np.concatenate([starts.released(problem, progress, left, places) for places in now])
-        others = _from(problem, begin, np.tile(left, len(now)), _TRIAL)
-        for number in range(len(now)):  # in this order, so that a batch has the solutions of single frames
-            other = others[np.arange(len(left)) + number * len(left)]
-            progress.iterations[left] += other.iterations
-            better = _better(problem, progress[left], other, left)
-            if len(better):
-                further = _from(problem, other.x[better], left[better], _STEPS)
-                more = progress.iterations[left[better]] + further.iterations
-                progress.put(left[better], replace(further, iterations=more))
-        left = left[~problem.met(progress[left])]
+    """Try other starts in frames that miss a firm level: a few steps show whether one is worth going on from.
+
+    One start where bones are too short for the level, unless the method says how many: what it gains is next to nothing.
+    """
+    left = np.flatnonzero(starts.missed_levels(problem, progress).any(axis=1))
+    for number, places in enumerate(starts.shares(problem.tree.turning // 3, problem.method.starts)):
+        if number == 1 and problem.method.restarts is None:
+            missed = starts.missed_levels(problem, progress[left])
+            left = left[(missed & ~starts.short_levels(problem, left)).any(axis=1)]
+        if not len(left):
+            break
+        trial = _from(problem, starts.released(problem, progress, left, places), left, _TRIAL)
+        progress.iterations[left] += trial.iterations
+        better = _better(problem, progress[left], trial, left)
+        if len(better):
+            further = _from(problem, trial.x[better], left[better], _STEPS)
+            used = progress.iterations[left[better]] + further.iterations
+            progress.put(left[better], replace(further, iterations=used))
+        left = left[starts.missed_levels(problem, progress[left]).any(axis=1)]
     return progress
 
 

@@ -1,4 +1,4 @@
-"""Other starts for frames that are stuck: a goal is missed, and nothing proves that it is out of reach.
+"""Other starts for frames that are stuck: they miss a level that nothing but its goals' place keeps from being met.
 
 What holds a body back are joints at their limits, so these go elsewhere within their ranges, and the others stay where
 they are: first to the middle, then to random places. All frames have the same random numbers: the answer of a frame
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...rotation import Array
+from ...rotation import Array, lengths
 from .progress import Progress
 from .tree import Links, LinkTree
 
@@ -32,7 +32,7 @@ def shares(joints: int, count: int) -> Iterator[Array]:
 
 
 def released(problem: "Problem", progress: Progress, frames: Frames, places: Array) -> Array:
-    """Return x (n, D) of some frames with the joints that limits hold at `places` of their ranges."""
+    """Return x (n, D) of some frames with the joints that limits hold at `places` (joints, 3) of their ranges."""
     limits, turning = problem.limit_rows, problem.tree.turning
     held = np.zeros((len(frames), turning // 3), bool)
     for row in np.flatnonzero(limits.real).tolist():
@@ -43,65 +43,62 @@ def released(problem: "Problem", progress: Progress, frames: Frames, places: Arr
     return x
 
 
-def stuck(problem: "Problem", progress: Progress) -> Frames:
-    """Return the frames that miss a firm level: one of limited strength is missed where the body resists more."""
+def missed_levels(problem: "Problem", progress: Progress) -> Flags:
+    """Return which firm levels are missed, (B, L): one of limited strength is missed where the body resists more."""
     missed = (progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0
     if np.isfinite(problem.method.strength):
         missed[:, 1:] = False
-    return np.flatnonzero(missed.any(axis=1))
+    return missed
 
 
-def too_short(problem: "Problem", frames: Frames) -> Flags:
-    """Return which blocks of the goals (n, K) cannot all be met: their bones, or those to a more important one, are short.
+def short_levels(problem: "Problem", frames: Frames) -> Flags:
+    """Return which levels (n, L) no pose meets together with those above them, since bones are too short for it.
 
-    Heads of bones are no further from each other than the path of bones between them is long.
+    Joints are no further from each other than the bones between them are long.
     """
     rows, tree, links = problem.rows, problem.tree, problem.links[frames]
-    points = rows.plain_points
-    targets, on = rows.target_points[frames], rows.scales[frames, : 3 * points : 3] > 0.0
-    rank, slack = np.argmax(rows.block_in_level, axis=1), problem.tolerances
+    short = np.zeros((len(frames), len(rows.levels)), bool)
+    if len(tree.stretching):
+        return short
+    level, slack = np.argmax(rows.block_in_level, axis=1), problem.tolerances
+    targets, on = rows.target_points[frames], rows.scales[frames, : 3 * rows.plain_points : 3] > 0.0
     heads = links.place(problem.x[frames]).frames[..., :3, 3]
-    short = np.zeros((len(frames), len(rows.owners)), bool)
-    for one in range(points):
+    for one in range(rows.plain_points):
         anchor = _anchor(tree, one)
         if anchor is not None:
-            far = np.linalg.norm(targets[:, one] - heads[:, anchor], axis=-1)
-            short[:, one] |= on[:, one] & (far > _length(links, one, anchor) + slack[one])
-        for other in range(points):
-            if other == one or rank[other] > rank[one]:
-                continue
-            far = np.linalg.norm(targets[:, one] - targets[:, other], axis=-1)
+            far = lengths(targets[:, one] - heads[:, anchor])
+            short[:, level[one]] |= on[:, one] & (far > _length(links, one, anchor) + slack[one])
+        for other in range(one):
+            far = lengths(targets[:, one] - targets[:, other])
             beyond = far > _between(links, one, other) + slack[one] + slack[other]
-            short[:, one] |= on[:, one] & on[:, other] & beyond
+            short[:, max(level[one], level[other])] |= on[:, one] & on[:, other] & beyond
     return short
 
 
-def _chain(tree: LinkTree, node: int) -> list[int]:
-    """Return a node and its ancestors."""
-    chain: list[int] = []
-    while node >= 0:
-        chain.append(node)
-        node = int(tree.parents[node])
+def _chain(tree: LinkTree, point: int) -> list[int]:
+    """Return the node of a point and its ancestors."""
+    chain = [int(tree.point_nodes[point])]
+    while tree.parents[chain[-1]] >= 0:
+        chain.append(int(tree.parents[chain[-1]]))
     return chain
 
 
 def _anchor(tree: LinkTree, point: int) -> int | None:
     """Return the first joint above a point if nothing moves its head."""
-    chain = _chain(tree, int(tree.point_nodes[point]))
+    chain = _chain(tree, point)
     turning = [node for node in chain if node in tree.joints]
     return turning[-1] if turning and chain[-1] not in tree.roots else None
 
 
 def _length(links: Links, point: int, above: int) -> Array:
     """Return the length (n,) of the bones from a point to the head of a node above it."""
-    chain = _chain(links.tree, int(links.tree.point_nodes[point]))
-    path = chain[: chain.index(above)]
-    return np.linalg.norm(links.arms[:, point], axis=-1) + np.linalg.norm(links.shift[:, path], axis=-1).sum(axis=1)
+    chain = _chain(links.tree, point)
+    return lengths(links.arms[:, point]) + lengths(links.shift[:, chain[: chain.index(above)]]).sum(axis=1)
 
 
 def _between(links: Links, one: int, other: int) -> Array:
-    """Return the length (n,) of the path of bones between two points, infinite if there is none."""
-    chain, theirs = (_chain(links.tree, int(links.tree.point_nodes[point])) for point in (one, other))
+    """Return the length (n,) of the bones between two points, infinite if nothing joins them."""
+    chain, theirs = _chain(links.tree, one), _chain(links.tree, other)
     shared = next((node for node in chain if node in theirs), None)
     if shared is None:
         return np.full(len(links.shift), np.inf)
@@ -111,4 +108,4 @@ def _between(links: Links, one: int, other: int) -> Array:
         below = path[: path.index(shared)]
         ends.append(links.shift[:, below[-1]] if below else links.arms[:, point])
         length = length + (_length(links, point, below[-1]) if below else 0.0)
-    return length + np.linalg.norm(ends[0] - ends[1], axis=-1)
+    return length + lengths(ends[0] - ends[1])
