@@ -111,8 +111,8 @@ SETTINGS: Final[dict[str, Any]] = {
         "Root",
         "What the root bones may do to help",
         items=(
-            ("HOLD", "Hold", "Root bones stay if all pins can be reached without them; else they move and turn"),
-            ("PULL", "Pull", "Root bones are carried along by what the body cannot reach otherwise"),
+            ("HOLD", "Hold", "Root bones come along less willingly than joints bend"),
+            ("PULL", "Pull", "As Hold: root bones come along less willingly than joints bend"),
             ("FREE", "Free", "Root bones move and turn"),
             ("TRANSLATE", "Move", "Root bones move but do not turn"),
             ("FIXED", "Fixed", "Root bones stay as they are"),

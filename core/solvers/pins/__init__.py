@@ -2,13 +2,14 @@
 
 `PinAndDrag` holds the settings. `problem` prepares a skeleton with goals; `pipeline` has the stages of a solve:
 
-1. Take the reference pose where it meets all goals already.
-2. Many frames take least-squares steps until their goals are met (`frames`), if the body is rigid and the goals plain.
-3. Restart from other poses where a goal is missed (`starts`).
-4. Newton steps until the joints rest, goals met or not (`descent`).
+1. `start`: where the last solve ended, or at the reference for what settles.
+2. `steps`: Newton steps (`one_frame`, `descent`), in motions and what does not settle least-squares steps (`frames`).
+3. `other_starts`: where a goal may be in reach but is missed (`starts`).
+4. `rest`: Newton steps until the joints rest, goals met or not.
+5. `refit`: links of scaled bones are fitted again.
 
 `tree` and `limits` give forward kinematics, Jacobians and limit rows, `goals` the errors and rows of goals. `explain`
-says why a goal is missed. A drag takes Newton steps alone, which `one_frame` takes faster.
+says why a goal is missed.
 """
 
 from collections.abc import Sequence
@@ -51,16 +52,16 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from the reference about their own axes, radians; small
                         values are stiff. The skeleton's stiffness scales them. None: 30 degrees, hinges by `bends`
     axes                (J, 4) quaternions that turn the bones' frames to the axes of `deviations`
-    bends               (J, 3) rotation vectors about the bones' own axes that bend straight joints, tried where a goal
-                        is missed. Without `deviations` such a joint is stiff about its other axes
-    restarts            number of further starts for frames that miss a goal; None: 12, but 0 for coherent batches and
-                        without `settle`, where an answer must not jump. If above 0, frames in which a joint other than
-                        elbows and knees is a quarter turn from the reference also start from the reference
+    bends               (J, 3) rotation vectors about the bones' own axes that bend straight joints: the side to which a
+                        limb goes that is pushed in. Without `deviations` such a joint is stiff about its other axes
+    restarts            number of further starts where the first level, or one without limited strength, is missed; None: 12
+                        where it may be in reach and 1 where bones are too short for it, but 0 for coherent batches and
+                        without `settle`, where an answer must not jump
     coherent            the batch is one motion with `fps` frames per second: neighbours start from each other
     position_tolerance  armature units; None: 1e-4 of a 1.7 m human
     rotation_tolerance  radians
-    settle              go on until the joints rest after the goals are met; False for drags, whose poses then depend by
-                        some degrees on the path of the target
+    settle              go on until the joints rest after the goals are met, from the reference whatever the given pose; False for
+                        drags, which go on from their last pose
     iterations          maximum number of steps
     """
 
