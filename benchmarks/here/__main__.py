@@ -111,7 +111,8 @@ def play(rig: Rig, case: str, targets: int) -> Row:
 
 
 def print_table(rows: list[Row], out: Any) -> None:
-    print(f"\n| case | rig |{'|'.join(f' {head} ' for head, _ in COLUMNS.values())}| time of the solver's stages |", file=out)
+    heads = [head for head, _ in COLUMNS.values()]
+    print(f"\n| case | rig | {' | '.join(heads)} | time of the solver's stages |", file=out)
     print(f"| --- | --- |{' --: |' * len(COLUMNS)} --- |", file=out)
     for row in rows:
         cells = [f"{row[key]:.{digits}f}" for key, (_, digits) in COLUMNS.items()]
@@ -125,9 +126,8 @@ def bars(rows: list[Row]) -> list[dict[str, Any]]:
         some, most = (LEVELS_MS, MOST_LEVELS_MS) if "levels" in row["case"] else (MEDIAN_MS, MOST_MS)
         where = f"{row['case']}, {row['rig']}"
         for key, what, bound in (("ms", "the median", some), ("ms_99", "99 %", most)):
-            checks.append(
-                report.bar(f"{row[key]:.0f} ms, {what} ({where}), at most {bound:g} wanted", row[key], row[key] <= bound)
-            )
+            text = f"{row[key]:.0f} ms, {what} ({where}), at most {bound:g} wanted"
+            checks.append(report.bar(text, row[key], row[key] <= bound))
     return checks
 
 

@@ -105,6 +105,7 @@ class Descent:
     def __init__(self, problem: "Problem") -> None:
         self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
         self.spread, self.stiff = spreads(problem.variance)
+        self.bends = sides_of(problem.bends(), self.stiff)
         self.above = order_of(problem.tree)
         sizes = [level.stop - level.start for level in self.rows.levels]
         self.member = np.repeat(np.eye(len(sizes)), sizes, axis=0)  # (M, L)
@@ -371,12 +372,16 @@ class Descent:
         rows = rows * held[..., None]
         sides = np.concatenate([slope[..., None] + hessian @ fixed[..., None], np.swapaxes(rows, -1, -2)], axis=2)
         reduced, sides = along_bounds(hessian, projectors), project(projectors, sides)
+        buckles = np.zeros_like(slope)
         try:
             np.linalg.cholesky(reduced)
         except np.linalg.LinAlgError:
-            least = np.linalg.eigvalsh(reduced)[:, 0]
-            more = np.where(least < numbers.DAMPING, np.maximum(-2.0 * least, INDEFINITE), 0.0)[:, None, None]
+            values, vectors = np.linalg.eigh(reduced)
+            least, way = values[:, 0], vectors[..., 0]
+            falls = least < numbers.DAMPING
+            more = np.where(falls, np.maximum(-2.0 * least, INDEFINITE), 0.0)[:, None, None]
             reduced, hessian = reduced + more * self.eye, hessian + more * self.eye
+            buckles[falls] = aside(way[falls], slope[falls], self.bends)
         solved = np.linalg.solve(reduced, sides)
         free = np.swapaxes(sides[..., 1:], -1, -2)
         gap = errors * held + (free @ solved[..., :1] - rows @ fixed[..., None])[..., 0]
@@ -385,7 +390,7 @@ class Descent:
         gram[:, places, places] += springs @ self.member.T + (1.0 - held)
         forces = np.linalg.solve(gram, gap[..., None])
         answers = project(projectors, solved[..., 1:])
-        step = fixed + (answers @ forces - project(projectors, solved[..., :1]))[..., 0]
+        step = fixed + buckles + (answers @ forces - project(projectors, solved[..., :1]))[..., 0]
         return step, forces[..., 0], hessian, answers, gram
 
     def _turned(self, x: Array, step: Array) -> Array:
@@ -455,14 +460,14 @@ def sides_of(bends: Array | None, stiff: Array) -> Array:
     return sides
 
 
-def aside(way: Array, slope: Array, sides: Array) -> Array | None:
-    """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.
+def aside(way: Array, slope: Array, sides: Array) -> Array:
+    """Return a step (..., D) along a way of unit length on which the model falls to both sides, to the preferred one.
 
-    None if the model's slope has a side already. A straight limb that is pushed in has none: it buckles.
+    Zero where the model's slope has a side already. A straight limb that is pushed in has none: it buckles.
     """
-    if abs(float(way.dot(slope))) > NO_SIDE:
-        return None
-    return way * (FURTHEST if way.dot(sides) >= 0.0 else -FURTHEST)
+    steep = np.abs(np.sum(way * slope, axis=-1, keepdims=True)) > NO_SIDE
+    side = np.where(np.sum(way * sides, axis=-1, keepdims=True) >= 0.0, FURTHEST, -FURTHEST)
+    return way * np.where(steep, 0.0, side)
 
 
 def _shortened(steps: Array) -> Array:

@@ -97,11 +97,6 @@ def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
     stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
     if stiff:
         return [f"{skeleton.names[bone]} is as stiff as can be" for bone in stiff]
-    if isinstance(goal, Goal) and goal.position is not None and goal.relative_to is None:
-        heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
-        points = [problem.place_of(goal.bone, goal.point, heads, turns), *heads[chain]]
-        if _is_straight(points):
-            return [f"straight from {skeleton.names[chain[-1]]}, and nothing says which way to bend"]
     return ["as near as its bones' lengths let it come"]
 
 

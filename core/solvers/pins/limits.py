@@ -179,24 +179,29 @@ class LimitRows:
         return LinearLimits(self, self.lower[frames] - measured.values, upper - measured.values, slopes)
 
     def curvatures(self, at: Kinematics, frames: NDArray[np.int64]) -> Array:
-        """Return second derivatives (B, K, 3, 3) of the coordinates by steps of x that turn joints in tangent space.
-
-        By differences of the slopes, accurate to 1e-13, since a bound balances the pull of a goal out of reach; a step
-        d turns by Jr d, see `exp_and_jacobian`.
-        """
+        """Return second derivatives (B, K, 3, 3) of the coordinates, see `curvatures`."""
         rates = at.rates[:, self.member]
         if self.axes is not None:
             rates = self.axes @ rates
-        places, weights = numbers.STENCIL
-        shift = places[:, None, None, None, None] * np.moveaxis(rates, -1, 0)
-        own = self.measure(at, frames).own @ rotation.exp_and_jacobian(shift)[0]  # (4, 3, B, L, 3, 3)
+        own = self.measure(at, frames).own
         result = np.empty((len(at.x), self.count, 3, 3))
         for group, _, places, rows in self._parts(frames):
-            turned = own[..., places, :, :]
-            slopes = group.gradients(turned, group.coordinates(turned)) @ rates[:, places]
-            bend = np.tensordot(weights, slopes, 1)  # (3, B, n, C, 3)
-            result[:, rows] = np.moveaxis(bend, 0, -1).reshape(len(result), -1, 3, 3)
-        return 0.5 * (result + np.swapaxes(result, -1, -2))
+            result[:, rows] = curvatures(group, own[:, places], rates[:, places]).reshape(len(result), -1, 3, 3)
+        return result
+
+
+def curvatures(group: LimitGroup, own: Array, rates: Array) -> Array:
+    """Return second derivatives (..., n, C, 3, 3) of a group's coordinates by steps of x.
+
+    These turn joints in tangent space, a step d by rates (..., n, 3, 3) d. By differences of the slopes, accurate to
+    1e-13, since a bound balances the pull of a goal out of reach.
+    """
+    places, weights = numbers.STENCIL
+    shift = places.reshape(-1, *[1] * rates.ndim) * np.moveaxis(rates, -1, 0)
+    turned = own @ rotation.exp_and_jacobian(shift)[0]  # (4, 3, ..., n, 3, 3)
+    slopes = group.gradients(turned, group.coordinates(turned)) @ rates
+    bends: Array = np.moveaxis(np.tensordot(weights, slopes, 1), 0, -1)
+    return 0.5 * (bends + np.swapaxes(bends, -1, -2))
 
 
 def slots_of(joint: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -85,11 +85,11 @@ def calm(problem: "Problem", progress: Progress) -> Progress:
 def other_starts(problem: "Problem", progress: Progress) -> Progress:
     """Try other starts in frames that miss a firm level: a few steps show whether one is worth going on from.
 
-    One start where bones are too short for the level, unless the method says how many: what it gains is next to nothing.
+    One start where bones are too short for the level, unless the method says how many: others gain next to nothing.
     """
     left = np.flatnonzero(starts.missed_levels(problem, progress).any(axis=1))
     for number, places in enumerate(starts.shares(problem.tree.turning // 3, problem.method.starts)):
-        if number == 1 and problem.method.restarts is None:
+        if number == 1 and problem.method.restarts is None and len(left):
             missed = starts.missed_levels(problem, progress[left])
             left = left[(missed & ~starts.short_levels(problem, left)).any(axis=1)]
         if not len(left):
@@ -302,19 +302,18 @@ def _unknown(problem: "Problem", x: Array) -> Progress:
 def _solution(problem: "Problem", progress: Progress) -> Solution:
     """Return the solution, and keep what the next solve goes on from."""
     problem.x, frame = progress.x, problem.frame
-    if problem.dragged and frame is not None:
+    if problem.dragged and frame is not None:  # which has no batch axis
         at, places = frame.at, frame.places
-        *errors, met = places.errors(at)
-        pose = Pose.trusted(*places.channels(at), *problem.frame_kept)
-        parts = pose, *errors, progress.iterations[0], np.array(met)
-        given, active = problem.frame_given, progress.active[0, problem.limit_rows.real]
+        positions, rotations, all_met = places.errors(at)
+        kept = (None if part is None else part[0] for part in (problem.start.scales, problem.start.driven_matrices))
+        pose, met, one = Pose.trusted(*places.channels(at), *kept), np.array(all_met), 0
     else:
-        errors = problem.rows.errors_of_goals(progress.lengths)
-        parts = problem.pose_at(progress.x), *errors, progress.iterations, problem.met(progress)
-        given, active = (problem.given, problem.brought_in), progress.active[:, problem.limit_rows.real]
+        positions, rotations = problem.rows.errors_of_goals(progress.lengths)
+        pose, met, one = problem.pose_at(progress.x), problem.met(progress), slice(None)
     solution = Solution(
-        problem.skeleton, problem.goals, *parts, problem.position_tolerance, problem.method.rotation_tolerance,
-        *given, problem.method, problem.limit_rows.names, active,
+        problem.skeleton, problem.goals, pose, positions, rotations, progress.iterations[one], met,
+        problem.position_tolerance, problem.method.rotation_tolerance, problem.given[one], problem.brought_in[one],
+        problem.method, problem.limit_rows.names, progress.active[one, problem.limit_rows.real],
     )  # fmt: skip
     return solution if solution.iterations.shape == problem.batch_shape else solution.reshape(problem.batch_shape)
 

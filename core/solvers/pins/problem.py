@@ -82,7 +82,6 @@ class Problem:
         self.joint_bones, self._root_bones = tree.nodes[tree.joints], tree.nodes[tree.roots]
         self._long_bones = tree.nodes[tree.stretching]
         self._axes = None if method.axes is None else method.axes[self.joint_bones]
-        self.frame: FrameSolver | None = None
         self._prepare_limits()
         self._prepare_prior()
         self._prepare_levels()
@@ -101,13 +100,6 @@ class Problem:
         self.lean = rigid and self.rows.uniform and method.limits != "soft"  # as `one_frame` and `frames` need it
         self.dragged = self.count == 1 and not method.settle and not method.starts
         self.settles = method.settle and not method.coherent  # every frame by itself
-        if self.count == 1 and self.lean:
-            self.frame = FrameSolver(self)
-            self.frame_given = self.given[0], self.brought_in[0]
-            start = self.start
-            self.frame_kept = [None if part is None else part[0] for part in (start.scales, start.driven_matrices)]
-        two = self.damping_shares is not None
-        self.frames = FramesSolver(self) if self.lean and two and self.tree.degrees else None
         self.state: State | None = None  # of a drag
 
     # -- preparation -------------------------------------------------------------------------------------------------
@@ -338,6 +330,17 @@ class Problem:
             x = x.copy()
             x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
         return x
+
+    @cached_property
+    def frame(self) -> FrameSolver | None:
+        """The steps of the only frame, where they can be lean."""
+        return FrameSolver(self) if self.count == 1 and self.lean else None
+
+    @cached_property
+    def frames(self) -> FramesSolver | None:
+        """The least-squares steps of many frames, where they can be lean."""
+        two = self.damping_shares is not None
+        return FramesSolver(self) if self.lean and two and self.tree.degrees else None
 
     @cached_property
     def descent(self) -> Descent:

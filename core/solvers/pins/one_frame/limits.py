@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .... import rotation
 from ....rotation import Array
 from .. import numbers
+from ..limits import curvatures
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -44,6 +45,13 @@ class FrameLimits:
     def forget(self) -> None:
         """Let go of all limits but locked channels."""
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
+
+    def begin(self, at: "Placed") -> None:
+        """Begin a step with those that are at their bounds: others would pull their joints there."""
+        off = [row for row, bound in self.active.items() if abs(float(at.values[row]) - bound) > numbers.LIMIT_NEAR]
+        for row in off:
+            if row not in self.locked:
+                del self.active[row]
 
     def active_rows(self) -> NDArray[np.bool_]:
         """Return which limits (K,) are active."""
@@ -88,10 +96,33 @@ class FrameLimits:
         return fixed, {joint: np.array(projector) for joint, projector in projectors.items()}
 
     def release(self, push: Array, slopes: Slopes) -> None:
-        """Release bounds that would pull a joint back.
+        """Release bounds that would pull a joint back; push (D,)."""
+        for row, multiplier in self._multipliers(push, slopes).items():
+            upper = self.active[row] == self.upper[row]
+            if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
+                del self.active[row]
 
-        The force of a joint's bounds, S^-1 z - J^T y, is a sum of their slopes times multipliers; push (D,).
+    def curvature(self, at: "Placed", rates: Array, slopes: Slopes, push: Array) -> Array:
+        """Return the second derivatives (R, 3, 3) of the active bounds by x, times their multipliers; push (D,)."""
+        result = np.zeros((self.turning // 3, 3, 3))
+        multipliers = self._multipliers(push, slopes)
+        turned = {number for number, _, _ in map(self.row_of.__getitem__, multipliers)}
+        bends: dict[int, Array] = {}
+        for number in turned:
+            member = self.members[number]
+            own = rates[member] if self.axes is None else self.axes[member] @ rates[member]
+            bends[number] = curvatures(self.groups[number], at.own[number], own)
+        for row, multiplier in multipliers.items():
+            number, index, coordinate = self.row_of[row]
+            result[self.owner[row]] += multiplier * bends[number][index, coordinate]
+        return result
+
+    def _multipliers(self, push: Array, slopes: Slopes) -> dict[int, float]:
+        """Return by how much the slopes of a joint's active bounds count in their sum, which is push (D,).
+
+        At rest that is the slope of what is minimised, S^-1 z - J^T y. Locked channels alone have none.
         """
+        found: dict[int, float] = {}
         rows_of: dict[int, list[int]] = {}
         for row in self.active:
             rows_of.setdefault(self.owner[row], []).append(row)
@@ -107,10 +138,8 @@ class FrameLimits:
                 several = np.array([slopes[row] for row in rows])
                 normal = several @ several.T + numbers.DAMPING * np.eye(len(rows))
                 multipliers = np.linalg.solve(normal, several @ here).tolist()
-            for row, multiplier in zip(rows, multipliers, strict=True):
-                upper = self.active[row] == self.upper[row]
-                if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
-                    del self.active[row]
+            found.update(zip(rows, multipliers, strict=True))
+        return found
 
     def allow(self, slack: float) -> None:
         """Let joints be off their bounds by so much, radians, before they are clamped."""

@@ -69,6 +69,9 @@ class FrameSolver:
         self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
         self.bends = descent.sides_of(problem.bends(), self.stiff)
         self.above = descent.order_of(tree)
+        columns = np.arange(self.turning).reshape(-1, 3)
+        self.blocks = columns[:, :, None], columns[:, None, :]  # of the Hessian, by joint
+        self.rests = False  # as near as can be
         self.eye = np.eye(len(self.spread))
         self.levels = rows.levels
         self.largest_turn = problem.method.turn if problem.dragged else np.inf
@@ -99,15 +102,16 @@ class FrameSolver:
         turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.places.scales
-        resting = still <= numbers.NEWTON_RESTS or turn == np.inf
-        self.limits.allow(numbers.LIMIT_SLACK if resting else numbers.LIMIT_DRIFT)
-        if resting:  # steps from outside, back to the bounds, would go up
+        self.rests = still <= numbers.NEWTON_RESTS or turn == np.inf
+        self.limits.allow(numbers.LIMIT_SLACK if self.rests else numbers.LIMIT_DRIFT)
+        if self.rests:  # steps from outside, back to the bounds, would go up
             exact, self.at = descent.EXACT, self.places.inside(self.at)
         while steps < most:
             left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
                 break
             steps += 1
+            self.limits.begin(self.at)
             active, blind, slips = dict(self.limits.active), not self.forces.any(), self.slips
             end = self._step(damping, left, exact)
             went = end.at.x - self.at.x
@@ -146,12 +150,23 @@ class FrameSolver:
             merit += weight * (size - near) + 0.5 * near * near / spring
         return merit
 
-    def _curvature(self, raw: Array, forces: Array) -> Array:
-        """Return C (D, D), see `descent`, for rows (M, D) without weights under forces (M,)."""
-        turns = (forces * self.places.scales * self.half).reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
+    def _curvature(self, raw: Array) -> Array:
+        """Return C (D, D), see `descent`, for rows (M, D) without weights under the forces."""
+        turns = (self.forces * self.places.scales * self.half).reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
         bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(raw)  # sum of J x f
         turned = self.places.columns[:3].T.dot(bend) * self.above
         return turned + turned.T
+
+    def _bend(self, hessian: Array, at: Placed, rates: Array, slope: Array, raw: Array) -> None:
+        """Take the curvature of rotation vectors and of active bounds off, as `Descent` does; slope (D,) of the prior."""
+        vectors, pulls = (some[: self.turning].reshape(-1, 3) for some in (at.x, slope))
+        own = np.linalg.solve(rates.transpose(0, 2, 1), pulls[:, :, None])[:, :, 0]
+        rate = rotation.right_jacobian_bend(vectors, own)
+        bends = 0.5 * (rate + rate.transpose(0, 2, 1))
+        if self.limits.active:
+            push = slope - (self.forces * self.places.scales).dot(raw)
+            bends += self.limits.curvature(at, rates, self.limits.slopes(at, rates), push)
+        hessian[self.blocks] -= bends * self.both[self.blocks]
 
     def _model(self, at: Placed, damping: float) -> _Local:
         """Return the model about a place but for what the rounds of a step find."""
@@ -159,10 +174,16 @@ class FrameSolver:
         raw = self.places.jacobian(at, rates)
         rows = raw * self.places.scales[:, None] * self.spread
         hessian = self.eye * (1.0 + damping)
-        if self.forces.any():
-            hessian -= self._curvature(raw, self.forces) * self.both
         strengths = self.strength(self._sizes(self.forces))
         sizes = self._sizes(at.rows)
+        if self.slips.any():
+            slips = self.slips & (sizes > descent.GIVES)
+            pulls = at.rows * self.member.dot(slips * strengths / np.maximum(sizes, descent.GIVES))
+            self.forces = np.where(self.member.dot(slips) > 0.0, pulls, self.forces)
+        if self.forces.any():
+            hessian -= self._curvature(raw) * self.both
+        if self.rests:
+            self._bend(hessian, at, rates, at.x * self.stiff * self.stiff, raw)
         return _Local(at, rates, rows, hessian, at.x * self.stiff, sizes, strengths, descent.GIVES / strengths)
 
     def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
@@ -192,10 +213,10 @@ class FrameSolver:
             model[:, span] = model[:, span].dot(projector)
             model[span, span] += self.eye[:3, :3] - projector
             sides[span] = projector.dot(sides[span])
-        aside = None
+        buckles = np.zeros_like(slope)
         if not _has_least(model):
             values, vectors = np.linalg.eigh(model)
-            aside = descent.aside(vectors[:, 0], slope, self.bends)
+            buckles = descent.aside(vectors[:, 0], slope, self.bends)
             more = max(-2.0 * float(values[0]), descent.INDEFINITE) * self.eye
             model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
@@ -208,9 +229,9 @@ class FrameSolver:
             solved[span] = projector.dot(solved[span])
         inverse: Array = np.linalg.inv(gram)
         forces, back = inverse.dot(gap), solved[:, 1:].dot(inverse)
-        step = back.dot(gap) - solved[:, 0] + fixed
+        step = back.dot(gap) - solved[:, 0] + fixed + buckles
         push = slope + whole.dot(step)
-        return _Found(step if aside is None else step + aside, forces, held, back, push, slopes)
+        return _Found(step, forces, held, back, push, slopes)
 
     def _rounds(self, local: _Local, damping: float, turn: float) -> tuple[_Found, Placed, Flags]:
         """Return the step under the limits that it meets, its end, and the levels that slip in it."""

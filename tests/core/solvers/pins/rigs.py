@@ -24,10 +24,14 @@ def pins(skeleton: Skeleton, pose: Pose, *names: str, priority: int = 0, turned:
 
 
 def reachable(
-    skeleton: Skeleton, names: tuple[str, ...], rng: np.random.Generator, batch: tuple[int, ...] = ()
+    skeleton: Skeleton,
+    names: tuple[str, ...],
+    rng: np.random.Generator,
+    batch: tuple[int, ...] = (),
+    size: float = 0.35,
 ) -> list[Goal]:
     """Where a random pose inside the limits has the bones."""
-    pose = random_pose(skeleton, rng, batch, 0.35)
+    pose = random_pose(skeleton, rng, batch, size)
     from core.limits import clamp_rotations
 
     inside, _ = clamp_rotations(skeleton.limits, pose.rotations)

@@ -52,18 +52,6 @@ def test_what_is_said_of_a_goal_that_was_moved_is_about_where_it_is_now(figure: 
     assert said(solution, 0) == "fully stretched from spine"
 
 
-def test_a_straight_chain_pushed_along_itself_is_said_not_to_know_the_way() -> None:
-    straight = fixed(
-        [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2)), ("c", "b", (0, 0, 2), (0, 0, 3))]
-    )
-    goal, rest = [Goal("c", [0.0, 0.0, 1.2])], Pose.rest(straight)
-    pushed = solve(straight, rest, goal, PinAndDrag(restarts=0))
-    assert said(pushed, 0) == "straight from a, and nothing says which way to bend"
-    ways = np.zeros((3, 3))
-    ways[:, 0] = 0.5
-    assert solve(straight, rest, goal, PinAndDrag(restarts=0, bends=ways)).converged
-
-
 def test_two_points_that_are_pinned_are_named_where_their_distance_cannot_change(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     rope = Distance("hand.L", "hand.R", 0.5, bound="at most", priority=1)

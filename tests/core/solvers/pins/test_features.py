@@ -1,6 +1,7 @@
 """What the settings of pins and drag promise: soft limits, pull, stretch, deviations, restarts, starts, levels."""
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -288,6 +289,26 @@ def test_two_bones_in_line_share_a_twist_by_their_deviations() -> None:
         np.testing.assert_allclose(head(limb, solution.pose, "twist"), [1.0, 0.0, 0.0], atol=1e-3)
 
 
+STRAIGHT = [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2)), ("c", "b", (0, 0, 2), (0, 0, 3))]
+
+
+@pytest.mark.parametrize("side", [0.5, 0.0, -0.5])
+@pytest.mark.parametrize("limits", [True, "soft"])
+@pytest.mark.parametrize("settle", [True, False])
+def test_a_straight_limb_that_is_pushed_in_buckles_to_its_side(
+    side: float, limits: Literal[True, "soft"], settle: bool
+) -> None:
+    straight = skeleton_of(STRAIGHT)
+    bends = np.zeros((3, 3))
+    bends[:, 0] = side
+    method = PinAndDrag(limits=limits, settle=settle, restarts=0, root="fixed", bends=bends if side else None)
+    pushed = solve(straight, Pose.rest(straight), [Goal("c", [0.0, 0.0, 1.2])], method)
+    assert pushed.converged
+    turn = rotation.log(pushed.pose.rotations[1])
+    assert rotation.lengths(turn) > 1.0
+    assert np.sign(turn[0]) == np.sign(side) or not side
+
+
 # -- restarts ---------------------------------------------------------------------------------------------------------
 
 
@@ -302,7 +323,7 @@ def hard() -> tuple[Skeleton, list[Goal], Solution]:
     bones = np.arange(1, len(plain))
     reach = np.tile(np.radians([60.0, 40.0, 50.0]), (len(bones), 1))
     limited = skeleton_of(FIGURE, limits=(EulerBox(bones, ["ZYX"] * len(bones), -reach, reach),))
-    goals = reachable(limited, ("foot.L", "foot.R", "hand.L", "hand.R", "head"), np.random.default_rng(0), (140,))
+    goals = reachable(limited, ("foot.L", "foot.R", "hand.L", "hand.R", "head"), np.random.default_rng(0), (140,), 0.65)
     once = solve(limited, Pose.rest(limited), goals, PinAndDrag(restarts=0))
     assert 1 < np.sum(~once.converged) < 10
     return limited, goals, once
@@ -343,7 +364,7 @@ def test_more_restarts_never_make_an_answer_worse(hard: tuple[Skeleton, list[Goa
 
 def test_restarts_take_nothing_further_away_that_is_out_of_reach(hard: tuple[Skeleton, list[Goal], Solution]) -> None:
     limited, goals, _ = hard
-    away = np.array([0.4, -0.3, 0.5])
+    away = np.array([0.6, -0.5, 0.8])
     far = [replace(goal, position=goal.position + away) if goal.bone == "hand.L" else goal for goal in goals]
     far = frame_of(far, np.arange(12))
 
@@ -353,7 +374,7 @@ def test_restarts_take_nothing_further_away_that_is_out_of_reach(hard: tuple[Ske
         return np.sum(np.square(solution.position_error) + np.square(turns), axis=-1)
 
     once, again = cost(0), cost(4)
-    assert np.all(once > 1e-3)
+    assert np.sum(once > 1e-3) > 10
     assert np.all(again <= 1.001 * once)
 
 
