@@ -158,7 +158,7 @@ class FrameSolver:
         return turned + turned.T
 
     def _bend(self, hessian: Array, at: Placed, rates: Array, slope: Array, raw: Array) -> None:
-        """Take the curvature of rotation vectors and of active bounds off, as `Descent` does; slope (D,) of the prior."""
+        """Subtract the curvature of rotation vectors and active bounds, as `Descent` does; slope (D,) of the prior."""
         vectors, pulls = (some[: self.turning].reshape(-1, 3) for some in (at.x, slope))
         own = np.linalg.solve(rates.transpose(0, 2, 1), pulls[:, :, None])[:, :, 0]
         rate = rotation.right_jacobian_bend(vectors, own)
