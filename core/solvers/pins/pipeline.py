@@ -87,6 +87,8 @@ def other_starts(problem: "Problem", progress: Progress) -> Progress:
 
     One start where bones are too short for the level, unless the method says how many: others gain next to nothing.
     """
+    if not problem.method.starts:
+        return progress
     left = np.flatnonzero(starts.missed_levels(problem, progress).any(axis=1))
     for number, places in enumerate(starts.shares(problem.tree.turning // 3, problem.method.starts)):
         if number == 1 and problem.method.restarts is None and len(left):

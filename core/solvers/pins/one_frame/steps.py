@@ -176,10 +176,6 @@ class FrameSolver:
         hessian = self.eye * (1.0 + damping)
         strengths = self.strength(self._sizes(self.forces))
         sizes = self._sizes(at.rows)
-        if self.slips.any():
-            slips = self.slips & (sizes > descent.GIVES)
-            pulls = at.rows * self.member.dot(slips * strengths / np.maximum(sizes, descent.GIVES))
-            self.forces = np.where(self.member.dot(slips) > 0.0, pulls, self.forces)
         if self.forces.any():
             hessian -= self._curvature(raw) * self.both
         if self.rests:
