@@ -276,7 +276,7 @@ def _solution(
     tuning = bridge.read_tuning(armature, skeleton)
     method = PinAndDrag(
         limits=job.limits,
-        root="pull" if job.root == "hold" else job.root,
+        root=job.root,
         stretch=job.stretch,
         strength=np.inf if job.strength is None else job.strength,
         reference=_reference(job, skeleton, roles, pose, tuning),

@@ -111,12 +111,13 @@ SETTINGS: Final[dict[str, Any]] = {
         "Root",
         "What the root bones may do to help",
         items=(
-            ("HOLD", "Hold", "Root bones come along less willingly than joints bend"),
-            ("PULL", "Pull", "As Hold: root bones come along less willingly than joints bend"),
+            ("HOLD", "Hold", "Root bones stay nearly as they are; they come along with what the body cannot reach"),
+            ("PULL", "Pull", "Root bones come along, less willingly than joints bend"),
             ("FREE", "Free", "Root bones move and turn"),
             ("TRANSLATE", "Move", "Root bones move but do not turn"),
             ("FIXED", "Fixed", "Root bones stay as they are"),
         ),
+        default="PULL",
     ),
 }
 

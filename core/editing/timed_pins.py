@@ -27,7 +27,7 @@ from ..solvers import PinAndDrag
 
 PASSES: Final = 4  # solves, each with the remaining jumps faded out
 DRAFT: Final = 2  # solves of a draft
-WHOLE_BODY: Final = PinAndDrag(limits=False, root="pull", pull=0.03)  # no limits: the motion is taken as possible
+WHOLE_BODY: Final = PinAndDrag(limits=False, root="hold")  # no limits: the motion is taken as possible
 
 
 @dataclass(frozen=True, eq=False)

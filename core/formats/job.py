@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, get_args
 
 from .. import CoreError
 from ..body import Roles
+from ..solvers.pins import Root
 from .chain_list import CCD, THE_CCD, Ccd
 from .files import read_json
 from .goals import GOAL, STIFFNESS, THE_BALANCE, JobBalance, JobGoal, Space, Wish, on_bone
@@ -54,8 +55,6 @@ _NO_GOAL: Final = "there has to be at least one goal."
 NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
-# hold: as pull
-Root = Literal["hold", "free", "translate", "fixed", "pull"]
 Limits = bool | Literal["soft"]
 JointTargets = Literal["present", "rest", "relaxed"]
 
@@ -273,8 +272,8 @@ JOB: Final = Table(
         Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
               example='"anatomical_limits": false'),
         Field("root", choice(get_args(Root)),
-              'what bones without parent may do: with `"pull"` come along only as far as the body cannot reach; also '
-              '`"free"` (by default), `"hold"`, `"translate"`, `"fixed"`', example='"root": "pull"'),
+              'what bones without parent may do: with `"pull"` they come along less willingly than joints bend, with '
+              '`"hold"` hardly; also `"free"` (by default), `"translate"`, `"fixed"`', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
               "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, "
               "with these masses", default=False,

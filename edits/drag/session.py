@@ -13,16 +13,12 @@ from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, f
 from ...core.body.anatomy import with_anatomy
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
-from ...core.solvers.pins import Root
 from ..humanoid import read_humanoid
 from ..pins import LIMITS, next_priority, support_bones
 from .body import DragBody
 from .pins import DragPins
 from .writer import DragWriter
 
-ROOTS: Final[dict[str, Root]] = {
-    "HOLD": "pull", "PULL": "pull", "FREE": "free", "TRANSLATE": "translate", "FIXED": "fixed",
-}  # fmt: skip
 # of a tick under the mouse: what is left is done in the next one
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
@@ -81,7 +77,7 @@ class DragSession:
                 self._balanced = False
         method = PinAndDrag(
             limits=LIMITS[armature.poise_limits],
-            root="free" if body.alone else ROOTS[armature.poise_root],
+            root="free" if body.alone else armature.poise_root.lower(),
             strength=armature.poise_strength if armature.poise_use_strength else np.inf,
             **(_LIVE if self._live else {}),
             stretch=armature.poise_use_stretch,

@@ -3,7 +3,7 @@
 `PinAndDrag` holds the settings. `problem` prepares a skeleton with goals; `pipeline` has the stages of a solve:
 
 1. `start`: where the last solve ended, or at the reference for what settles.
-2. `steps`: Newton steps (`one_frame`, `descent`), in motions and what does not settle least-squares steps (`frames`).
+2. `steps`: Newton steps (`one_frame`, `descent`); in motions and what does not settle least squares (`many_frames`).
 3. `other_starts`: where a goal may be in reach but is missed (`starts`).
 4. `rest`: Newton steps until the joints rest, goals met or not.
 5. `refit`: links of scaled bones are fitted again.
@@ -14,7 +14,7 @@ says why a goal is missed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from . import numbers
 from .explain import reasons
 from .problem import Problem
 
-Root = Literal["free", "translate", "fixed", "pull"]
-ROOTS: tuple[Root, ...] = ("free", "translate", "fixed", "pull")
+Root = Literal["free", "translate", "fixed", "pull", "hold"]
+ROOTS: tuple[Root, ...] = get_args(Root)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,7 @@ class PinAndDrag:
 
     limits              True keeps the skeleton's limits, False ignores them; "soft" limits give where a goal needs it
     root                how bones without parent move: "free" rotates and translates them, "translate" only translates,
-                        "fixed" keeps them, "pull" moves them less willingly than the body bends
-    pull                share of its deviations that a root "pull" keeps; None: 0.2, but 0.03 where one bone has goals
+                        "fixed" keeps them, "pull" moves them less willingly than the body bends, "hold" hardly
     root_bone           index of the bone that is the root in place of its ancestors, which keep their pose (hips below
                         a bone for the whole character). Ignored if a goal is neither on it nor below it
     strength            how hard goals below the first level pull, 1 is a hand's: where the body resists more than that,
@@ -67,7 +66,6 @@ class PinAndDrag:
 
     limits: bool | Literal["soft"] = True
     root: Root = "free"
-    pull: float | None = None
     root_bone: int | None = None
     strength: float = np.inf
     turn: float = np.inf
@@ -86,7 +84,7 @@ class PinAndDrag:
 
     def __post_init__(self) -> None:
         if self.root not in ROOTS:
-            raise CoreError(f'root must be "free", "translate", "fixed" or "pull", not "{self.root}".')
+            raise CoreError(f'root must be "free", "translate", "fixed", "pull" or "hold", not "{self.root}".')
         limits: object = self.limits
         if not isinstance(limits, bool) and not (isinstance(limits, str) and limits == "soft"):  # pyright: ignore
             raise CoreError(f'limits must be True, False or "soft", not "{self.limits}".')
@@ -101,10 +99,8 @@ class PinAndDrag:
                 continue
             if not isinstance(value, (int, float, np.number)) or not 0.0 < value < np.inf:
                 raise CoreError(f"{name} must be a positive number, not {value}.")
-        for name in ("strength", "turn", "pull"):
+        for name in ("strength", "turn"):
             value = getattr(self, name)
-            if name == "pull" and value is None:
-                continue
             if not isinstance(value, (int, float, np.number)) or not value > 0.0:
                 raise CoreError(f"{name} must be a positive number, not {value}.")
         if not is_whole(self.iterations) or self.iterations < 1:

@@ -54,6 +54,7 @@ SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or whe
 DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
 POOR: Final = 0.25  # share of the promised gain below which a step keeps its damping
+CALM: Final = 6  # steps at rest in a row after which a frame ends, damped or not
 LOST: Final = 1e8  # damping at which a frame rests where it is
 CORRECTIONS: Final = 3  # of held levels after a step
 EXACT: Final = 1e-5  # error of a held level that needs no correction
@@ -206,7 +207,7 @@ class Descent:
             seen = here.forces.any(axis=1) | ~there.forces.any(axis=1)
             done &= ~(damped & better) & (same | (turned < numbers.NEWTON_RESTS)) & seen
             calm[alive] = np.where(turned < numbers.NEWTON_RESTS, calm[alive] + 1, 0)
-            done |= calm[alive] >= numbers.CALM_DAMPED  # at a kink in the limits only damped steps go down
+            done |= calm[alive] >= CALM  # at a kink in the limits only damped steps go down
             alive = alive[~(done | (damping[alive] > LOST))]
             if not len(alive):
                 break

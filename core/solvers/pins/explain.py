@@ -38,7 +38,7 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     rows, tree, frames = problem.rows, problem.tree, np.array([frame])
     links, x = problem.links[frames], problem.x[frames]
     at = links.place(x)
-    missing = rows.errors(at, frames).lengths[0]
+    missing = rows.lengths(at, frames)[0]
     own = rows.owners == index
     unmet = own & (missing > problem.tolerances)
     if not unmet.any():

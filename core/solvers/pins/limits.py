@@ -252,10 +252,8 @@ class LinearLimits:
         """Return the signed distance to the nearer bound, (B, K)."""
         return np.where(np.abs(self.above) < np.abs(self.below), self.above, self.below)
 
-    def condition(
-        self, variance: Array, x: Array, gain: Array, active: NDArray[np.bool_]
-    ) -> tuple[Array, Array, NDArray[np.int64]]:
-        """Return the prior of z = dx + gain x under the active rows, and the joints (h,) that these hold.
+    def condition(self, variance: Array, x: Array, active: NDArray[np.bool_]) -> tuple[Array, Array, NDArray[np.int64]]:
+        """Return the prior of z = dx + x under the active rows, and the joints (h,) that these hold.
 
         The prior is its mean (B, D) and its covariance (B, R, 3, 3).
         """
@@ -277,7 +275,7 @@ class LinearLimits:
             size = np.sum(slope * spread, axis=-1)
             usable = on & (size > numbers.DAMPING * numbers.DAMPING)
             size = np.where(usable, size + self.rows.variance[slot], 1.0)
-            wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1) * gain
+            wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1)
             gap = np.where(usable, wanted - np.sum(slope * centre[:, owner], axis=-1), 0.0)
             centre[:, owner] += spread * (gap / size)[..., None]
             drop = spread[..., :, None] * spread[..., None, :] / size[..., None, None]

@@ -15,7 +15,6 @@ from ...defaults import ROTATION_TOLERANCE as ROTATION_TOLERANCE
 
 # goals
 ROTATION_LENGTH: Final = 0.3  # length that weighs as much as a radian
-ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
 FAR: Final = 2.0  # length; the root moves first if all targets are further away
 NEARLY: Final = 2e-2  # length or angle of errors up to which goals are tried to be met exactly
 
@@ -23,22 +22,11 @@ CENTIMETRE: Final = 1e-2  # largest way of a target in a tick for which a joint 
 
 # damped least-squares steps
 DAMPING: Final = 1e-8  # D; also what counts as zero
-LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
-STEP_CLAMP: Final = 0.6  # Euclidean norm of a step in x
-LM_START: Final = 1e3  # first m of Levenberg and Marquardt
-LM_GROWTH: Final = 8.0  # factor by which m is raised and lowered
-LM_LIMIT: Final = 1e9  # m at which a phase ends
-MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit
 SETTLED: Final = np.radians(0.01)  # largest change in a step that counts as rest, in a drag
 NEARLY_SETTLED: Final = np.radians(0.5)  # the same where Newton steps follow
-STRIDE: Final = np.radians(2.0)  # frames of a motion do not end with a step that turns a joint by more
-CALM: Final = 2  # consecutive steps at rest after which a phase ends
-CALM_DAMPED: Final = 6  # the same for damped steps
-ACTIVE_SET_ROUNDS: Final = 4  # rounds of the active set in a step
 
 # restarts
 RESTARTS: Final = 12  # number of restarts, unless the method says otherwise
-WORTH_RESTART: Final = 0.98  # share of the merit below which another answer is better, where both miss a goal
 
 # limits
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that do not count; also a share of the merit
@@ -49,7 +37,6 @@ RELEASE: Final = 1e-6  # multiplier above which a bound that pulls is released
 # Newton steps
 NEWTON_STEPS: Final = 300  # largest number of steps
 NEWTON_RESTS: Final = np.radians(0.001)  # largest change in a step that counts as rest
-STAYS: Final = np.radians(0.005)  # a body out of reach that turns by less was at rest before
 # places and weights of a first derivative by central differences of fourth order
 STENCIL: Final = (
     1e-3 * np.array([2.0, 1.0, -1.0, -2.0]),

@@ -145,7 +145,7 @@ def _tick(problem: "Problem", progress: Progress, still: float) -> Progress:
     state = problem.state
     state = descent.begin(links, progress.x, one) if state is None else descent.again(links, state, one)
     problem.state, used = descent.descend(links, state, one, most, still)
-    lengths = problem.rows.errors(problem.state.at, one).lengths
+    lengths = problem.rows.lengths(problem.state.at, one)
     return Progress(problem.state.at.x, used, problem.state.active, np.ones(1, bool), lengths)
 
 
@@ -165,7 +165,7 @@ def _newton(
         part = frames[places]
         links = problem.links[part]
         state, used = descent.descend(links, descent.begin(links, x[places], part), part, most, still)
-        lengths = problem.rows.errors(state.at, part).lengths
+        lengths = problem.rows.lengths(state.at, part)
         progress.put(places, Progress(state.at.x, used, state.active, used < most, lengths))
     return progress
 
@@ -268,15 +268,14 @@ def _refitted(problem: "Problem", progress: Progress, go_on: Stage, met_is_enoug
     everything = np.arange(problem.count)
     for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
         problem.links = problem.fit(progress.x)
-        errors = problem.rows.errors(problem.links.place(progress.x), everything)
-        same = np.abs(errors.lengths - progress.lengths).max(axis=1) < _REFITTED
-        if np.all(same | (problem.met(errors) & met_is_enough)):
+        lengths = problem.rows.lengths(problem.links.place(progress.x), everything)
+        same = np.abs(lengths - progress.lengths).max(axis=1) < _REFITTED
+        if np.all(same | (problem.met(lengths) & met_is_enough)):
             break
         further = go_on(problem, progress)
         progress = replace(further, iterations=progress.iterations + further.iterations)
     problem.links = problem.fit(progress.x)
-    errors = problem.rows.errors(problem.links.place(progress.x), everything)
-    return replace(progress, lengths=errors.lengths)
+    return replace(progress, lengths=problem.rows.lengths(problem.links.place(progress.x), everything))
 
 
 def _better(problem: "Problem", before: Progress, after: Progress, frames: Frames) -> Frames:
@@ -288,7 +287,7 @@ def _better(problem: "Problem", before: Progress, after: Progress, frames: Frame
 
 def _strained(problem: "Problem", progress: Progress) -> NDArray[np.bool_]:
     """Return in which frames (B,) a goal is missed, or met by more force than its level has."""
-    missed = ~problem.met(progress)
+    missed = ~problem.met(progress.lengths)
     if np.isfinite(problem.method.strength):
         missed |= problem.descent.strained(problem.links, progress.x, np.arange(problem.count))
     return missed
@@ -311,7 +310,7 @@ def _solution(problem: "Problem", progress: Progress) -> Solution:
         pose, met, one = Pose.trusted(*places.channels(at), *kept), np.array(all_met), 0
     else:
         positions, rotations = problem.rows.errors_of_goals(progress.lengths)
-        pose, met, one = problem.pose_at(progress.x), problem.met(progress), slice(None)
+        pose, met, one = problem.pose_at(progress.x), problem.met(progress.lengths), slice(None)
     solution = Solution(
         problem.skeleton, problem.goals, pose, positions, rotations, progress.iterations[one], met,
         problem.position_tolerance, problem.method.rotation_tolerance, problem.given[one], problem.brought_in[one],

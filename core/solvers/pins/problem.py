@@ -19,12 +19,11 @@ from ...solution import Solution
 from ..batches import batch_shape_of, check_inputs, flat_pose
 from . import numbers, pipeline
 from .descent import Descent, State
-from .frames import FramesSolver
-from .goals.rows import Errors, GoalRows
+from .goals.rows import GoalRows
 from .goals.targets import check_replacement, checked_target, with_start
 from .limits import LimitRows, locked_angles
+from .many_frames import FramesSolver
 from .one_frame import FrameSolver
-from .progress import Progress
 from .tree import Links
 
 if TYPE_CHECKING:
@@ -33,11 +32,10 @@ if TYPE_CHECKING:
 _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in units of the skeleton's size
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
 _PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
+_HELD_ROOT: Final = 0.03  # the same of "hold", and where goals are on one bone only
 _PLACED_ROOT: Final = 0.5  # share of these turns that it keeps where a goal is on it
-_PULLED_ALONE: Final = 0.03  # the same where goals are on one bone only
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
-_LEVEL_WEIGHT: Final = 1e2  # weight of a level against the next one in the merit
 
 
 class Problem:
@@ -84,7 +82,8 @@ class Problem:
         self._axes = None if method.axes is None else method.axes[self.joint_bones]
         self._prepare_limits()
         self._prepare_prior()
-        self._prepare_levels()
+        tolerance = self.position_tolerance / self.unit
+        self.tolerances: Array = np.where(self.rows.turning, method.rotation_tolerance, tolerance)
         self._joint_references = self.reference.rotations[:, self.joint_bones]
         self._root_references = self.reference.translations[:, self._root_bones]
         first = self.start[:1] if self.same_pose else self.start
@@ -97,7 +96,7 @@ class Problem:
         scales = self.start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # scales of other bones do not matter
         rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
-        self.lean = rigid and self.rows.uniform and method.limits != "soft"  # as `one_frame` and `frames` need it
+        self.lean = rigid and self.rows.uniform and method.limits != "soft"  # as `one_frame` and `many_frames` need it
         self.dragged = self.count == 1 and not method.settle and not method.starts
         self.settles = method.settle and not method.coherent  # every frame by itself
         self.state: State | None = None  # of a drag
@@ -148,10 +147,10 @@ class Problem:
             stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
         deviation *= 1.0 - stiffness
         shifts = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
-        if method.root == "pull":
+        if method.root in ("pull", "hold"):
             bones = {self.skeleton.index(goal.bone) for goal in self.goals}
             # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
-            pull = method.pull or (_PULLED_ROOT if len(bones) > 1 else _PULLED_ALONE)
+            pull = _PULLED_ROOT if method.root == "pull" and len(bones) > 1 else _HELD_ROOT
             # hips that a goal places shift as it wants, and stay the more level and facing as they do
             deviation[top] *= pull * np.where(np.isin(joints[top], list(bones)), _PLACED_ROOT, 1.0)[:, None]
             shifts = shifts * np.where(np.isin(tree.nodes[tree.roots], list(bones)), 1.0, pull)[:, None]
@@ -160,19 +159,6 @@ class Problem:
         if len(tree.stretching) and self.start.scales is None:
             ones = np.ones_like(self.start.translations)
             self.start, self.reference = replace(self.start, scales=ones), replace(self.reference, scales=ones)
-
-    def _prepare_levels(self) -> None:
-        """Set what depends on the number of priority levels: damping, weights of the merit, tolerances."""
-        levels = self.rows.levels
-        count = len(levels)
-        shares = [numbers.LEVEL_DAMPING ** (count - 1.0 - level) for level in range(count)]
-        sizes = [level.stop - level.start for level in levels]
-        self.damping_shares = np.repeat(shares, sizes) if count <= 2 else None
-        self.level_weights = _LEVEL_WEIGHT ** np.arange(count - 1.0, -1.0, -1.0)
-        method = self.method
-        self.tolerances: Array = np.where(
-            self.rows.turning, method.rotation_tolerance, self.position_tolerance / self.unit
-        )
 
     @property
     def goals(self) -> tuple[AnyGoal, ...]:
@@ -187,9 +173,10 @@ class Problem:
         before = self._goal(index)
         check_replacement(self.skeleton, before, goal, index)
         self._check_frames(goal.bone, *goal.batch_shapes())
+        frame = self.frame  # before the goal moves: a tick measures by how much
         self.rows.set_goal(index, goal)
-        if self.frame is not None:
-            self.frame.places.read_goals()
+        if frame is not None:
+            frame.places.read_goals()
 
     def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
         """Give goal `index` another position (..., 3), rotation (..., 4) or both, in armature space: a tick of a drag.
@@ -206,9 +193,10 @@ class Problem:
             if array.ndim > 1:  # one target is for all frames
                 self._check_frames(goal.bone, array.shape[:-1])
             targets.append(array)
+        frame = self.frame  # before the target moves: a tick measures by how much
         self.rows.move(index, *targets)
-        if self.frame is not None:
-            self.frame.places.read_targets(turned=rotation is not None)
+        if frame is not None:
+            frame.places.read_targets(turned=rotation is not None)
 
     def _check_frames(self, bone: str | int, *shapes: tuple[int, ...]) -> None:
         try:
@@ -295,8 +283,7 @@ class Problem:
 
     def missing(self) -> tuple[Array, Array]:
         """Return position errors (B, G) in armature units and rotation errors (B, G), radians, of the last solution."""
-        lengths = self.rows.errors(self.links.place(self.x), np.arange(self.count)).lengths
-        return self.rows.errors_of_goals(lengths)
+        return self.rows.errors_of_goals(self.rows.lengths(self.links.place(self.x), np.arange(self.count)))
 
     def place_of(self, bone: str | int, point: Vector, heads: Array, turns: Array) -> Array:
         """Return the position (3,) of a point in a bone's frame, given all heads (J, 3) and rotations (J, 4)."""
@@ -313,9 +300,9 @@ class Problem:
         """Return the solution a step nearer to the reference, with the same targets: a drag under a still mouse."""
         return pipeline.relax(self)
 
-    def met(self, errors: Errors | Progress) -> NDArray[np.bool_]:
-        """Return whether all goals are within tolerance, (B,)."""
-        return np.all(errors.lengths <= self.tolerances, axis=1)
+    def met(self, lengths: Array) -> NDArray[np.bool_]:
+        """Return whether all goals are within tolerance, (B,), by the lengths (B, K) of `GoalRows`."""
+        return np.all(lengths <= self.tolerances, axis=1)
 
     def strain(self, x: Array) -> Array:
         """Return the squared distance (B,) of x from the reference in standard deviations."""
@@ -339,8 +326,7 @@ class Problem:
     @cached_property
     def frames(self) -> FramesSolver | None:
         """The least-squares steps of many frames, where they can be lean."""
-        two = self.damping_shares is not None
-        return FramesSolver(self) if self.lean and two and self.tree.degrees else None
+        return FramesSolver(self) if self.lean and len(self.rows.levels) <= 2 and self.tree.degrees else None
 
     @cached_property
     def descent(self) -> Descent:

@@ -18,7 +18,7 @@ class Progress(Batch):
     iterations: NDArray[np.int64]  # (B,)
     active: NDArray[np.bool_]  # (B, K) limit rows
     done: NDArray[np.bool_]  # (B,) finished: met and settled, or no step left
-    lengths: Array  # (B, K) as in `Errors`
+    lengths: Array  # (B, K) of `GoalRows.lengths`
 
     @classmethod
     def joined(cls, parts: "Sequence[Progress]") -> "Progress":

@@ -145,7 +145,8 @@ def test_a_held_root_stays_where_the_limbs_reach_and_helps_where_they_do_not(rig
     hips = rig.pose.bones["hips"]
     select(rig, ["foot.L", "foot.R"])
     bpy.ops.poise.pin()
-    assert rig.poise_root == "HOLD"
+    assert rig.poise_root == "PULL"
+    rig.poise_root = "HOLD"
     feet = {name: np.array(world(rig, name)) for name in ("foot.L", "foot.R")}
     for height, stays in ((-0.1, True), (0.3, False)):
         hips.location = hips.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, height))
@@ -154,7 +155,7 @@ def test_a_held_root_stays_where_the_limbs_reach_and_helps_where_they_do_not(rig
         assert bpy.ops.poise.solve() == {"FINISHED"}
         for name, place in feet.items():
             assert np.linalg.norm(world(rig, name) - place) < MILLIMETRE
-        assert ((hips.location - placed).length < 1e-6) == stays
+        assert ((hips.location - placed).length < 10.0 * MILLIMETRE) == stays
 
 
 def test_a_fixed_root_stays(rig: bpy.types.Object) -> None:

@@ -6,7 +6,6 @@ features (`blocks`). A one-sided block has one row, J dx <= e, and two that are 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -19,19 +18,10 @@ from ....rotation import Array, to_matrix
 from ....skeleton import Skeleton
 from ...batches import flat_array
 from .. import numbers
-from ..tree import Batch, Kinematics, Links, LinkTree
+from ..tree import Kinematics, Links, LinkTree
 from .blocks import BalanceBlock, Block, Collector, DistanceBlock, Frames, LookAtBlock, PositionBlock, RotationBlock
 
 _NEAR_HALF_TURN: Final = -0.99  # cosine below which a rotation's vector comes from its quaternion
-
-
-@dataclass(frozen=True, eq=False)
-class Errors(Batch):
-    """Errors of the goals in B frames."""
-
-    rows: Array  # (B, M) cut to the clamp by level, weighted, in order of priority
-    lengths: Array  # (B, K) distances in units of size and angles in radians; 0 where a goal is off or a bound is kept
-    costs: Array  # (B, L) weighted squares of the errors before they are cut, by level
 
 
 class GoalRows:
@@ -78,7 +68,7 @@ class GoalRows:
         self.block_in_level = np.eye(len(self.levels))[rank.reshape(-1)]  # (K, L)
         self.rows = 3 * len(owners)
         self.one_sided_rows = np.argsort(self.order)[3 * self.one_sided]  # in order of priority
-        # only plain blocks with equal weights in all directions, as `frames` and `one_frame` need them
+        # only plain blocks with equal weights in all directions, as `many_frames` and `one_frame` need them
         self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
 
         order = None if self.blocks else self.order  # the tree orders plain rows itself
@@ -149,24 +139,16 @@ class GoalRows:
         """Return e of the plain rotations, (B, ends, 3)."""
         return rotation_vectors(self.target_ends[frames] @ np.swapaxes(at.ends[:, : self.plain_ends], -1, -2))
 
-    def errors(self, at: Kinematics, frames: Frames) -> Errors:
-        """Return the errors of some frames."""
-        vectors = self.vectors(at, frames)
-        scales = self.scales[frames].reshape(vectors.shape)
-        counted = vectors
+    def lengths(self, at: Kinematics, frames: Frames) -> Array:
+        """Return by what goals are missed, (B, K): distances in units of size and angles in radians.
+
+        0 where a goal is off or a bound is kept.
+        """
+        vectors, scales = self.vectors(at, frames), self.scales[frames]
         if len(self.one_sided):
-            counted = vectors.copy()
-            counted[:, self.one_sided, 0] = np.minimum(counted[:, self.one_sided, 0], 0.0)
-        weighted = counted * scales
-        if not self.uniform:  # free axes have no error
-            counted = counted * (scales > 0.0)
-        lengths = np.sqrt(np.sum(counted * counted, axis=-1))
-        # one factor for a level keeps the balance of goals that contradict each other
-        furthest = (lengths[:, :, None] * self.block_in_level).max(axis=1)
-        factor = (numbers.ERROR_CLAMP / np.maximum(furthest, numbers.ERROR_CLAMP)) @ self.block_in_level.T
-        rows = (vectors * scales * factor[..., None]).reshape(len(vectors), -1)[:, self.order]
-        costs = np.sum(weighted * weighted, axis=-1) @ self.block_in_level / numbers.MERIT
-        return Errors(rows, lengths * (scales[..., 0] > 0.0) if self.uniform else lengths, costs)
+            vectors[:, self.one_sided, 0] = np.minimum(vectors[:, self.one_sided, 0], 0.0)
+        vectors *= scales.reshape(vectors.shape) > 0.0  # free axes have no error
+        return np.sqrt(np.sum(vectors * vectors, axis=-1))
 
     def ordered_scales(self, frames: Frames) -> Array:
         """Return the square roots of the weights (B, M) in order of priority."""

@@ -39,12 +39,13 @@ class Places:
     """Forward kinematics of one frame of a rigid body with plain goals."""
 
     def __init__(self, problem: "Problem", frame: int) -> None:
-        self.problem, self.frame = problem, frame
+        self.goals, self.frame = problem.rows, frame
+        self.unit, self.tolerances = problem.unit, problem.tolerances
         tree, links = problem.tree, problem.links
         self.joints = tree.joints
         self.turning = 3 * len(tree.joints)
         self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
-        self._prepare_pose()
+        self._prepare_pose(problem)
         self.limits = FrameLimits(problem, frame)
         # forward kinematics; a slice costs half of an index array
         nodes = len(tree.nodes)
@@ -79,9 +80,9 @@ class Places:
         self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
         self.read_goals()
 
-    def _prepare_pose(self) -> None:
+    def _prepare_pose(self, problem: "Problem") -> None:
         """Set the constants from x to the channels of a pose."""
-        problem, tree = self.problem, self.problem.tree
+        tree = problem.tree
         bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
         self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
         start, reference, frame = problem.start, problem.reference, self.frame
@@ -100,11 +101,11 @@ class Places:
         The product of the features with `reader` are the points, minus the skew part of the ends' errors target end^T,
         which is linear in the end, and the traces of these errors.
         """
-        problem, rows = self.problem, self.problem.rows
+        rows = self.goals
         self.blocks = rows.order[::3] // 3
-        goals = np.eye(len(problem.goals))[rows.owners[self.blocks]]
+        goals = np.eye(len(rows.goals))[rows.owners[self.blocks]]
         turning = rows.turning[self.blocks, None]
-        self.goal_errors = np.hstack([goals * ~turning * problem.unit, goals * turning])
+        self.goal_errors = np.hstack([goals * ~turning * self.unit, goals * turning])
         place = np.argsort(self.blocks)  # of the points' blocks, then of those of the ends
         self.end_blocks = place[self.points :]
         self.point_rows = (3 * place[: self.points, None] + np.arange(3)).ravel()
@@ -135,7 +136,7 @@ class Places:
 
     def read_goals(self) -> None:
         """Read the problem's targets and weights again."""
-        rows = self.problem.rows
+        rows = self.goals
         self.target_points = rows.target_points[self.frame]
         self.target_ends = rows.target_ends[self.frame]
         self.scales = rows.scales[self.frame][rows.order]
@@ -194,7 +195,7 @@ class Places:
         rotations[self.joint_bones] = (self.to_quaternions @ quaternions[:, :, None])[:, :, 0]
         if len(self.slide):
             translations = translations.copy()
-            shifts = at.x[self.turning :].reshape(-1, 3) * self.problem.unit
+            shifts = at.x[self.turning :].reshape(-1, 3) * self.unit
             translations[self.root_bones] = self.root_references + shifts
         return rotations, translations
 
@@ -209,7 +210,7 @@ class Places:
         lengths = rotation.lengths(at.vectors.reshape(-1, 3)) * self.on
         errors = lengths.dot(self.goal_errors)
         goals = len(errors) // 2
-        return errors[:goals], errors[goals:], bool((lengths <= self.problem.tolerances[self.blocks]).all())
+        return errors[:goals], errors[goals:], bool((lengths <= self.tolerances[self.blocks]).all())
 
     def rates(self, at: Placed) -> Array:
         """Return the right Jacobians of exp (R, 3, 3)."""

@@ -102,9 +102,10 @@ class FrameSolver:
         turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.places.scales
-        self.rests = still <= numbers.NEWTON_RESTS or turn == np.inf
-        self.limits.allow(numbers.LIMIT_SLACK if self.rests else numbers.LIMIT_DRIFT)
-        if self.rests:  # steps from outside, back to the bounds, would go up
+        self.rests = still <= numbers.NEWTON_RESTS
+        live = turn < np.inf and not self.rests
+        self.limits.allow(numbers.LIMIT_DRIFT if live else numbers.LIMIT_SLACK)
+        if not live:  # steps from outside, back to the bounds, would go up
             exact, self.at = descent.EXACT, self.places.inside(self.at)
         while steps < most:
             left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn

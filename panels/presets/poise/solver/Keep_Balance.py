@@ -12,4 +12,4 @@ object.poise_use_balance = True
 object.poise_use_stretch = False
 object.poise_use_strength = True
 object.poise_strength = 1.0
-object.poise_root = "HOLD"
+object.poise_root = "PULL"

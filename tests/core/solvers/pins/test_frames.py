@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
-from core.solvers.pins import frames as lean
 from core.solvers.pins import numbers, pipeline
+from core.solvers.pins.many_frames import algebra, steps
+from core.solvers.pins.many_frames import places as places_of_many
 from core.solvers.pins.pipeline import between
 from core.solvers.pins.problem import Problem
+from core.solvers.pins.tree import Kinematics
 from tests.core.rigs import random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import ENDS, KINDS, limited_figure, outside, pins
 
 pytestmark = pytest.mark.long
 
 FRAMES = 20
+CLAMP = places_of_many.ERROR_CLAMP
 
 
 def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) -> Problem:
@@ -40,6 +43,14 @@ def both(problem: Problem) -> tuple[Solution, Solution]:
     return fast, slow
 
 
+def cut_errors(problem: Problem, at: Kinematics) -> np.ndarray:
+    """The weighted errors (FRAMES, K, 3), those of a level cut by one factor: their balance stays."""
+    rows, everything = problem.rows, np.arange(FRAMES)
+    furthest = (rows.lengths(at, everything)[:, :, None] * rows.block_in_level).max(axis=1)
+    cut = (CLAMP / np.maximum(furthest, CLAMP)) @ rows.block_in_level.T
+    return rows.vectors(at, everything) * rows.scales.reshape(FRAMES, -1, 3) * cut[..., None]
+
+
 @pytest.mark.parametrize("root", ["free", "translate", "fixed"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, turned: bool) -> None:
@@ -50,21 +61,22 @@ def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, tur
     x, everything = rng.normal(size=problem.x.shape) * 0.3, np.arange(FRAMES)
     form, rows = problem.frames, problem.rows
     assert form is not None
-    given = form._given(everything)
-    at, reference = form.place(given, x.T), problem.links.place(x)
+    places = form.places
+    given = places.given(everything)
+    at, reference = places.place(given, x.T), problem.links.place(x)
     dense = rows.jacobian(problem.links, reference, rows.ordered_scales(everything), everything)
-    blocks = len(form.order)
+    blocks = len(places.order)
     sparse = np.zeros((FRAMES, 3, blocks, x.shape[1]))
-    for limb, part in zip(form.branches, form._jacobian(given, at), strict=True):
-        part = np.broadcast_to(part, (*part.shape[:2], FRAMES)) / form.deviations[limb.columns]
+    for limb, part in zip(places.branches, places.jacobian(given, at), strict=True):
+        part = np.broadcast_to(part, (*part.shape[:2], FRAMES)) / places.deviations[limb.columns]
         sparse[:, :, limb.blocks, limb.columns] = np.moveaxis(part.reshape(3, -1, *part.shape[1:]), -1, 0)
-    by_block = sparse[:, :, np.argsort(form.order)].swapaxes(1, 2).reshape(FRAMES, 3 * blocks, -1)
+    by_block = sparse[:, :, np.argsort(places.order)].swapaxes(1, 2).reshape(FRAMES, 3 * blocks, -1)
     np.testing.assert_allclose(by_block[:, rows.order], dense, atol=1e-12)
-    errors = rows.errors(reference, everything)
-    own = np.moveaxis(at.rows[:, np.argsort(form.order)], -1, 0).swapaxes(1, 2).reshape(FRAMES, -1)
-    np.testing.assert_allclose(own[:, rows.order], errors.rows, atol=1e-12)
-    np.testing.assert_allclose(at.lengths.T, errors.lengths, atol=1e-12)
-    np.testing.assert_allclose(at.costs.T, errors.costs, rtol=1e-9)
+    errors = rows.vectors(reference, everything) * rows.scales.reshape(FRAMES, -1, 3)
+    own = np.moveaxis(at.rows[:, np.argsort(places.order)], -1, 0).swapaxes(1, 2).reshape(FRAMES, -1)
+    np.testing.assert_allclose(own, cut_errors(problem, reference).reshape(FRAMES, -1), atol=1e-12)
+    np.testing.assert_allclose(at.lengths.T, rows.lengths(reference, everything), atol=1e-12)
+    np.testing.assert_allclose(at.costs.T, np.sum(errors * errors, axis=2) @ rows.block_in_level, rtol=1e-9)
 
 
 @pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
@@ -73,17 +85,18 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
     deviations = np.random.default_rng(3).uniform(0.2, 0.8, (len(figure), 3))
     problem = led(figure, PinAndDrag(root=root, settle=False, deviations=deviations), 4)  # pyright: ignore
     everything, rows, start = np.arange(FRAMES), problem.rows, problem.x
-    assert problem.damping_shares is not None
     assert problem.frames is not None
     found = problem.frames.iterate(start, everything, 1, 1)
     at, scales = problem.links.place(start), rows.ordered_scales(everything)
-    jacobian, errors = rows.jacobian(problem.links, at, scales, everything), rows.errors(at, everything).rows
+    jacobian = rows.jacobian(problem.links, at, scales, everything)
+    errors = cut_errors(problem, at).reshape(FRAMES, -1)[:, rows.order]
+    damping = np.repeat([steps.LEVEL_DAMPING, 1.0], [level.stop - level.start for level in rows.levels])
     went = 0
     for frame in range(FRAMES):
         j, e, x = jacobian[frame], errors[frame], start[frame]
-        gram = (j * problem.variance) @ j.T + np.diag(numbers.DAMPING * problem.damping_shares)
+        gram = (j * problem.variance) @ j.T + np.diag(numbers.DAMPING * damping)
         step = problem.variance * (j.T @ np.linalg.solve(gram, e + j @ x)) - x
-        step *= min(1.0, numbers.STEP_CLAMP / np.linalg.norm(step))
+        step *= min(1.0, steps.STEP_CLAMP / np.linalg.norm(step))
         if (found.x[frame] != x).any():  # else the merit would rise
             went += 1
             np.testing.assert_allclose(found.x[frame], x + step, atol=1e-6)
@@ -115,11 +128,11 @@ def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str) -> None:
 
 def test_the_dual_system_is_solved_for_few_frames_and_for_many() -> None:
     rng = np.random.default_rng(6)
-    for count in (3, lean._FEW + 5):
+    for count in (3, algebra._FEW + 5):
         rows = rng.normal(size=(count, 21, 60)) * np.logspace(0.0, -3.0, 21)[:, None]
         gram, wish = rows @ rows.swapaxes(1, 2) + 1e-9 * np.eye(21), rng.normal(size=(count, 21))
         system = np.concatenate([gram.transpose(1, 2, 0), wish.T[None]])
-        y = lean.solved(system.copy()).T
+        y = algebra.solved(system.copy()).T
         np.testing.assert_allclose((gram @ y[..., None])[..., 0], wish, atol=1e-6)
 
 

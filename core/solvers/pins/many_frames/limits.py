@@ -1,0 +1,145 @@
+"""The limits of many frames: those that are active hold joints, others cost nothing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .... import rotation
+from ....limits import LimitGroup
+from ....rotation import Array
+from .. import numbers
+from ..limits import LinearLimits, slots_of
+from .algebra import Flags, Indices, pick, right_jacobian
+from .places import Given, Placed, Places
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Some joints (h,) with all their limits: the part of `LimitRows` that is linearised."""
+
+    joints: Indices  # (h,)
+    columns: Indices  # (3 h,) of x
+    rows: Indices  # (K',) their limits among those of the problem
+    joint: Indices  # (K',) the limits' joints, of the h
+    variance: Array  # (K',) 0: they are hard
+    slots: list[Indices]
+    groups: list[tuple[LimitGroup, Indices, Indices]]  # with their places among the own rotations and their joints
+    branches: list[tuple[int, Indices, Indices]]  # branch, its joints of the h, and their places in it
+
+
+@dataclass(frozen=True)
+class Held:
+    """Joints at bounds in some frames (b,), in deviations."""
+
+    bounded: Bounded
+    frames: Indices
+    linear: LinearLimits
+    active: Flags  # (b, K')
+    centre: Array  # (b, 3 h) z on the bounds
+    free: list[Array]  # (3 K, joints, 3, b) of each branch: its columns without limits
+
+
+class FramesLimits:
+    """The hard limits of a problem."""
+
+    def __init__(self, places: Places, stuck: Flags) -> None:
+        self.places, self.rows = places, places.limits
+        self.stuck = stuck  # columns that nothing moves
+        self._bounded: dict[tuple[int, ...], Bounded] = {}
+
+    def begin(self, given: Given, at: Placed, active: Flags) -> Flags:
+        """Return the active limits as `LinearLimits.begin` does."""
+        locked = given.upper - given.lower < numbers.LIMIT_SLACK
+        return (active & (at.room < numbers.LIMIT_NEAR)) | (at.room < -numbers.LIMIT_SLACK) | locked
+
+    def hold(self, given: Given, at: Placed, jacobian: list[Array], home: Array, active: Flags) -> Held | None:
+        """Project the columns along the active limits, in place; None if no limit is active."""
+        rows = active.any(axis=1)
+        if not rows.any():
+            return None
+        bounded = self._bounded_joints(self.rows.joint[rows])
+        frames = np.flatnonzero(active[bounded.rows].any(axis=0))
+        on, values = active[bounded.rows].take(frames, axis=1).T, at.values[bounded.rows].take(frames, axis=1).T
+        below, above = (pick(bound[bounded.rows], frames).T - values for bound in (given.lower, given.upper))
+        linear = LinearLimits(bounded, below, above, self._slopes(given, at, bounded, frames))  # pyright: ignore
+        variance: Array = np.where(self.stuck[bounded.columns], 0.0, 1.0)
+        own = home[bounded.columns].take(frames, axis=1).T
+        centre, covariance, _ = linear.condition(variance, own, on)
+        projectors = covariance.transpose(1, 2, 3, 0)  # of a joint, in deviations
+        kept: list[Array] = []
+        for number, joints, places in bounded.branches:
+            columns = jacobian[number].reshape(len(jacobian[number]), -1, 3, at.x.shape[1])
+            free = columns[:, places].take(frames, axis=3)
+            columns[:, places[:, None], :, frames] = np.einsum("rncb,ncdb->nbrd", free, projectors[joints])
+            kept.append(free)
+        return Held(bounded, frames, linear, on, centre, kept)
+
+    def _bounded_joints(self, joints: Indices) -> Bounded:
+        """Return some joints with all their limits."""
+        key = tuple(sorted(set(joints.tolist())))
+        if key in self._bounded:
+            return self._bounded[key]
+        limits, chosen = self.rows, np.array(key)
+        rows: list[Indices] = []
+        owners: list[Indices] = []
+        groups: list[tuple[LimitGroup, Indices, Indices]] = []
+        place = row = 0
+        for group, members in zip(limits.groups, limits.members, strict=True):
+            size: int = group.lower.shape[-1]
+            here: Indices = np.flatnonzero(np.isin(members, chosen))
+            if len(here):
+                own = np.searchsorted(chosen, members[here])
+                groups.append((group.take(here), place + here, own))
+                rows.append((row + size * here[:, None] + np.arange(size)).ravel())
+                owners.append(np.repeat(own, size))
+            place, row = place + len(members), row + size * len(members)
+        branches: dict[int, list[tuple[int, int]]] = {}
+        for own, joint in enumerate(key):
+            number, place = self.places.branch_of[joint]
+            branches.setdefault(number, []).append((own, place))
+        owner, columns = np.concatenate(owners), (3 * chosen[:, None] + np.arange(3)).ravel()
+        parts = [(number, *np.array(pairs).T) for number, pairs in branches.items()]
+        bounded = Bounded(
+            chosen, columns, np.concatenate(rows), owner, np.zeros(len(owner)), slots_of(owner), groups, parts
+        )
+        self._bounded[key] = bounded
+        return bounded
+
+    def _slopes(self, given: Given, at: Placed, bounded: Bounded, frames: Indices) -> Array:
+        """Return the gradients (b, K', 3) of the joints' coordinates in some frames, in deviations."""
+        limits, count = self.rows, len(frames)
+        vectors = at.x[bounded.columns].take(frames, axis=1).reshape(-1, 3, count).swapaxes(0, 1)
+        rates = right_jacobian(vectors, at.rate.take(bounded.joints, axis=1).take(frames, axis=2))
+        rates = rates.transpose(3, 2, 0, 1)
+        values = at.values[bounded.rows].take(frames, axis=1).T
+        slopes, row = np.empty((count, len(bounded.rows), 3)), 0
+        for group, places, joints in bounded.groups:
+            rows = slice(row, row := row + group.lower.shape[-1] * len(places))
+            own = at.own.take(places, axis=2).take(frames, axis=3).transpose(3, 2, 0, 1)
+            coordinates = values[:, rows].reshape(count, len(places), -1)
+            gradients = group.at_frames(given.frames[frames]).gradients(own, coordinates)
+            turned = rates[:, joints] if limits.axes is None else limits.axes[places] @ rates[:, joints]
+            slopes[:, rows] = (gradients @ turned).reshape(count, -1, 3)
+        return slopes * self.places.deviations[bounded.columns].reshape(-1, 3)[bounded.joint]
+
+    def clamped(
+        self, given: Given, x: Array, own: Array, room: Array, slack: Array | float
+    ) -> tuple[Indices, Placed] | None:
+        """Clamp joints that are outside their limits by more than `slack`. Return the frames, None if there is none."""
+        beyond = room < -slack
+        frames = np.flatnonzero(beyond.any(axis=0))
+        if not len(frames):
+            return None
+        limits, x = self.rows, x.take(frames, axis=1)
+        bounded = self._bounded_joints(self.rows.joint[beyond.any(axis=1)])
+        where = given.frames[frames]
+        for group, places, joints in bounded.groups:
+            turns = own.take(places, axis=2).take(frames, axis=3).transpose(3, 2, 0, 1)
+            inside = group.at_frames(where).clamp(turns)
+            moved = np.any(inside != turns, axis=(-1, -2))
+            inside = inside if limits.axes is None else inside @ limits.axes[places]
+            from_base = np.swapaxes(limits.base[where[:, None], places], -1, -2) @ inside
+            vectors = np.moveaxis(rotation.log(rotation.from_matrix(from_base)), 0, -1)  # (joints, 3, b)
+            own_columns = bounded.columns.reshape(-1, 3)[joints]
+            x[own_columns] = np.where(moved.T[:, None], vectors, x[own_columns])
+        return frames, self.places.place(given.take(frames), x)

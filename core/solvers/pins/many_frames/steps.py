@@ -1,0 +1,207 @@
+"""Least-squares steps of many frames.
+
+One step is the weighted, damped pseudo-inverse and the joint target of the source in one (CN1420453; Nakamura and
+Yamane, IEEE TVCG 9(3), 2003): the maximum of a Gaussian prior about the reference pose, x ~ N(0, S), under the
+linearised goals J dx = e:
+
+    dx = S J^T y - x,     (J S J^T + D I) y = e + J x
+
+solved in the dual (rows of goals, never columns of joints). Two levels are one system in which the first has 1e-4 of
+the second's damping: a lower level out of reach can push a higher one by that share of its own clamped error. Limits
+are an active set: a coordinate at its bound takes its direction out of the joint's S, is set to the bound, and the step
+is solved again. A frame ends where a step raises the merit; the Newton steps of `descent` go on from there.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from ....rotation import Array
+from .. import numbers
+from ..progress import Progress
+from .algebra import Flags, FramesLast, Indices, solved, squares
+from .limits import FramesLimits
+from .places import Given, Placed, Places
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+
+LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
+STEP_CLAMP: Final = 0.6  # Euclidean norm of a step in x
+LEVEL_WEIGHT: Final = 1e2  # weight of a level against the next one in the merit
+MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit
+STRIDE: Final = np.radians(2.0)  # frames of a motion do not end with a step that turns a joint by more
+ROUNDS: Final = 4  # of the active set in a step; two of them may release
+
+
+@dataclass(frozen=True, eq=False)
+class State(FramesLast):
+    """State of B frames between steps."""
+
+    active: Flags  # (K, B)
+    steps: Indices  # (B,) taken
+    rounds: Indices  # (B,) of the active set in the next step
+    here: Array  # (B,) the merit
+
+
+@dataclass(frozen=True, eq=False)
+class End(FramesLast):
+    """B frames after their last step."""
+
+    x: Array
+    lengths: Array
+    own: Array
+    room: Array
+    active: Flags | None
+
+    @classmethod
+    def of(cls, at: Placed, state: State | None) -> Self:
+        return cls(at.x, at.lengths, at.own, at.room, None if state is None else state.active)
+
+
+class FramesSolver:
+    """The steps of a rigid body with plain goals on at most two levels and hard limits."""
+
+    def __init__(self, problem: "Problem") -> None:
+        tree, rows = problem.tree, problem.rows
+        self.tree, self.method = tree, problem.method
+        self.places = Places(problem)
+        self.stuck = problem.variance == 0.0  # columns that nothing moves
+        self.limits = FramesLimits(self.places, self.stuck)
+        self.stiff = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
+        self.tolerances = problem.tolerances[:, None]
+        above = np.arange(len(rows.levels) - 1.0, -1.0, -1.0)  # levels below each
+        self.level_weights = LEVEL_WEIGHT**above / MERIT
+        level = np.argmax(rows.block_in_level, axis=1)[self.places.order]
+        self.shares: Array = np.tile((LEVEL_DAMPING**above)[level], 3)
+
+    def iterate(self, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
+        """See `Problem.iterate`."""
+        method, count = self.method, len(x)
+        still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
+        given = self.places.given(frames)
+        at = self.places.place(given, x.T.copy())
+        state = self._begun(at)
+        end = End(*(array.copy() for array in vars(End.of(at, state)).values()))
+        done, iterations = np.zeros(count, bool), np.zeros(count, int)
+        ids, everything = np.arange(count), given
+        # frames just within tolerance take a step, too: they would jitter beside corrected neighbours
+        finished = self._met(at) & (not (method.settle or method.coherent))
+        while True:
+            gone = finished | (state.steps == most)
+            if len(gone) - np.count_nonzero(gone) < fewest:
+                gone[:] = True
+            if gone.any():
+                here = np.flatnonzero(gone)
+                end.put(ids[here], End.of(at, state).take(here))
+                iterations[ids[here]], done[ids[here]] = state.steps[here], finished[here]
+                left = np.flatnonzero(~gone)
+                if not len(left):
+                    break
+                ids, at, state, given = ids[left], at.take(left), state.take(left), given.take(left)
+            there, changed = self._step(given, at, state)
+            again = changed.any(axis=0)
+            slack = np.where(again, np.inf, numbers.LIMIT_DRIFT)
+            drifted = self.limits.clamped(given, there.x, there.own, there.room, slack)
+            if drifted is not None:
+                there.put(*drifted)
+            merit = self._merit(there)
+            better = (merit <= state.here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK) & ~again
+            turned = np.max(np.abs(there.x - at.x), axis=0, initial=0.0)
+            worse = np.flatnonzero(~better)
+            if 2 * len(worse) < len(ids):  # copy the smaller part
+                there.put(worse, at.take(worse))
+                at = there
+            else:
+                good = np.flatnonzero(better)
+                at.put(good, there.take(good))
+            state.here[better] = merit[better]
+            state.steps[:] += ~again
+            calming = method.settle or (method.coherent and turned > STRIDE)  # neighbours must end alike
+            rests = ~better | (turned < still) | (self._met(at) & np.logical_not(calming))
+            finished = (rests | (state.steps >= method.iterations)) & ~again
+            state.active[...] ^= changed
+            state.rounds[:] = np.where(again, state.rounds + 1, 0)
+        drifted = self.limits.clamped(everything, end.x, end.own, end.room, numbers.LIMIT_SLACK)
+        if drifted is not None:
+            end.put(drifted[0], End.of(drifted[1], None))
+        assert end.active is not None
+        x, lengths = (np.ascontiguousarray(part.T) for part in (end.x, end.lengths))
+        return Progress(x, iterations, end.active.T.copy(), done, lengths)
+
+    def _begun(self, at: Placed) -> State:
+        """Return the state before the first step."""
+        count = at.x.shape[1]
+        state = State(
+            active=np.ones((len(at.values), count), bool),
+            steps=np.zeros(count, int),
+            rounds=np.zeros(count, int),
+            here=np.zeros(count),
+        )
+        state.here[:] = self._merit(at)
+        return state
+
+    def _merit(self, at: Placed) -> Array:
+        """Return the merit (B,), which a step must not raise."""
+        return self.level_weights @ at.costs + self.stiff @ (at.x * at.x)
+
+    def _met(self, at: Placed) -> Flags:
+        """Return whether all goals are within tolerance, (B,)."""
+        return np.all(at.lengths <= self.tolerances, axis=0)
+
+    def _forces(self, jacobian: list[Array], wanted: Array) -> Array:
+        """Return y (3, K, B) of the dual system (J J^T + D) y = wanted."""
+        blocks, count = wanted.shape[1:]
+        size = 3 * blocks
+        system = self.tree.workspace("dual", size + 1, size, count)
+        system[:size] = 0.0
+        system[size] = wanted.reshape(size, count)
+        gram = system[:size].reshape(3, blocks, 3, blocks, count)
+        for branch, part in zip(self.places.branches, jacobian, strict=True):
+            own = branch.blocks.stop - branch.blocks.start
+            gram[:, branch.blocks, :, branch.blocks] += np.einsum("rcb,scb->rsb", part, part).reshape(
+                3, own, 3, own, -1
+            )
+        system[:size].reshape(size * size, count)[:: size + 1] += numbers.DAMPING * self.shares[:, None]
+        return solved(system).reshape(wanted.shape)
+
+    def _step(self, given: Given, at: Placed, state: State) -> tuple[Placed, Flags]:
+        """Return the end of a step with the active limits, and the limits (K, B) to switch before it counts."""
+        jacobian, home = self.places.jacobian(given, at), at.x / self.places.deviations
+        wanted = at.rows.copy()
+        for branch, part in zip(self.places.branches, jacobian, strict=True):
+            along = np.einsum("rcb,cb->rb", part, home.take(branch.columns, axis=0))
+            wanted[:, branch.blocks] += along.reshape(3, -1, at.x.shape[1])
+        if self.stuck.any():
+            for branch, part in zip(self.places.branches, jacobian, strict=True):
+                part[:, self.stuck[branch.columns]] = 0.0
+        np.copyto(state.active, self.limits.begin(given, at, state.active), where=state.rounds == 0)
+        held = self.limits.hold(given, at, jacobian, home, state.active)
+        if held is not None:
+            centre = held.centre.T.reshape(-1, 3, len(held.frames))
+            for (number, joints, _), free in zip(held.bounded.branches, held.free, strict=True):
+                moved = np.einsum("rncb,ncb->rb", free, centre[joints]).reshape(3, -1, len(held.frames))
+                wanted[:, self.places.branches[number].blocks][..., held.frames] -= moved
+        forces = self._forces(jacobian, wanted)
+        z = np.empty_like(home)
+        for branch, part in zip(self.places.branches, jacobian, strict=True):
+            z[branch.columns] = np.einsum("rcb,rb->cb", part, forces[:, branch.blocks].reshape(len(part), -1))
+        changed = np.zeros_like(state.active)
+        if held is not None:
+            columns, frames = held.bounded.columns[:, None], held.frames
+            z[columns, frames] += held.centre.T
+            push = z[columns, frames].reshape(-1, 3, len(frames))
+            for (number, joints, _), free in zip(held.bounded.branches, held.free, strict=True):
+                pull = forces[:, self.places.branches[number].blocks].take(frames, axis=2).reshape(len(free), -1)
+                push[joints] -= np.einsum("rncb,rb->ncb", free, pull)
+            push = push.reshape(-1, len(frames))
+            leaving = held.linear.leaving(held.active, push.T)
+            changed[held.bounded.rows[:, None], frames] = leaving.T & (state.rounds[frames] < 2)
+        step = (z - home) * self.places.deviations
+        length = np.sqrt(squares(step))
+        step *= STEP_CLAMP / np.maximum(length, STEP_CLAMP)
+        there = self.places.place(given, at.x + step)
+        changed |= (there.room < -numbers.LIMIT_SLACK) & ~state.active
+        changed &= state.rounds < ROUNDS - 1
+        return there, changed
