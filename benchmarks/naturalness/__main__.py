@@ -54,6 +54,14 @@ def _pinned(frames: Frames, case: str, start: Pose | None, **more: Any) -> Pose:
     return solve(skeleton, start, goals_of(frames, case), method).pose
 
 
+def panel(frames: Frames, case: str, start: Pose | None = None) -> Pose:
+    """What Solve Here of the panel gives: a pulled root that begins where the start has it."""
+    start = start or _relaxed(frames, case)
+    method = PinAndDrag(root="pull", reference=start)
+    skeleton, method = with_anatomy(frames.skeleton, method, frames.roles, start, ranges=True)
+    return solve(skeleton, start, goals_of(frames, case), method).pose
+
+
 def plain(frames: Frames, case: str, start: Pose | None = None) -> Pose:
     """Damped least squares that know nothing of a body."""
     start = start or _start(frames, case)
@@ -67,6 +75,12 @@ def humanoid(frames: Frames, case: str, start: Pose | None = None) -> Pose:
 
 def _start(frames: Frames, case: str) -> Pose:
     return start_poses(frames, case) if frames.before is None else frames.before
+
+
+def _relaxed(frames: Frames, case: str) -> Pose:
+    """The relaxed pose with the root of the start."""
+    relaxed = anatomy(frames.skeleton, frames.roles).reference
+    return with_root_of(relaxed, frames.skeleton, _start(frames, case), frames.roles)
 
 
 def blender(frames: Frames, case: str, start: Pose | None = None) -> Pose:
@@ -89,11 +103,7 @@ def from_relaxed(method: Method) -> Method:
     """The method, started from the relaxed pose with the root of the rest pose."""
 
     def solved(frames: Frames, case: str, start: Pose | None = None) -> Pose:
-        if start is None:
-            start = with_root_of(
-                anatomy(frames.skeleton, frames.roles).reference, frames.skeleton, _start(frames, case), frames.roles
-            )
-        return method(frames, case, start)
+        return method(frames, case, start or _relaxed(frames, case))
 
     return solved
 
@@ -103,6 +113,7 @@ METHODS: Final[dict[str, Method]] = {
     "plain": plain,
     "pins": pins,
     "ranges": ranges,
+    "panel": panel,
     "tuned": tuned,
     "humanoid": humanoid,
 }

@@ -25,7 +25,7 @@ from ..limits import Framed
 from ..pose import Pose, frame_rotations
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
-from .axes import canonical_frame, mirror_direction, mirror_rotation
+from .axes import MIRROR_ROTATION, canonical_frame, mirror_direction, mirror_rotation
 from .detection import find_roles
 from .joint_limits import SPINE_JOINTS, hinge_limits, range_limits
 from .masses import masses_of
@@ -56,6 +56,15 @@ _DEVIATIONS: Final = {
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
+# Correlations of deviations about axes (0 is x) of two parts, on one side or across. A body that crouches bends hips
+# and knees as one; a foot turns about an oblique axis. Values are those of recorded people.
+_CORRELATIONS: Final = (
+    ("thigh", 0, "shin", 0, False, -0.7),
+    ("thigh", 0, "shin", 0, True, -0.5),
+    ("thigh", 0, "thigh", 0, True, 0.3),
+    ("shin", 0, "shin", 0, True, 0.5),
+    ("foot", 1, "foot", 2, False, 0.5),
+)
 _ROOT: Final = (35.0, 90.0, 30.0)  # of the root; recorded hips lean by about 10 degrees, but turn freely
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, such as halves of a pelvis
 
@@ -64,6 +73,8 @@ BEND: Final = 0.1  # radians: length of the vectors `Anatomy.bends`
 _BENT: Final = float(np.radians(2.0))  # least bend at rest that gives the bending axis of a creature's joint
 # Bend at rest, radians: the weight of the plane in which a joint is bent grows from 0 at the first to 1 at the second.
 _PLANE: Final = (float(np.radians(15.0)), float(np.radians(30.0)))
+
+Correlation = tuple[int, int, int, int, float]  # bone, axis, other bone, its axis, value
 
 
 class JointMethod(Protocol):
@@ -80,6 +91,8 @@ class JointMethod(Protocol):
     @property
     def axes(self) -> Array | None: ...
     @property
+    def correlations(self) -> tuple[Correlation, ...]: ...
+    @property
     def bends(self) -> Array | None: ...
 
 
@@ -93,6 +106,7 @@ class Anatomy:
     reference   the relaxed pose, the root at rest
     deviations  (J, 3) standard deviations from it about `axes`, radians
     axes        (J, 4) the anatomical axes in the bone's own frame; in the T-pose they are those of the canonical frame
+    correlations  of these deviations: (bone, axis, other bone, its axis, value)
     limits      of elbows and knees, which bend in one direction; only of bones without limits of their own
     ranges      of the other joints; only of such bones
     bends       (J, 3) small rotation vectors about the bone's own axes that bend a straight joint; zero for most
@@ -103,6 +117,7 @@ class Anatomy:
     reference: Pose
     deviations: Array
     axes: Array
+    correlations: tuple[Correlation, ...]
     limits: tuple[Framed, ...]
     ranges: tuple[Framed, ...]
     bends: Array
@@ -188,7 +203,7 @@ def with_anatomy(
     if method.reference is None:
         changes["reference"] = found.reference if pose is None else with_root_of(found.reference, skeleton, pose, roles)
     if method.deviations is None:
-        changes |= {"deviations": found.deviations, "axes": found.axes}
+        changes |= {"deviations": found.deviations, "axes": found.axes, "correlations": found.correlations}
     limits = (*found.limits, *found.ranges) if ranges else found.limits
     if here is not None:
         limits = tuple(group.widened(rotation.to_matrix(here.rotations[..., group.bones, :])) for group in limits)
@@ -257,7 +272,8 @@ class _AnatomyBuilder:
         limited = self._limited(), self.axes, self.canonical
         limits = hinge_limits(*limited), range_limits(*limited)
         masses = masses_of(self.skeleton, self.roles)
-        return Anatomy(self.pose({}), self._deviations(), self.axes, *limits, self._bends(), masses, self.canonical)
+        deviations = self._deviations(), self.axes, self._correlations()
+        return Anatomy(self.pose({}), *deviations, *limits, self._bends(), masses, self.canonical)
 
     def pose(self, angles: Mapping[str, Sequence[float]]) -> Pose:
         """Return the relaxed pose with other angles, degrees, by role or part."""
@@ -346,6 +362,17 @@ class _AnatomyBuilder:
         roots = root_bones(self.skeleton, self.roles)
         result[roots] = np.radians(_ROOT) if self.roles.humanoid else ROOT_TURN_DEVIATION
         return result
+
+    def _correlations(self) -> tuple[Correlation, ...]:
+        """Return the correlations of both sides."""
+        found: list[Correlation] = []
+        for part, axis, other, its, across, value in _CORRELATIONS:
+            for side, opposite in zip(SIDES, SIDES[::-1], strict=True):
+                bones = self.roles.bone(f"{part}.{side}"), self.roles.bone(f"{other}.{opposite if across else side}")
+                if all(bone in self.parts for bone in bones):
+                    mirror = MIRROR_ROTATION[axis] * MIRROR_ROTATION[its] if side == "R" else 1.0
+                    found.append((bones[0], axis, bones[1], its, float(mirror * value)))
+        return tuple(found)
 
     def _rigid(self) -> list[int]:
         """Return bones without role between two with roles, and bones of the spine that carry legs (3ds Max Biped)."""

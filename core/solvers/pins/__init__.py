@@ -51,6 +51,7 @@ class PinAndDrag:
     deviations          (J, 3) standard deviations of the joints from the reference about their own axes, radians; small
                         values are stiff. The skeleton's stiffness scales them. None: 30 degrees, hinges by `bends`
     axes                (J, 4) quaternions that turn the bones' frames to the axes of `deviations`
+    correlations        of turns that go together: (bone, axis, other bone, its axis, value between -1 and 1) by index
     bends               (J, 3) rotation vectors about the bones' own axes that bend straight joints: the side to which a
                         limb goes that is pushed in. Without `deviations` such a joint is stiff about its other axes
     restarts            number of further starts where the first level, or one without limited strength, is missed;
@@ -73,6 +74,7 @@ class PinAndDrag:
     reference: Pose | None = None
     deviations: Array | None = None
     axes: Array | None = None
+    correlations: tuple[tuple[int, int, int, int, float], ...] = ()
     bends: Array | None = None
     restarts: int | None = None
     coherent: bool = False

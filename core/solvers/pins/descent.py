@@ -2,7 +2,7 @@
 
     F(x) = 1/2 x^T S^-1 x + sum over levels of f_l |E_l(x)|    within the limits
 
-x is the state about the reference in units of which S are the variances, E_l the weighted errors of the goals of one
+x is the state about the reference with covariance S, E_l the weighted errors of the goals of one
 level as one vector, and f_l the strength of the level. Where a level is met its force y_l is whatever keeps E_l = 0, as
 long as |y_l| < f_l: the level holds. A larger force is not to be had: the level slips, y_l = f_l E_l / |E_l|, and the
 body comes to rest where its own resistance balances that pull. A level that is so much stronger than those below it
@@ -105,7 +105,8 @@ class Descent:
 
     def __init__(self, problem: "Problem") -> None:
         self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
-        self.spread, self.stiff = spreads(problem.variance)
+        self.prior = problem.prior
+        self.spread, self.stiff = self.prior.spread, self.prior.stiff
         self.bends = sides_of(problem.bends(), self.stiff)
         self.above = order_of(problem.tree)
         sizes = [level.stop - level.start for level in self.rows.levels]
@@ -166,7 +167,8 @@ class Descent:
         """Return in which frames (B,), which meet their goals at x (B, D), a level pulls with more than it has."""
         at, scales = links.place(x), self.rows.ordered_scales(frames)
         rows = np.array(self.rows.jacobian(links, at, scales, frames)) * self.spread
-        gram = rows @ np.swapaxes(rows, -1, -2) + numbers.DAMPING * np.eye(rows.shape[1])
+        columns = np.swapaxes(rows, -1, -2)
+        gram = rows @ np.linalg.solve(self.prior.precision, columns) + numbers.DAMPING * np.eye(rows.shape[1])
         forces = np.linalg.solve(gram, rows @ (x * self.stiff)[..., None])[..., 0]
         sizes = np.sqrt((forces * forces) @ self.member)
         return (sizes > self.strength(sizes)).any(axis=1)
@@ -174,8 +176,7 @@ class Descent:
     def _merit(
         self, at: Kinematics, measured: Measured, errors: Array, frames: Frames, weights: Array, springs: Array
     ) -> Array:
-        z = at.x * self.stiff
-        strain = np.sum(z * z, axis=1) + self.limits.strain(measured, frames)
+        strain = self.prior.strain(at.x) + self.limits.strain(measured, frames)
         return 0.5 * strain + np.sum(spring_energy(self._sizes(errors), weights, springs), axis=1)
 
     # -- descent -----------------------------------------------------------------------------------------------------
@@ -267,9 +268,9 @@ class Descent:
         weights = (slips * strengths / np.maximum(sizes, GIVES)) @ self.member.T
         hessian = -self._curvature(links, here.at, raw, (forces, weights), scales, frames)
         # at rest all slopes cancel where x may move
-        self._take_map(hessian, here.at.x, here.at.x * self.stiff * self.stiff)
-        hessian = self.eye + hessian * np.multiply.outer(self.spread, self.spread)
-        slope = here.at.x * self.stiff
+        slope = (here.at.x * self.stiff) @ self.prior.precision
+        self._take_map(hessian, here.at.x, slope * self.stiff)
+        hessian = self.prior.precision + hessian * np.multiply.outer(self.spread, self.spread)
         if self.limits.count:
             slope = slope + linear.strain_slope(len(self.spread)) * self.spread
             active = linear.begin(here.active)
@@ -496,12 +497,6 @@ def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:
     give = strengths * springs
     near = np.minimum(sizes, give)
     return strengths * (sizes - near) + 0.5 * near * near / springs
-
-
-def spreads(variance: Array) -> tuple[Array, Array]:
-    """Return standard deviations (D,) and what they divide by, 0 where nothing moves."""
-    spread = np.sqrt(variance)
-    return spread, np.where(spread > numbers.DAMPING, 1.0 / np.maximum(spread, numbers.DAMPING), 0.0)
 
 
 class Strengths:

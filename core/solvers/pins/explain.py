@@ -43,9 +43,9 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     unmet = own & (missing > problem.tolerances)
     if not unmet.any():
         return []
-    if not (tree.degrees and (problem.variance > numbers.DAMPING**2).any()):
+    if not (tree.degrees and problem.prior.stiff.any()):
         return ["no bone that carries it may be changed"]
-    jacobian = rows.jacobian(links, at, np.ones((1, rows.rows)), frames)[0] * np.sqrt(problem.variance)
+    jacobian = rows.jacobian(links, at, np.ones((1, rows.rows)), frames)[0] * problem.prior.spread
     block_of_row = rows.order // 3
     errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[frame, rows.order]
     pulling = unmet[block_of_row]
@@ -57,7 +57,7 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     # compare the pull with one as long across the bones
     most = lengths(jacobian[pulling]).max()
     if rows.blocks:  # the row of a distance may have no leverage: compare with its points
-        raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * np.sqrt(problem.variance)
+        raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * problem.prior.spread
         most = max(most, lengths(raw).max(initial=0.0))
     leverage = float(most * lengths((errors * rows.scales[frame, rows.order])[pulling]))
     if size < _NO_PULL * leverage:
@@ -116,7 +116,7 @@ def _holds(
     measured = limits.measure(at, frames)
     linear = limits.linearize(at, measured, frames)
     near = (linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR)  # locked ones always
-    spread = np.sqrt(problem.variance)
+    spread = problem.prior.spread
     first = rows.goals[index].priority
     owner_of_row = rows.owners[block_of_row]
     others = [

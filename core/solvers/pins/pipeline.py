@@ -255,7 +255,9 @@ def _approached(problem: "Problem", x: Array) -> Array:
     far = np.isfinite(nearest) & (nearest > numbers.FAR)
     mean = np.sum(gap * on[..., None], axis=1) / np.maximum(on.sum(axis=1), 1)[:, None]
     roots = slice(tree.turning, tree.moving)
-    way = (np.swapaxes(problem.links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (problem.variance[roots] > 0.0)
+    way = (np.swapaxes(problem.links.slide[:, 0], -1, -2) @ mean[..., None])[..., 0] * (
+        problem.prior.stiff[roots] > 0.0
+    )
     x = x.copy()
     x[far, roots] += way[far]
     return x

@@ -24,6 +24,7 @@ from .goals.targets import check_replacement, checked_target, with_start
 from .limits import LimitRows, locked_angles
 from .many_frames import FramesSolver
 from .one_frame import FrameSolver
+from .prior import Prior
 from .tree import Links
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class Problem:
         self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
 
     def _prepare_prior(self) -> None:
-        """Set the prior's variances (D,): of joints about their own axes, roots' shifts and logarithms of lengths."""
+        """Set the prior: of joints about their own axes, roots' shifts and logarithms of lengths."""
         tree, method = self.tree, self.method
         joints = tree.nodes[tree.joints]
         top = tree.parents[tree.joints] < 0
@@ -155,7 +156,15 @@ class Problem:
             deviation[top] *= pull * np.where(np.isin(joints[top], list(bones)), _PLACED_ROOT, 1.0)[:, None]
             shifts = shifts * np.where(np.isin(tree.nodes[tree.roots], list(bones)), 1.0, pull)[:, None]
         growth = _STRETCH_DEVIATION * self.skeleton.stretch[tree.nodes[tree.stretching]]
-        self.variance: Array = np.square(np.concatenate([deviation.ravel(), shifts.ravel(), growth]))
+        place = {int(bone): 3 * number for number, bone in enumerate(joints)}
+        self.prior = Prior.of(
+            np.concatenate([deviation.ravel(), shifts.ravel(), growth]),
+            [
+                (place[bone] + axis, place[other] + its, value)
+                for bone, axis, other, its, value in method.correlations
+                if bone in place and other in place
+            ],
+        )
         if len(tree.stretching) and self.start.scales is None:
             ones = np.ones_like(self.start.translations)
             self.start, self.reference = replace(self.start, scales=ones), replace(self.reference, scales=ones)
@@ -303,10 +312,6 @@ class Problem:
     def met(self, lengths: Array) -> NDArray[np.bool_]:
         """Return whether all goals are within tolerance, (B,), by the lengths (B, K) of `GoalRows`."""
         return np.all(lengths <= self.tolerances, axis=1)
-
-    def strain(self, x: Array) -> Array:
-        """Return the squared distance (B,) of x from the reference in standard deviations."""
-        return (x * x) @ (1.0 / np.maximum(self.variance, numbers.DAMPING * numbers.DAMPING))
 
     def clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
         """Return x (n, D) of some frames with joints clamped to their limits."""

@@ -32,11 +32,13 @@ class Held:
     """Joints at bounds in some frames (b,), in deviations."""
 
     bounded: Bounded
+    count: int  # of all frames
     frames: Indices
     linear: LinearLimits
     active: Flags  # (b, K')
     centre: Array  # (b, 3 h) z on the bounds
     free: list[Array]  # (3 K, joints, 3, b) of each branch: its columns without limits
+    projectors: Array  # (joints, 3, 3, b) along the bounds
 
 
 class FramesLimits:
@@ -72,7 +74,7 @@ class FramesLimits:
             free = columns[:, places].take(frames, axis=3)
             columns[:, places[:, None], :, frames] = np.einsum("rncb,ncdb->nbrd", free, projectors[joints])
             kept.append(free)
-        return Held(bounded, frames, linear, on, centre, kept)
+        return Held(bounded, at.x.shape[1], frames, linear, on, centre, kept, projectors)
 
     def _bounded_joints(self, joints: Indices) -> Bounded:
         """Return some joints with all their limits."""

@@ -74,9 +74,11 @@ class Places:
 
     def __init__(self, problem: "Problem") -> None:
         self.tree, self.links, self.rows, self.limits = problem.tree, problem.links, problem.rows, problem.limit_rows
-        self.deviations = np.where(problem.variance > 0.0, np.sqrt(problem.variance), 1.0)[:, None]
+        spread, self.ties = problem.prior.ties()
+        self.deviations = np.where(problem.prior.stiff > 0.0, spread, 1.0)[:, None]
         self.order = self._find_order()
         self.branches = self._find_branches()
+        self.tied = [number for number, branch in enumerate(self.branches) if self.ties[:, branch.columns].any()]
         self.member = problem.rows.block_in_level  # (K, L)
         limits = self.limits
         everywhere = [limits.lower, limits.upper, limits.base.reshape(len(limits.base), -1)]

@@ -21,7 +21,7 @@ from ....rotation import Array
 from .. import numbers
 from ..progress import Progress
 from .algebra import Flags, FramesLast, Indices, solved, squares
-from .limits import FramesLimits
+from .limits import FramesLimits, Held
 from .places import Given, Placed, Places
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ class FramesSolver:
         tree, rows = problem.tree, problem.rows
         self.tree, self.method = tree, problem.method
         self.places = Places(problem)
-        self.stuck = problem.variance == 0.0  # columns that nothing moves
+        self.stuck = problem.prior.stiff == 0.0  # columns that nothing moves
         self.limits = FramesLimits(self.places, self.stuck)
-        self.stiff = 1.0 / np.maximum(problem.variance, numbers.DAMPING**2)
         self.tolerances = problem.tolerances[:, None]
         above = np.arange(len(rows.levels) - 1.0, -1.0, -1.0)  # levels below each
         self.level_weights = LEVEL_WEIGHT**above / MERIT
         level = np.argmax(rows.block_in_level, axis=1)[self.places.order]
-        self.shares: Array = np.tile((LEVEL_DAMPING**above)[level], 3)
+        shares = np.tile((LEVEL_DAMPING**above)[level], 3)
+        self.damping: Array = np.concatenate([numbers.DAMPING * shares, np.ones(len(self.places.ties))])
 
     def iterate(self, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
         """See `Problem.iterate`."""
@@ -144,27 +144,57 @@ class FramesSolver:
 
     def _merit(self, at: Placed) -> Array:
         """Return the merit (B,), which a step must not raise."""
-        return self.level_weights @ at.costs + self.stiff @ (at.x * at.x)
+        home = at.x / self.places.deviations
+        home[self.stuck] = 0.0
+        return self.level_weights @ at.costs + squares(home) + squares(self.places.ties @ home)
 
     def _met(self, at: Placed) -> Flags:
         """Return whether all goals are within tolerance, (B,)."""
         return np.all(at.lengths <= self.tolerances, axis=0)
 
-    def _forces(self, jacobian: list[Array], wanted: Array) -> Array:
-        """Return y (3, K, B) of the dual system (J J^T + D) y = wanted."""
+    def _forces(
+        self, jacobian: list[Array], ties: list[tuple[int, Array]], wanted: Array, tied: Array
+    ) -> tuple[Array, Array]:
+        """Return y (3, K, B) and (k, B) of the dual system (J J^T + d) y = wanted, where J has the ties, too."""
         blocks, count = wanted.shape[1:]
-        size = 3 * blocks
+        goals, size = 3 * blocks, 3 * blocks + len(tied)
         system = self.tree.workspace("dual", size + 1, size, count)
         system[:size] = 0.0
-        system[size] = wanted.reshape(size, count)
-        gram = system[:size].reshape(3, blocks, 3, blocks, count)
+        system[size, :goals], system[size, goals:] = wanted.reshape(goals, count), tied
+        gram = np.zeros((3, blocks, 3, blocks, count)) if len(tied) else system[:size].reshape(3, blocks, 3, blocks, -1)
         for branch, part in zip(self.places.branches, jacobian, strict=True):
             own = branch.blocks.stop - branch.blocks.start
             gram[:, branch.blocks, :, branch.blocks] += np.einsum("rcb,scb->rsb", part, part).reshape(
                 3, own, 3, own, -1
             )
-        system[:size].reshape(size * size, count)[:: size + 1] += numbers.DAMPING * self.shares[:, None]
-        return solved(system).reshape(wanted.shape)
+        if len(tied):
+            system[:goals, :goals] = gram.reshape(goals, goals, count)
+            across = np.zeros((len(tied), 3, blocks, count))
+            for number, part in ties:
+                across[:, :, self.places.branches[number].blocks] += np.einsum(
+                    "tcb,rcb->trb", part, jacobian[number]
+                ).reshape(len(tied), 3, -1, count)
+                system[goals:size, goals:] += np.einsum("tcb,scb->tsb", part, part)
+            system[goals:size, :goals] = across.reshape(len(tied), goals, count)
+            system[:goals, goals:] = system[goals:size, :goals].swapaxes(0, 1)
+        system[:size].reshape(size * size, count)[:: size + 1] += self.damping[:, None]
+        forces = solved(system)
+        return forces[:goals].reshape(wanted.shape), forces[goals:]
+
+    def _ties(self, held: Held | None) -> list[tuple[int, Array]]:
+        """Return the branches that are tied, and the ties' columns (k, 3 n, B) there; B may be 1."""
+        found: list[tuple[int, Array]] = []
+        for number in self.places.tied:
+            columns = self.places.ties[:, self.places.branches[number].columns, None]
+            for other, joints, places in held.bounded.branches if held is not None else ():
+                if held is not None and other == number:
+                    columns = columns.reshape(len(columns), -1, 3, 1).repeat(held.count, axis=3)
+                    columns[:, places[:, None], :, held.frames] = np.einsum(
+                        "tncb,ncdb->nbtd", columns[:, places].take(held.frames, axis=3), held.projectors[joints]
+                    )
+                    columns = columns.reshape(len(columns), -1, held.count)
+            found.append((number, columns))
+        return found
 
     def _step(self, given: Given, at: Placed, state: State) -> tuple[Placed, Flags]:
         """Return the end of a step with the active limits, and the limits (K, B) to switch before it counts."""
@@ -183,15 +213,21 @@ class FramesSolver:
             for (number, joints, _), free in zip(held.bounded.branches, held.free, strict=True):
                 moved = np.einsum("rncb,ncb->rb", free, centre[joints]).reshape(3, -1, len(held.frames))
                 wanted[:, self.places.branches[number].blocks][..., held.frames] -= moved
-        forces = self._forces(jacobian, wanted)
+        ties, tied = self._ties(held), np.zeros((len(self.places.ties), at.x.shape[1]))
+        if held is not None:
+            tied[:, held.frames] -= self.places.ties[:, held.bounded.columns] @ held.centre.T
+        forces, tied = self._forces(jacobian, ties, wanted, tied)
         z = np.empty_like(home)
         for branch, part in zip(self.places.branches, jacobian, strict=True):
             z[branch.columns] = np.einsum("rcb,rb->cb", part, forces[:, branch.blocks].reshape(len(part), -1))
+        for number, part in ties:
+            z[self.places.branches[number].columns] += np.einsum("tcb,tb->cb", part, tied)
         changed = np.zeros_like(state.active)
         if held is not None:
             columns, frames = held.bounded.columns[:, None], held.frames
             z[columns, frames] += held.centre.T
-            push = z[columns, frames].reshape(-1, 3, len(frames))
+            push = z[columns, frames] - self.places.ties[:, held.bounded.columns].T @ tied[:, frames]
+            push = push.reshape(-1, 3, len(frames))
             for (number, joints, _), free in zip(held.bounded.branches, held.free, strict=True):
                 pull = forces[:, self.places.branches[number].blocks].take(frames, axis=2).reshape(len(free), -1)
                 push[joints] -= np.einsum("rncb,rb->ncb", free, pull)

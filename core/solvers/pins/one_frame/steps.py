@@ -64,7 +64,7 @@ class FrameSolver:
         self.limits = self.places.limits
         rows, tree = problem.rows, problem.tree
         self.turning = tree.turning
-        self.spread, self.stiff = descent.spreads(problem.variance)
+        self.spread, self.stiff, self.precision = problem.prior.spread, problem.prior.stiff, problem.prior.precision
         self.both = np.multiply.outer(self.spread, self.spread)
         self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
         self.bends = descent.sides_of(problem.bends(), self.stiff)
@@ -143,7 +143,7 @@ class FrameSolver:
 
     def _merit(self, at: Placed, weights: Array, springs: Array) -> float:
         z = at.x * self.stiff
-        merit = 0.5 * float(z.dot(z))
+        merit = 0.5 * float(z.dot(self.precision).dot(z))
         squares: list[float] = (at.rows * at.rows).dot(self.member).tolist()
         for square, weight, spring in zip(squares, weights.tolist(), springs.tolist(), strict=True):
             size = sqrt(square)  # see `descent.spring_energy`
@@ -174,14 +174,15 @@ class FrameSolver:
         rates = self.places.rates(at)
         raw = self.places.jacobian(at, rates)
         rows = raw * self.places.scales[:, None] * self.spread
-        hessian = self.eye * (1.0 + damping)
+        hessian = self.precision + damping * self.eye
         strengths = self.strength(self._sizes(self.forces))
         sizes = self._sizes(at.rows)
         if self.forces.any():
             hessian -= self._curvature(raw) * self.both
+        slope = self.precision.dot(at.x * self.stiff)
         if self.rests:
-            self._bend(hessian, at, rates, at.x * self.stiff * self.stiff, raw)
-        return _Local(at, rates, rows, hessian, at.x * self.stiff, sizes, strengths, descent.GIVES / strengths)
+            self._bend(hessian, at, rates, slope * self.stiff, raw)
+        return _Local(at, rates, rows, hessian, slope, sizes, strengths, descent.GIVES / strengths)
 
     def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""

@@ -16,6 +16,14 @@ from tests.core.solvers.pins.rigs import ENDS, KINDS, limited_figure, outside, p
 pytestmark = pytest.mark.long
 
 FRAMES = 20
+TIED = (("thigh.L", 0, "shin.L", 0, -0.7), ("thigh.L", 0, "shin.R", 1, 0.4), ("spine", 2, "head", 0, 0.5))
+
+
+def correlations(skeleton: Skeleton, tied: bool) -> tuple[tuple[int, int, int, int, float], ...]:
+    index = skeleton.index
+    return tuple((index(bone), axis, index(other), its, r) for bone, axis, other, its, r in TIED if tied)
+
+
 CLAMP = places_of_many.ERROR_CLAMP
 
 
@@ -79,11 +87,13 @@ def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, tur
     np.testing.assert_allclose(at.costs.T, np.sum(errors * errors, axis=2) @ rows.block_in_level, rtol=1e-9)
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
-def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skeleton, root: str) -> None:
+def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skeleton, root: str, tied: bool) -> None:
     """dx = S J^T y - x with (J S J^T + D) y = e + J x, here in dense matrices of each frame."""
     deviations = np.random.default_rng(3).uniform(0.2, 0.8, (len(figure), 3))
-    problem = led(figure, PinAndDrag(root=root, settle=False, deviations=deviations), 4)  # pyright: ignore
+    more = {"deviations": deviations, "correlations": correlations(figure, tied)}
+    problem = led(figure, PinAndDrag(root=root, settle=False, **more), 4)  # pyright: ignore
     everything, rows, start = np.arange(FRAMES), problem.rows, problem.x
     assert problem.frames is not None
     found = problem.frames.iterate(start, everything, 1, 1)
@@ -91,11 +101,17 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
     jacobian = rows.jacobian(problem.links, at, scales, everything)
     errors = cut_errors(problem, at).reshape(FRAMES, -1)[:, rows.order]
     damping = np.repeat([steps.LEVEL_DAMPING, 1.0], [level.stop - level.start for level in rows.levels])
+    together = np.eye(problem.tree.degrees)
+    joints = problem.joint_bones.tolist()
+    for bone, axis, other, its, value in more["correlations"]:
+        places = 3 * joints.index(bone) + axis, 3 * joints.index(other) + its
+        together[places] = together[places[::-1]] = value
+    covariance = together * np.multiply.outer(problem.prior.spread, problem.prior.spread)
     went = 0
     for frame in range(FRAMES):
         j, e, x = jacobian[frame], errors[frame], start[frame]
-        gram = (j * problem.variance) @ j.T + np.diag(numbers.DAMPING * damping)
-        step = problem.variance * (j.T @ np.linalg.solve(gram, e + j @ x)) - x
+        gram = j @ covariance @ j.T + np.diag(numbers.DAMPING * damping)
+        step = covariance @ (j.T @ np.linalg.solve(gram, e + j @ x)) - x
         step *= min(1.0, steps.STEP_CLAMP / np.linalg.norm(step))
         if (found.x[frame] != x).any():  # else the merit would rise
             went += 1
@@ -112,17 +128,19 @@ def test_it_comes_to_rest_where_newton_steps_alone_do(figure: Skeleton, root: st
     assert np.quantile(turned, 0.8) < 0.1, turned  # there can be two ways to rest
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str) -> None:
+def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str, tied: bool) -> None:
     skeleton = limited_figure(kind, 0.5)
-    problem = led(skeleton, PinAndDrag(settle=False, root="free"), 5, 0.25)
+    method = PinAndDrag(settle=False, root="free", correlations=correlations(skeleton, tied))
+    problem = led(skeleton, method, 5, 0.25)
     fast, slow = both(problem)
     assert outside(skeleton, fast.pose) < 1e-8
     assert fast.limits_active is not None
     assert slow.limits_active is not None
     assert fast.limits_active.any(axis=1).mean() > 0.1
     assert fast.converged.sum() >= slow.converged.sum() - 1
-    ours, theirs = (problem.strain(problem.state_of(solution.pose)) for solution in (fast, slow))
+    ours, theirs = (problem.prior.strain(problem.state_of(solution.pose)) for solution in (fast, slow))
     assert np.median((ours / theirs)[fast.converged & slow.converged]) < 1.01  # as natural
 
 
