@@ -85,18 +85,18 @@ def calm(problem: "Problem", progress: Progress) -> Progress:
 def other_starts(problem: "Problem", progress: Progress) -> Progress:
     """Try other starts in frames that miss a firm level: a few steps show whether one is worth going on from.
 
-    One start where bones are too short for the level, unless the method says how many: others gain next to nothing.
+    One start where bones are too short for the level, unless the method says how many: others gain little.
     """
     if not problem.method.starts:
         return progress
     left = np.flatnonzero(starts.missed_levels(problem, progress).any(axis=1))
-    for number, places in enumerate(starts.shares(problem.tree.turning // 3, problem.method.starts)):
+    for number, places in enumerate(starts.shares(problem)):
         if number == 1 and problem.method.restarts is None and len(left):
             missed = starts.missed_levels(problem, progress[left])
             left = left[(missed & ~starts.short_levels(problem, left)).any(axis=1)]
         if not len(left):
             break
-        trial = _from(problem, starts.released(problem, progress, left, places), left, _TRIAL)
+        trial = _from(problem, starts.begun(problem, progress.x[left], left, places), left, _TRIAL)
         progress.iterations[left] += trial.iterations
         better = _better(problem, progress[left], trial, left)
         if len(better):

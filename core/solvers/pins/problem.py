@@ -157,14 +157,12 @@ class Problem:
             shifts = shifts * np.where(np.isin(tree.nodes[tree.roots], list(bones)), 1.0, pull)[:, None]
         growth = _STRETCH_DEVIATION * self.skeleton.stretch[tree.nodes[tree.stretching]]
         place = {int(bone): 3 * number for number, bone in enumerate(joints)}
-        self.prior = Prior.of(
-            np.concatenate([deviation.ravel(), shifts.ravel(), growth]),
-            [
-                (place[bone] + axis, place[other] + its, value)
-                for bone, axis, other, its, value in method.correlations
-                if bone in place and other in place
-            ],
-        )
+        tied = [
+            (place[bone] + axis, place[other] + its, value)
+            for bone, axis, other, its, value in method.correlations
+            if bone in place and other in place
+        ]
+        self.prior = Prior.of(np.array([*deviation.flat, *shifts.flat, *growth], float), tied)
         if len(tree.stretching) and self.start.scales is None:
             ones = np.ones_like(self.start.translations)
             self.start, self.reference = replace(self.start, scales=ones), replace(self.reference, scales=ones)

@@ -1,12 +1,12 @@
-"""Other starts for frames that are stuck: they miss a level that nothing but its goals' place keeps from being met.
+"""Other starts for frames that are stuck: they miss a firm level.
 
-What holds a body back are joints at their limits, so these go elsewhere within their ranges, and the others stay where
-they are: first to the middle, then to random places. All frames have the same random numbers: the answer of a frame
-does not depend on its batch.
+What holds a body back are mostly joints at their limits, so joints begin elsewhere within their ranges: first in the
+middle, then at random places. All frames have the same random numbers: the answer of a frame does not depend on its
+batch.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,29 +18,19 @@ from .tree import Links, LinkTree
 if TYPE_CHECKING:
     from .problem import Problem
 
-Frames = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_MIDDLE: Final = 0.5  # of a joint's range
+
+def shares(problem: "Problem") -> Iterator[Array]:
+    """Yield where in its ranges each joint begins, (joints, 3)."""
+    generator, joints = np.random.default_rng(0), problem.tree.turning // 3
+    for number in range(problem.method.starts):
+        yield generator.random((joints, 3)) if number else np.full((joints, 3), 0.5)
 
 
-def shares(joints: int, count: int) -> Iterator[Array]:
-    """Yield where in its ranges each joint begins, (joints, 3), for `count` starts."""
-    generator = np.random.default_rng(0)
-    for number in range(count):
-        yield generator.random((joints, 3)) if number else np.full((joints, 3), _MIDDLE)
-
-
-def released(problem: "Problem", progress: Progress, frames: Frames, places: Array) -> Array:
-    """Return x (n, D) of some frames with the joints that limits hold at `places` (joints, 3) of their ranges."""
-    limits, turning = problem.limit_rows, problem.tree.turning
-    held = np.zeros((len(frames), turning // 3), bool)
-    for row in np.flatnonzero(limits.real).tolist():
-        held[:, limits.joint[row]] |= progress.active[frames, row]
-    x = progress.x[frames]
-    drawn = problem.clamped(limits.draw(x, frames, places), frames)
-    x[:, :turning] = np.where(np.repeat(held, 3, axis=1), drawn[:, :turning], x[:, :turning])
-    return x
+def begun(problem: "Problem", x: Array, frames: NDArray[np.int64], places: Array) -> Array:
+    """Return x (n, D) of some frames with the joints that have limits at `places` (joints, 3) of their ranges."""
+    return problem.clamped(problem.limit_rows.draw(x, frames, places), frames)
 
 
 def missed_levels(problem: "Problem", progress: Progress) -> Flags:
@@ -51,7 +41,7 @@ def missed_levels(problem: "Problem", progress: Progress) -> Flags:
     return missed
 
 
-def short_levels(problem: "Problem", frames: Frames) -> Flags:
+def short_levels(problem: "Problem", frames: NDArray[np.int64]) -> Flags:
     """Return which levels (n, L) no pose meets together with those above them, since bones are too short for it.
 
     Joints are no further from each other than the bones between them are long.
