@@ -24,11 +24,13 @@ class Solver:
         self.skeleton = skeleton_of(work.rig)
         self.rest = Pose.rest(self.skeleton)
         self.dragging = work.name == "W1"
+        live = {"iterations": 8, "turn": float(np.radians(11.5))}  # as in edits/drag/session.py
         self.method = PinAndDrag(
             position_tolerance=POSITION_TOLERANCE,
             rotation_tolerance=float(ROTATION_TOLERANCE),
             settle=self.settle_bake and not self.dragging,
             coherent=not self.dragging,
+            **(live if self.dragging else {}),
         )
         self.settings = {"method": repr(self.method)}
 
