@@ -56,14 +56,13 @@ _DEVIATIONS: Final = {
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
-# Correlations of deviations about axes (0 is x) of two parts, on one side or across. A body that crouches bends hips
-# and knees as one; a foot turns about an oblique axis. Values are those of recorded people.
+# Correlations of deviations about axes (0 is x) of two parts, on one side or across: a body that crouches bends hips
+# and knees as one. Values are those of recorded people.
 _CORRELATIONS: Final = (
     ("thigh", 0, "shin", 0, False, -0.7),
     ("thigh", 0, "shin", 0, True, -0.5),
     ("thigh", 0, "thigh", 0, True, 0.3),
     ("shin", 0, "shin", 0, True, 0.5),
-    ("foot", 1, "foot", 2, False, 0.5),
 )
 _ROOT: Final = (35.0, 90.0, 30.0)  # of the root; recorded hips lean by about 10 degrees, but turn freely
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, such as halves of a pelvis
