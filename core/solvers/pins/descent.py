@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 from ... import rotation
 from ...rotation import Array, skew
 from . import numbers
-from .limits import LinearLimits, Measured
-from .tree import Batch, Kinematics, Links, LinkTree
+from .limits import LinearLimits, Measured, along_bounds, project
+from .strengths import GIVES, Strengths, spring_energy, walls
+from .tree import Batch, Kinematics, Links, order_of
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -39,13 +40,7 @@ if TYPE_CHECKING:
 Flags = NDArray[np.bool_]
 Frames = NDArray[np.int64]
 
-FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations per unit of error
-APART: Final = 1e2  # factor from a firm level's strength to that of the next one above it
-FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
-PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error
-WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
 WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least value across it then
-GIVES: Final = 1e-5  # error at which a level pulls with all its strength: it is a spring up to there
 ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
 RELEASES: Final = 3  # of these may release
 FURTHEST: Final = 0.5  # standard deviations of a step
@@ -449,11 +444,6 @@ class Descent:
         return turned + np.swapaxes(turned, -1, -2) + sides
 
 
-def walls(forces: Array, strengths: Array) -> Array:
-    """Return the weights (..., L) of levels in the merit: twice what they and those below them pull with."""
-    return np.minimum(strengths, 2.0 * np.cumsum(forces[..., ::-1], axis=-1)[..., ::-1])
-
-
 def sides_of(bends: Array | None, stiff: Array) -> Array:
     """Return the bends (D,) that joints prefer in deviations, 0 where they have none."""
     sides = np.zeros_like(stiff)
@@ -489,75 +479,4 @@ def unwound(x: Array, turning: int) -> Array:
         return x
     result = x.copy()
     result[..., :turning] *= np.repeat(1.0 - turns * 2.0 * np.pi / np.where(turns > 0.0, lengths, 1.0), 3, axis=-1)
-    return result
-
-
-def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:
-    """Return the energy of levels whose force grows with their error up to their strength: the loss of Huber."""
-    give = strengths * springs
-    near = np.minimum(sizes, give)
-    return strengths * (sizes - near) + 0.5 * near * near / springs
-
-
-class Strengths:
-    """The strengths of levels, by the forces with which they pull.
-
-    Firm levels are as much stronger than those below them as they must be not to give way to them, and no more: walls
-    that are steeper than needed let steps along them be short only.
-    """
-
-    def __init__(self, levels: int, strength: float) -> None:
-        firm = (np.arange(levels) == 0) | (strength == np.inf)
-        limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
-        self.least = np.where(firm, FIRM, np.minimum(FIRM, limited))  # (L,)
-        self.above = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
-
-    def __call__(self, forces: Array) -> Array:
-        """Return the strengths (..., L) where levels pull with forces (..., L), 0 as long as they are not known."""
-        strengths = np.broadcast_to(self.least, forces.shape).copy()
-        if not self.above:
-            return strengths
-        known = forces.any(axis=-1)
-        pulls = np.where(known[..., None], np.minimum(forces, strengths), strengths)
-        for level in self.above:
-            largest = np.clip(APART * pulls[..., level + 1 :].max(axis=-1), FIRM, FIRMEST)
-            strengths[..., level] = largest
-            pulls[..., level] = np.where(known, np.minimum(forces[..., level], largest), largest)
-        return strengths
-
-
-def order_of(tree: LinkTree) -> Array:
-    """Return (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint."""
-    breaks = set(tree.breaks.tolist())
-    turns = np.zeros((len(tree.nodes), len(tree.nodes)))
-    for node in range(len(tree.nodes)):
-        link = node
-        while link not in breaks and tree.parents[link] >= 0:
-            link = int(tree.parents[link])
-            turns[link, node] = 1.0
-    nodes = np.concatenate([np.repeat(tree.joints, 3), np.repeat(tree.roots, 3), tree.stretching]).astype(int)
-    above = (turns + 0.5 * np.eye(len(tree.nodes)))[np.ix_(nodes, nodes)]
-    above[:, tree.turning : tree.moving] = 0.0  # a root's translation does not turn with it
-    above[:, tree.moving :] = np.ceil(above[:, tree.moving :])
-    return above
-
-
-def project(projectors: Array, columns: Array) -> Array:
-    """Return columns (B, D, n) with those of limited joints projected along their bounds; projectors (B, R, 3, 3)."""
-    count, joints = projectors.shape[:2]
-    if not joints:
-        return columns
-    result = columns.copy()
-    blocks = result[:, : 3 * joints].reshape(count, joints, 3, columns.shape[-1])
-    result[:, : 3 * joints] = (projectors @ blocks).reshape(count, 3 * joints, columns.shape[-1])
-    return result
-
-
-def along_bounds(hessian: Array, projectors: Array) -> Array:
-    """Return the Hessian (B, D, D) along the bounds, with 1 across them."""
-    if not projectors.shape[1]:
-        return hessian
-    result = project(projectors, np.swapaxes(project(projectors, hessian), -1, -2))
-    columns = 3 * np.arange(int(projectors.shape[1]))[:, None] + np.arange(3)
-    result[:, columns[:, :, None], columns[:, None, :]] += np.eye(3) - projectors
     return result

@@ -377,3 +377,24 @@ class LinearLimits:
         upper = np.abs(self.above) < np.abs(self.below)
         free = active & (self.above - self.below > numbers.LIMIT_SLACK)
         return free & np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
+
+
+def project(projectors: Array, columns: Array) -> Array:
+    """Return columns (B, D, n) with those of limited joints projected along their bounds; projectors (B, R, 3, 3)."""
+    count, joints = projectors.shape[:2]
+    if not joints:
+        return columns
+    result = columns.copy()
+    blocks = result[:, : 3 * joints].reshape(count, joints, 3, columns.shape[-1])
+    result[:, : 3 * joints] = (projectors @ blocks).reshape(count, 3 * joints, columns.shape[-1])
+    return result
+
+
+def along_bounds(hessian: Array, projectors: Array) -> Array:
+    """Return the Hessian (B, D, D) along the bounds, with 1 across them."""
+    if not projectors.shape[1]:
+        return hessian
+    result = project(projectors, np.swapaxes(project(projectors, hessian), -1, -2))
+    columns = 3 * np.arange(int(projectors.shape[1]))[:, None] + np.arange(3)
+    result[:, columns[:, :, None], columns[:, None, :]] += np.eye(3) - projectors
+    return result

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from .... import rotation
 from ....rotation import Array
 from .. import descent, numbers
+from ..strengths import GIVES, Strengths, walls
+from ..tree import order_of
 from .limits import Slopes
 from .places import Placed, Places
 
@@ -68,14 +70,14 @@ class FrameSolver:
         self.both = np.multiply.outer(self.spread, self.spread)
         self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
         self.bends = descent.sides_of(problem.bends(), self.stiff)
-        self.above = descent.order_of(tree)
+        self.above = order_of(tree)
         columns = np.arange(self.turning).reshape(-1, 3)
         self.blocks = columns[:, :, None], columns[:, None, :]  # of the Hessian, by joint
         self.rests = False  # as near as can be
         self.eye = np.eye(len(self.spread))
         self.levels = rows.levels
         self.largest_turn = problem.method.turn if problem.dragged else np.inf
-        self.strength = descent.Strengths(len(self.levels), problem.method.strength)
+        self.strength = Strengths(len(self.levels), problem.method.strength)
         self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
         self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
         self.tolerances = np.repeat(problem.tolerances[self.places.blocks], 3)
@@ -146,7 +148,7 @@ class FrameSolver:
         merit = 0.5 * float(z.dot(self.precision).dot(z))
         squares: list[float] = (at.rows * at.rows).dot(self.member).tolist()
         for square, weight, spring in zip(squares, weights.tolist(), springs.tolist(), strict=True):
-            size = sqrt(square)  # see `descent.spring_energy`
+            size = sqrt(square)  # see `strengths.spring_energy`
             near = min(size, weight * spring)
             merit += weight * (size - near) + 0.5 * near * near / spring
         return merit
@@ -182,16 +184,16 @@ class FrameSolver:
         slope = self.precision.dot(at.x * self.stiff)
         if self.rests:
             self._bend(hessian, at, rates, slope * self.stiff, raw)
-        return _Local(at, rates, rows, hessian, slope, sizes, strengths, descent.GIVES / strengths)
+        return _Local(at, rates, rows, hessian, slope, sizes, strengths, GIVES / strengths)
 
     def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
-        weights = np.where(slips, local.strengths / np.maximum(local.sizes, descent.GIVES), descent.WALL)
+        weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), descent.WALL)
         by_row = self.member.dot(weights)
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
         for level in np.flatnonzero(slips & sharp).tolist():
-            span, size = self.levels[level], max(float(local.sizes[level]), descent.GIVES)
+            span, size = self.levels[level], max(float(local.sizes[level]), GIVES)
             along = at.rows[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
             model -= along[:, None] * along
         slope = local.slope - (by_row * at.rows).dot(rows)
@@ -269,9 +271,9 @@ class FrameSolver:
         at = self.at
         local = self._model(at, damping)
         found, there, slips = self._rounds(local, damping, turn)
-        pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, descent.GIVES))
+        pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, GIVES))
         forces = np.where(found.held > 0.0, found.forces, pulls)
-        weights = descent.walls(self._sizes(forces), local.strengths)
+        weights = walls(self._sizes(forces), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
         moved = (there.x - at.x) * self.stiff
         left = at.rows - local.rows.dot(moved)
@@ -295,7 +297,7 @@ class FrameSolver:
     def _stiffness(self, local: _Local, found: _Found) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""
         step, gone = found.step, local.rows.dot(found.step) * ~found.held.astype(bool)
-        weights = self.member.dot(local.strengths / np.maximum(local.sizes, descent.GIVES))
+        weights = self.member.dot(local.strengths / np.maximum(local.sizes, GIVES))
         along = float(step.dot(local.hessian).dot(step)) + float((weights * gone).dot(gone))
         return along / max(float(step.dot(step)), numbers.DAMPING)
 

@@ -1,0 +1,56 @@
+"""The strengths of levels: with what force each pulls at most.
+
+A level is a short spring that reaches its strength at an error of GIVES, the loss of Huber.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from ...rotation import Array
+
+FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations per unit of error
+APART: Final = 1e2  # factor from a firm level's strength to that of the next one above it
+FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
+PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error
+WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
+GIVES: Final = 1e-5  # error at which a level pulls with all its strength: it is a spring up to there
+
+
+class Strengths:
+    """The strengths of levels, by the forces with which they pull.
+
+    Firm levels are as much stronger than those below them as they must be not to give way to them, and no more: walls
+    that are steeper than needed let steps along them be short only.
+    """
+
+    def __init__(self, levels: int, strength: float) -> None:
+        firm = (np.arange(levels) == 0) | (strength == np.inf)
+        limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
+        self.least = np.where(firm, FIRM, np.minimum(FIRM, limited))  # (L,)
+        self.above = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
+
+    def __call__(self, forces: Array) -> Array:
+        """Return the strengths (..., L) where levels pull with forces (..., L), 0 as long as they are not known."""
+        strengths = np.broadcast_to(self.least, forces.shape).copy()
+        if not self.above:
+            return strengths
+        known = forces.any(axis=-1)
+        pulls = np.where(known[..., None], np.minimum(forces, strengths), strengths)
+        for level in self.above:
+            largest = np.clip(APART * pulls[..., level + 1 :].max(axis=-1), FIRM, FIRMEST)
+            strengths[..., level] = largest
+            pulls[..., level] = np.where(known, np.minimum(forces[..., level], largest), largest)
+        return strengths
+
+
+def walls(forces: Array, strengths: Array) -> Array:
+    """Return the weights (..., L) of levels in the merit: twice what they and those below them pull with."""
+    return np.minimum(strengths, 2.0 * np.cumsum(forces[..., ::-1], axis=-1)[..., ::-1])
+
+
+def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:
+    """Return the energy of levels whose force grows with their error up to their strength: the loss of Huber."""
+    give = strengths * springs
+    near = np.minimum(sizes, give)
+    return strengths * (sizes - near) + 0.5 * near * near / springs
